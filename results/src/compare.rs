@@ -67,6 +67,9 @@ pub struct ComparisonLine {
     pub reason: String,
     /// The weakest verification among the `ok` rows.
     pub verified: Verified,
+    /// The weakest verification, as tables show it ([`Record::verification`]).
+    #[serde(skip)]
+    pub verification: String,
     /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
     /// The mean time divided by the baseline's; `None` without a baseline or if a time is 0.

@@ -222,6 +222,9 @@ record! {
     outcome first_rank_us: Option<f64>,
     /// When ranks finished on average, in models in which each rank has a clock of its own.
     outcome mean_rank_us: Option<f64>,
+    /// Nodes whose own plans were used, or were compared with the symmetry that the schedule claims;
+    /// 0 if the claim was not compared.
+    outcome compared_on: Option<u64>,
 }
 
 /// Returns the description of each column, in order.
@@ -304,6 +307,17 @@ impl Record {
         COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a time of 0 or more"))
     }
 
+    /// Returns what was verified, as tables show it: with the number of nodes whose own plans were
+    /// compared with a claimed symmetry, if these are not all nodes.
+    pub fn verification(&self) -> String {
+        match self.compared_on {
+            Some(compared) if compared < self.nodes => {
+                format!("{} ({compared} of {})", self.verified, self.nodes)
+            }
+            _ => self.verified.to_string(),
+        }
+    }
+
     /// Returns the first column that could not be read back.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
         COLUMNS.iter().find_map(|c| {
@@ -329,7 +343,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on"
             )
         );
     }
@@ -352,6 +366,18 @@ mod tests {
         assert_eq!(
             ["startup_us", "transmission_us", "steps", "messages"].map(field),
             ["0", "", "0", ""]
+        );
+    }
+
+    #[test]
+    fn the_nodes_that_were_compared_are_shown_if_these_are_not_all() {
+        let shown = |compared_on| {
+            let verified = Verified::Blocks;
+            Record { nodes: 4096, verified, compared_on, ..Record::default() }.verification()
+        };
+        assert_eq!(
+            [None, Some(4096), Some(4), Some(0)].map(shown),
+            ["blocks", "blocks", "blocks (4 of 4096)", "blocks (0 of 4096)"]
         );
     }
 

@@ -117,7 +117,7 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
     // For single runs, the mean says everything.
     let sample = time.filter(|_| repeated);
     let figure = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
-    let verified = if time.is_some() { line.verified.to_string() } else { String::new() };
+    let verified = if time.is_some() { line.verification.clone() } else { String::new() };
     let ratio = match &line.ratio {
         None if time.is_some() && group.baseline.is_some() => "undefined".to_owned(),
         ratio => figure(ratio.as_ref().map(|r| r.value)),

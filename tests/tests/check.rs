@@ -104,7 +104,13 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
             "shifts-not-symmetric",
             "symmetry",
             "ring:7",
-            "in step 1 node 1 sends node 0 data that follows from no other node's send",
+            "the claim of symmetry is wrong: step 1: node 1 does not send to node 2, although node 0 sends to node 1",
+        ),
+        (
+            "shifts-without-rank-3",
+            "symmetry",
+            "ring:7",
+            "the claim of symmetry is wrong: step 1: node 3 does not send to node 4, although node 0 sends to node 1",
         ),
         (
             "shifts-gone-through-twice",
@@ -120,6 +126,9 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
             "{start}.. {what}: {found:#?}"
         );
     }
+    // Where a claim is wrong, the findings of the algorithm begin with it.
+    let first = found.iter().find(|f| f.contains(" shifts-without-rank-3 ")).unwrap();
+    assert!(first.starts_with("fault symmetry "), "{first}");
     let innocent: Vec<&String> = found.iter().filter(|f| f.contains("mended")).collect();
     assert_eq!(innocent, [""; 0]);
     for examined in report["algorithms"].as_array().unwrap() {

@@ -33,7 +33,7 @@
 
 // Minor version of the ABI. It grows when fields are appended; a difference is never a reason to
 // refuse.
-#define SWM_ABI_MINOR 0
+#define SWM_ABI_MINOR 1
 
 // `SwmLayout.flags`: the schedule moves byte counts instead of blocks. Each node then holds a
 // number of bytes for each destination, without regard to their origin, and may redistribute them
@@ -516,6 +516,19 @@ typedef struct SwmHost {
                          const struct SwmSymmetry *axes,
                          uint64_t axis_count,
                          uint64_t *planned);
+    // Since 1.1. As `SwmHost.symmetric`, for a plugin that can plan any node of an orbit. Use it
+    // instead of `symmetric` if it is not null.
+    //
+    // The host writes to `first`, for each axis, the first coordinate to plan, and to `planned` how
+    // many to plan from there on. `first` is a multiple of the axis's `unit`: 0 for the nodes that
+    // `symmetric` would name, or another one where the host compares the claim with what other
+    // nodes of the orbits plan. From then on only nodes with coordinates from `first` to
+    // `first + planned - 1` may send. Both lists have room for one value for each axis.
+    int32_t (*symmetric_from)(void *ctx,
+                              const struct SwmSymmetry *axes,
+                              uint64_t axis_count,
+                              uint64_t *first,
+                              uint64_t *planned);
 } SwmHost;
 
 // One algorithm of a plugin.

@@ -118,4 +118,21 @@ pub struct SwmHost {
             planned: *mut u64,
         ) -> i32,
     >,
+    /// Since 1.1. As [`SwmHost::symmetric`], for a plugin that can plan any node of an orbit. Use it
+    /// instead of `symmetric` if it is not null.
+    ///
+    /// The host writes to `first`, for each axis, the first coordinate to plan, and to `planned` how
+    /// many to plan from there on. `first` is a multiple of the axis's `unit`: 0 for the nodes that
+    /// `symmetric` would name, or another one where the host compares the claim with what other
+    /// nodes of the orbits plan. From then on only nodes with coordinates from `first` to
+    /// `first + planned - 1` may send. Both lists have room for one value for each axis.
+    pub symmetric_from: Option<
+        unsafe extern "C" fn(
+            ctx: *mut c_void,
+            axes: *const SwmSymmetry,
+            axis_count: u64,
+            first: *mut u64,
+            planned: *mut u64,
+        ) -> i32,
+    >,
 }

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::RedundantDelivery;
+use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::Record;
 use swapmeet_results::Status;
@@ -93,8 +94,9 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
             }));
         }
     }
-    let is_right = plans[0].0.status == Status::Ok.to_string();
-    let symmetry = if is_right && case.topology.nodes() <= FEW_NODES {
+    let status = &plans[0].0.status;
+    let is_planned = [Status::Ok, Status::Invalid].iter().any(|known| status == known.word());
+    let symmetry = if is_planned && case.topology.nodes() <= FEW_NODES {
         symmetry(case, progress)
     } else {
         None
@@ -120,11 +122,20 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     if nodes.is_some() && by_orbits.status == Status::Ok {
         return None;
     }
-    let (_, every) = run(ProofScope::Full);
+    let nodes = by_orbits.proved_on.unwrap_or(0);
+    if by_orbits.reason.starts_with(Fault::WRONG_SYMMETRY) {
+        return Some(Symmetry { nodes, differs: Some(by_orbits.reason) });
+    }
+    let (full, every) = run(ProofScope::Full);
+    if full.status != Status::Ok {
+        return None;
+    }
     let broken = (by_orbits.status != Status::Ok)
         .then(|| format!("it is {}: {}", by_orbits.status, by_orbits.reason));
-    let differs = every.breaks_symmetry(&followed).or(broken);
-    Some(Symmetry { nodes: by_orbits.proved_on.unwrap_or(0), differs })
+    let differs = every.breaks_symmetry(&followed).or(broken).map(|what| {
+        format!("the plan for one node of each orbit differs from the plan for all nodes: {what}")
+    });
+    Some(Symmetry { nodes, differs })
 }
 
 /// Runs different cases in one process: forwards and backwards, so that each case follows a

@@ -123,7 +123,7 @@ pub struct Ran {
     pub bytes: Option<u64>,
 }
 
-/// The result of a case with one node of each orbit planned.
+/// The result of a case whose schedule claims a symmetry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     /// The number of planned nodes.

@@ -46,7 +46,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let verified = match (r.status, r.verified) {
             (Status::Ok, Verified::None) => "no".to_owned(),
-            (Status::Ok, verified) => verified.to_string(),
+            (Status::Ok, _) => r.verification(),
             (status, _) => status.to_string(),
         };
         let ratio = match (r.time_us, r.lower_bound_us) {
@@ -103,8 +103,8 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
             let title = header.remove(column);
             rows.iter_mut().for_each(|row| drop(row.remove(column)));
             // The column `verified` also contains the status of failed cases, which needs no title.
-            let verified =
-                title == "verified" && ["blocks", "amounts", "no"].contains(&first.as_str());
+            let failed = Status::ALL.iter().any(|status| status.word() == first);
+            let verified = title == "verified" && !failed;
             common.push(if verified { format!("verified: {first}") } else { first });
         }
     }

@@ -28,6 +28,9 @@ limits! {
     CASE_NODES = 1 << 26, "nodes that a case is planned for";
     /// The most messages of one step that are examined one by one: they take 1 GiB.
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
+    /// The most sends of a full plan that is compared with a claimed symmetry. Comparing a million
+    /// sends takes about 0.1 seconds.
+    COMPARED_SENDS = 1 << 20, "sends of all nodes that are compared with a claimed symmetry";
     /// The most numbers joined by `x` in the spec of a topology.
     DIMENSIONS = 32, "dimensions in a topology's spec";
     /// The most axes of a grid. A larger number indicates a wrong struct.

@@ -8,6 +8,7 @@ mod buffers;
 pub mod listener;
 mod listeners;
 mod messages;
+pub mod recording;
 mod running;
 mod setup;
 pub mod step;
@@ -22,9 +23,11 @@ use crate::network::symmetry::Symmetry;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::listener::Listener;
 use crate::simulation::listeners::Listeners;
+use crate::simulation::recording::{Recording, RecordingTask};
 use crate::simulation::running::Running;
 use crate::simulation::setup::Setup;
 use crate::simulation::step::Totals;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use setup::affordable;
@@ -69,6 +72,8 @@ enum State {
     Setup(Setup),
     /// From the first step on.
     Running(Box<Running>),
+    /// From the first step on, if sends are only recorded.
+    Recording(Box<Recording>),
 }
 
 const NOT_BEGUN: Fault = Fault::OutOfOrder("the schedule has not begun");
@@ -76,6 +81,10 @@ const NO_STEP: Fault = Fault::OutOfOrder("the schedule sends before its first st
 const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
     "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
 );
+
+/// Only schedules of blocks are verified on one node of each orbit.
+const RECORDS_BLOCKS: Fault =
+    Fault::OutOfOrder("the schedule sends byte counts, but claims a symmetry of blocks");
 
 /// One run of a schedule. Its methods are the calls of a plugin, which it accepts only in an order
 /// that makes sense.
@@ -93,6 +102,13 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(listeners), in_step: false })
     }
 
+    /// Begins a schedule whose sends are recorded, to compare them with the symmetry that the
+    /// schedule claims. Delivery is not verified, and nothing is measured.
+    pub fn recording(task: Task, what: RecordingTask) -> Result<Self, Fault> {
+        let state = State::Setup(Setup::new(&task)?.recording(what));
+        Ok(Self { task, state, listeners: Listeners::new(Vec::new()), in_step: false })
+    }
+
     /// Sets the schedule's own grid (the topology's if `radices` is empty) and how blocks are cut
     /// up. With `byte_counts` the schedule moves byte counts of these units instead of blocks.
     pub fn layout(
@@ -104,7 +120,7 @@ impl<'a> Simulation<'a> {
         let laid_out = Setup::with_layout(&self.task, radices, division, byte_counts)?;
         match &mut self.state {
             State::Setup(setup) => setup.replace_by(laid_out),
-            State::Running(_) => {
+            State::Running(_) | State::Recording(_) => {
                 Err(Fault::OutOfOrder("the schedule sets its grid after its first step"))
             }
         }
@@ -115,20 +131,35 @@ impl<'a> Simulation<'a> {
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
             State::Setup(setup) => setup.place(virtual_node, physical, home),
-            State::Running(_) => {
+            State::Running(_) | State::Recording(_) => {
                 Err(Fault::OutOfOrder("the schedule places a node after its first step"))
             }
         }
     }
 
     /// Declares that the schedule is invariant under the group with these actions on the axes of
-    /// its grid. Returns for each axis how many coordinates, from 0 on, the plugin must plan.
-    pub fn symmetric(&mut self, symmetries: &[Symmetry]) -> Result<Vec<u64>, Fault> {
+    /// its grid. Returns for each axis which coordinates the plugin must plan. They start at 0
+    /// unless the plugin `can_start_anywhere`.
+    pub fn symmetric(
+        &mut self,
+        symmetries: &[Symmetry],
+        can_start_anywhere: bool,
+    ) -> Result<Vec<Range<u64>>, Fault> {
         match &mut self.state {
-            State::Setup(setup) => setup.symmetric(&self.task, &self.listeners, symmetries),
-            State::Running(_) => {
+            State::Setup(setup) => {
+                setup.symmetric(&self.task, &self.listeners, symmetries, can_start_anywhere)
+            }
+            State::Running(_) | State::Recording(_) => {
                 Err(Fault::OutOfOrder("the schedule declares its symmetry after its first step"))
             }
+        }
+    }
+
+    /// Whether the claim of symmetry is used: delivery is verified on one node of each orbit.
+    pub fn relies_on_symmetry(&self) -> bool {
+        match &self.state {
+            State::Setup(setup) => setup.relies_on_symmetry(),
+            State::Running(_) | State::Recording(_) => false,
         }
     }
 
@@ -145,26 +176,34 @@ impl<'a> Simulation<'a> {
     /// Begins a step. Everything that was sent in the previous one has arrived.
     pub fn step(&mut self) -> Result<(), Fault> {
         self.end_step()?;
-        self.begin()?.begin_step();
+        match self.begin()? {
+            State::Running(running) => running.begin_step(),
+            State::Recording(recording) => recording.begin_step(),
+            State::Setup(_) => return Err(NOT_BEGUN),
+        }
         self.in_step = true;
         Ok(())
     }
 
     /// Ends the setup, if it has not ended yet.
-    fn begin(&mut self) -> Result<&mut Running, Fault> {
+    fn begin(&mut self) -> Result<&mut State, Fault> {
         if let State::Setup(setup) = &self.state {
-            self.state = State::Running(Box::new(setup.begin(&self.task, &self.listeners)?));
+            self.state = match setup.begin_recording(&self.task)? {
+                Some(recording) => State::Recording(Box::new(recording)),
+                None => State::Running(Box::new(setup.begin(&self.task, &self.listeners)?)),
+            };
         }
-        match &mut self.state {
-            State::Running(running) => Ok(running),
-            State::Setup(_) => Err(NOT_BEGUN),
-        }
+        Ok(&mut self.state)
     }
 
     fn end_step(&mut self) -> Result<(), Fault> {
         match &mut self.state {
             State::Running(running) if std::mem::take(&mut self.in_step) => {
                 running.end_step(&mut self.listeners)
+            }
+            State::Recording(_) => {
+                self.in_step = false;
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -175,7 +214,8 @@ impl<'a> Simulation<'a> {
     fn sending(&mut self) -> Result<(&mut Running, &mut Listeners<'a>), Fault> {
         match &mut self.state {
             State::Running(running) if self.in_step => Ok((running, &mut self.listeners)),
-            State::Running(_) => Err(BETWEEN_STEPS),
+            State::Recording(_) if self.in_step => Err(RECORDS_BLOCKS),
+            State::Running(_) | State::Recording(_) => Err(BETWEEN_STEPS),
             State::Setup(_) => Err(NO_STEP),
         }
     }
@@ -183,6 +223,9 @@ impl<'a> Simulation<'a> {
     /// Adds a send of blocks to the step.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
+        if let (State::Recording(recording), true) = (&mut self.state, self.in_step) {
+            return recording.send(rule, route);
+        }
         let (running, listeners) = self.sending()?;
         running.send(listeners, rule, route)
     }
@@ -198,6 +241,7 @@ impl<'a> Simulation<'a> {
         match &self.state {
             State::Setup(setup) => setup.moves_byte_counts(),
             State::Running(running) => running.proof() == Proof::ByteCounts,
+            State::Recording(_) => false,
         }
     }
 
@@ -209,6 +253,7 @@ impl<'a> Simulation<'a> {
         match &mut self.state {
             State::Setup(_) => Err(NOT_BEGUN),
             State::Running(running) => running.redistribute(&mut self.listeners, redistribution),
+            State::Recording(_) => Err(RECORDS_BLOCKS),
         }
     }
 
@@ -216,8 +261,10 @@ impl<'a> Simulation<'a> {
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
-        if let State::Running(running) = &self.state {
-            running.rearrange(&mut self.listeners);
+        match &mut self.state {
+            State::Setup(_) => return Err(NOT_BEGUN),
+            State::Running(running) => running.rearrange(&mut self.listeners),
+            State::Recording(recording) => recording.rearrange(),
         }
         Ok(())
     }
@@ -227,6 +274,17 @@ impl<'a> Simulation<'a> {
         match &self.state {
             State::Setup(_) => 0,
             State::Running(running) => running.step(),
+            State::Recording(recording) => recording.step(),
+        }
+    }
+
+    /// Ends a schedule that was begun with [`Simulation::recording`].
+    pub fn finish_recording(mut self) -> Result<Recording, Fault> {
+        // The schedule may have no step.
+        self.begin()?;
+        match self.state {
+            State::Recording(recording) => Ok(*recording),
+            State::Setup(_) | State::Running(_) => Err(NOT_BEGUN),
         }
     }
 

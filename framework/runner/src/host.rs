@@ -16,6 +16,7 @@ use swapmeet_abi::{
     SwmRun, SwmStr, SwmTopology,
 };
 use swapmeet_core::delivery::fault::{Count, Fault};
+use swapmeet_core::limits;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_core::simulation::step::Totals;
@@ -23,9 +24,12 @@ use swapmeet_core::simulation::{ProofScope, Simulation, Task};
 use table::TABLE;
 
 mod block_trace;
+mod comparison;
 mod read;
 mod sends;
 mod table;
+
+pub use comparison::compare_symmetry;
 
 /// Values that a plugin may request while it plans. A plan does not depend on values that it has
 /// not requested.
@@ -61,6 +65,16 @@ pub struct Requested {
 }
 
 impl Requested {
+    /// Adds the requests of another plan.
+    fn add(&mut self, other: Self) {
+        self.bytes |= other.bytes;
+        self.ports |= other.ports;
+        self.virtual_channels |= other.virtual_channels;
+        self.startup_us |= other.startup_us;
+        self.hop_us |= other.hop_us;
+        self.byte_us |= other.byte_us;
+    }
+
     /// Returns whether a plan with these requests is the same for `a` and `b`.
     pub fn same_plan(self, a: PlanInputs, b: PlanInputs) -> bool {
         (!self.bytes || a.block_bytes == b.block_bytes)
@@ -107,9 +121,16 @@ pub struct Planned {
     pub log: Vec<String>,
     /// Whether the schedule declares a symmetry, used or not.
     pub claims_symmetry: bool,
+    /// Whether delivery was verified on one node of each orbit.
+    pub relied_on_symmetry: bool,
+    /// The number of nodes whose own plans were used, or were compared with the claimed symmetry.
+    pub compared_on: u64,
 }
 
 /// Plans `task` with `algorithm` and reports each step to `listeners`.
+///
+/// If delivery is verified on one node of each orbit only, the claim of symmetry is compared with
+/// what other nodes plan.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -118,85 +139,111 @@ pub fn plan<'a>(
     limit: Option<PlanLimit>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
-    let again = limit.as_ref().map(PlanLimit::restarted);
-    let mut host = Host::new(task, inputs, limit);
+    // Plan and verify.
+    let call = PlanCall { algorithm, params, task, inputs, limit: limit.as_ref() };
+    let mut host = Host::new(task, inputs, limit.clone());
     record_step(0);
-    let outcome = run(algorithm, params, task, &mut host, listeners);
+    let outcome = call.run(&mut host, listeners);
     if host.unheeded > 0 {
         host.log
             .push(format!("{REMARK}it makes {} after a refused one", Count(host.unheeded, "call")));
     }
+    // Compare a claimed symmetry. A schedule that it breaks may have any fault.
+    let mut requested = host.requested;
+    let (mut outcome, mut compared_on) = (outcome, task.topology.nodes());
+    if host.relies_on_symmetry && matches!(outcome, Outcome::Verified(_) | Outcome::Invalid(_)) {
+        match (call.compare_symmetry(limits::COMPARED_SENDS, &mut requested), &outcome) {
+            (Ok(nodes), _) => compared_on = nodes,
+            (Err(wrong @ Outcome::Invalid(Fault::WrongSymmetry(_))), _)
+            | (Err(wrong), Outcome::Verified(_)) => outcome = wrong,
+            // The first fault says more than that of a repeated plan.
+            (Err(_), _) => {}
+        }
+    }
     let outcome = match outcome {
+        // The fault names a send of this schedule, whatever block is delivered or not.
+        Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
         // Tracing a lost block requires full planning, which may be too expensive if the schedule
         // was planned for one node per orbit.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
-            Outcome::Invalid(explained(algorithm, params, task, inputs, again, fault))
+            Outcome::Invalid(call.explained(fault))
         }
         ended => ended,
     };
     Planned {
         outcome,
-        requested: host.requested,
+        requested,
         log: host.log,
         claims_symmetry: host.claims_symmetry,
+        relied_on_symmetry: host.relies_on_symmetry,
+        compared_on,
     }
 }
 
 /// Maximum number of nodes for which a plan is repeated to explain a fault.
 const FEW_NODES: u64 = 4096;
 
-/// Repeats the plan to add details to a fault.
-fn explained(
-    algorithm: &Algorithm,
-    params: &[(String, String)],
-    task: &Task,
+/// The arguments of a plan, which may be repeated.
+#[derive(Clone, Copy)]
+struct PlanCall<'a> {
+    algorithm: &'a Algorithm,
+    params: &'a [(String, String)],
+    task: &'a Task,
     inputs: PlanInputs,
-    limit: Option<PlanLimit>,
-    fault: Fault,
-) -> Fault {
-    let labels = Rc::default();
-    let Some(mut trail) = BlockTrace::of(&fault, Rc::clone(&labels)) else { return fault };
-    let task = &Task { proof_scope: ProofScope::Full, ..task.clone() };
-    let mut host = Host { labels: Some(labels), ..Host::new(task, inputs, limit) };
-    // The outcome is ignored. If the plugin behaves differently the second time, the trace is
-    // empty.
-    drop(run(algorithm, params, task, &mut host, vec![&mut trail]));
-    trail.explain(fault)
+    /// The time limit of all plans together.
+    limit: Option<&'a PlanLimit>,
 }
 
-fn run<'a>(
-    algorithm: &Algorithm,
-    params: &[(String, String)],
-    task: &Task,
-    host: &mut Host<'a>,
-    listeners: Vec<&'a mut dyn Listener>,
-) -> Outcome {
-    if algorithm.collectives >> task.collective.kind().code & 1 == 0 {
-        return Outcome::Unsupported(format!(
-            "`{}` does not implement `{}`",
-            algorithm.name, task.collective
-        ));
+impl<'a> PlanCall<'a> {
+    /// Repeats the plan to add details to a fault.
+    fn explained(self, fault: Fault) -> Fault {
+        let labels = Rc::default();
+        let Some(mut trail) = BlockTrace::of(&fault, Rc::clone(&labels)) else { return fault };
+        let task = &Task { proof_scope: ProofScope::Full, ..self.task.clone() };
+        let limit = self.limit.map(PlanLimit::restarted);
+        let mut host = Host { labels: Some(labels), ..Host::new(task, self.inputs, limit) };
+        // The outcome is ignored. If the plugin behaves differently the second time, the trace is
+        // empty.
+        drop(PlanCall { task, ..self }.run(&mut host, vec![&mut trail]));
+        trail.explain(fault)
     }
-    let FunctionTable { raw, supports, plan } = match algorithm.table() {
-        Ok(table) => table,
-        Err(reason) => return Outcome::Failed(reason),
-    };
-    if let Some(supports) = supports
-        && let Some(refusal) = host.call(supports, raw, params, task)
-    {
-        return refusal;
+
+    /// Plans and verifies.
+    fn run<'l>(self, host: &mut Host<'l>, listeners: Vec<&'l mut dyn Listener>) -> Outcome {
+        let simulation = self.drive(host, || Simulation::new(self.task.clone(), listeners));
+        match simulation.map(Simulation::finish) {
+            Ok(Ok(totals)) => Outcome::Verified(totals),
+            Ok(Err(fault)) => Outcome::of(fault),
+            Err(outcome) => outcome,
+        }
     }
-    match Simulation::new(task.clone(), listeners) {
-        Ok(simulation) => host.simulation = Some(simulation),
-        Err(fault) => return Outcome::of(fault),
-    }
-    if let Some(refusal) = host.call(plan, raw, params, task) {
-        return refusal;
-    }
-    match host.simulation.take().map(Simulation::finish) {
-        Some(Ok(totals)) => Outcome::Verified(totals),
-        Some(Err(fault)) => Outcome::of(fault),
-        None => Outcome::Failed("the schedule was never begun".to_owned()),
+
+    /// Lets the plugin plan a simulation, and returns the simulation.
+    fn drive<'l>(
+        self,
+        host: &mut Host<'l>,
+        begin: impl FnOnce() -> Result<Simulation<'l>, Fault>,
+    ) -> Result<Simulation<'l>, Outcome> {
+        let Self { algorithm, params, task, .. } = self;
+        if algorithm.collectives >> task.collective.kind().code & 1 == 0 {
+            return Err(Outcome::Unsupported(format!(
+                "`{}` does not implement `{}`",
+                algorithm.name, task.collective
+            )));
+        }
+        let FunctionTable { raw, supports, plan } = algorithm.table().map_err(Outcome::Failed)?;
+        if let Some(supports) = supports
+            && let Some(refusal) = host.call(supports, raw, params, task)
+        {
+            return Err(refusal);
+        }
+        host.simulation = Some(begin().map_err(Outcome::of)?);
+        if let Some(refusal) = host.call(plan, raw, params, task) {
+            return Err(refusal);
+        }
+        host.simulation
+            .take()
+            .ok_or_else(|| Outcome::Failed("the schedule was never begun".to_owned()))
     }
 }
 
@@ -222,6 +269,8 @@ struct Host<'a> {
     unheeded: u64,
     calls: u32,
     claims_symmetry: bool,
+    /// Whether only one node of each orbit is planned.
+    relies_on_symmetry: bool,
     /// Whether the schedule has placed a node. Setting the grid afterwards would discard the
     /// placement.
     placed: bool,
@@ -246,6 +295,7 @@ impl<'a> Host<'a> {
             unheeded: 0,
             calls: 0,
             claims_symmetry: false,
+            relies_on_symmetry: false,
             placed: false,
         }
     }

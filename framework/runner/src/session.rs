@@ -275,6 +275,7 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
         Proof::Contributions => Verified::Contributions,
     };
     set_totals(record, totals, case.unit_bytes());
+    record.compared_on = Some(planned.compared_on);
     if case.topology.random_routing().is_some() {
         // With random routing, columns about links would describe only one draw.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
@@ -300,7 +301,8 @@ fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut Cas
             return refuse(record, status, &reason);
         }
     };
-    record.note = note.unwrap_or_default();
+    let not_compared = (record.compared_on == Some(0)).then(|| NOT_COMPARED.to_owned());
+    record.note = note.into_iter().chain(not_compared).collect::<Vec<_>>().join("; ");
     let bytes = traffic.in_bytes(case.unit_bytes() as f64);
     let bound = case.machine.lower_bound(case.topology.as_ref(), &bytes);
     record.lower_bound_us = Some(bound.total_us());
@@ -308,6 +310,9 @@ fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut Cas
     record.first_rank_us = ranks.map(|ranks| ranks.first);
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
 }
+
+/// The note of a row whose schedule claims a symmetry that was not compared with other plans.
+const NOT_COMPARED: &str = "the claim of symmetry was not compared with what other nodes plan (`--proof full` plans all nodes)";
 
 /// Sets status and reason of a case without an outcome.
 pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {

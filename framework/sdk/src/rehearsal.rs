@@ -81,7 +81,7 @@ pub struct Rehearsal {
     receivers: Vec<u64>,
     params: Vec<(String, String)>,
     settings: Settings,
-    by_orbits: bool,
+    by_orbits: Option<usize>,
 }
 
 impl Rehearsal {
@@ -108,7 +108,7 @@ impl Rehearsal {
                 skip_empty: false,
                 times_us: [0.0; 3],
             },
-            by_orbits: false,
+            by_orbits: None,
         }
     }
 
@@ -206,7 +206,7 @@ impl Rehearsal {
     /// [`Rehearsal::verify_symmetry`] compares them.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
-        self.by_orbits = true;
+        self.by_orbits = Some(0);
         self
     }
 
@@ -249,14 +249,19 @@ impl Rehearsal {
             .and_then(|schedule| self.follow(&schedule))
     }
 
-    /// Compares the sends derived from one node of each orbit with those of a full plan.
+    /// Compares the sends derived from one node of each orbit with those of a full plan. The node is
+    /// the first one of its orbit, the second, and the last.
     ///
     /// # Errors
     /// The error of [`Rehearsal::plan`], or the first send that only one of the two has.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
-        let everyone = rehearsed(Self { by_orbits: false, ..self.clone() })?;
-        orbits::compare(&rehearsed(self.clone().by_orbits())?, &everyone)
+        let everyone = rehearsed(Self { by_orbits: None, ..self.clone() })?;
+        // The host also requests nodes other than the first ones of their orbits.
+        [0, 1, usize::MAX].into_iter().try_for_each(|element| {
+            let by_orbits = rehearsed(Self { by_orbits: Some(element), ..self.clone() })?;
+            orbits::compare(&by_orbits, &everyone)
+        })
     }
 
     /// As [`Rehearsal::verify`], for an algorithm in any language.

@@ -116,6 +116,11 @@ impl<'a> Schedule<'a> {
     /// action for each axis of the grid; a single action applies to the node numbers, whatever the
     /// grid.
     ///
+    /// The host compares the claim with what other nodes plan: it calls `plan` again and requests
+    /// all nodes, or the image of the first ones under an element of the group. A plan that sends
+    /// from the nodes of [`Planned::iter`] and computes each send from the number of its sender
+    /// needs nothing else.
+    ///
     /// Call it at most once, after [`Schedule::layout`] and [`Schedule::place`] and before the
     /// first step. Only planned nodes may send; the host derives the sends of the other nodes from
     /// the group. In each step, iterate over the planned nodes in ascending order, so that the host
@@ -157,21 +162,20 @@ impl<'a> Schedule<'a> {
                 axes.len()
             )));
         }
-        let mut planned = radices.to_vec();
-        if let Some(symmetric) = self.host.symmetric {
-            // SAFETY: the function and its context come from the host's table; both lists have one
-            // entry for each axis.
-            let code = unsafe {
-                symmetric(
-                    self.host.ctx,
-                    axes.as_ptr().cast(),
-                    axes.len() as u64,
-                    planned.as_mut_ptr(),
-                )
-            };
-            check(Some(code))?;
-        }
-        Ok(Planned::new(radices, &planned))
+        let (mut first, mut counts) = (vec![0; radices.len()], radices.to_vec());
+        let (raw, count, host) = (axes.as_ptr().cast(), axes.len() as u64, self.host);
+        // SAFETY: the functions and their context come from the host's table; all lists have one
+        // entry for each axis. A host of version 1.0 lacks the first function.
+        let code = unsafe {
+            match (host.symmetric_from, host.symmetric) {
+                (Some(f), _) => f(host.ctx, raw, count, first.as_mut_ptr(), counts.as_mut_ptr()),
+                (None, Some(f)) => f(host.ctx, raw, count, counts.as_mut_ptr()),
+                (None, None) => SWM_OK,
+            }
+        };
+        check(Some(code))?;
+        let planned = first.into_iter().zip(counts).map(|(first, count)| first..first + count);
+        Ok(Planned::new(radices, planned.collect()))
     }
 
     /// Begins a phase. Use the paper's name for it.

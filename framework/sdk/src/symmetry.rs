@@ -1,5 +1,6 @@
 //! Symmetry groups of a schedule, and the nodes that a plan has to list.
 
+use std::ops::Range;
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
 /// The action of a symmetry group on the coordinates of one axis
@@ -35,33 +36,41 @@ impl Symmetry {
 }
 
 /// The nodes to plan, in ascending order. Iterate over it once in each step.
+///
+/// These are all nodes, or one node of each orbit: those with the lowest coordinates, or their images
+/// under an element of the group where the host compares the claim with what other nodes plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// For each axis the number of planned coordinates and the distance between neighbours. An axis
-    /// whose coordinates are all planned is merged with the axis before it.
-    axes: Vec<(u64, u64)>,
+    /// The planned coordinates of each axis of the symmetry.
+    coordinates: Vec<Range<u64>>,
+    /// The planned coordinates of each axis and the distance between neighbours. An axis whose
+    /// coordinates are all planned is merged with the axis before it.
+    axes: Vec<(Range<u64>, u64)>,
     everyone: bool,
 }
 
 impl Planned {
-    pub(crate) fn new(radices: &[u64], planned: &[u64]) -> Self {
-        let mut axes: Vec<(u64, u64)> = Vec::new();
-        let (mut stride, mut whole) = (1, true);
-        for (radix, count) in radices.iter().zip(planned).rev() {
+    pub(crate) fn new(radices: &[u64], coordinates: Vec<Range<u64>>) -> Self {
+        let mut axes: Vec<(Range<u64>, u64)> = Vec::new();
+        let (mut stride, mut whole, mut everyone) = (1, true, true);
+        for (radix, range) in radices.iter().zip(&coordinates).rev() {
             match axes.last_mut() {
-                Some((counts, _)) if whole => *counts *= count,
-                _ => axes.push((*count, stride)),
+                Some((inner, _)) if whole => {
+                    *inner = range.start * inner.end..range.end * inner.end;
+                }
+                _ => axes.push((range.clone(), stride)),
             }
-            whole = count == radix;
+            whole = *range == (0..*radix);
+            everyone &= whole;
             stride *= radix;
         }
         axes.reverse();
-        Self { everyone: radices == planned, axes }
+        Self { coordinates, axes, everyone }
     }
 
     /// Returns the number of planned nodes.
     pub fn len(&self) -> u64 {
-        self.axes.iter().map(|(count, _)| count).product()
+        self.axes.iter().map(|(range, _)| range.end - range.start).product()
     }
 
     /// Returns whether there are no planned nodes, which is never the case.
@@ -74,20 +83,29 @@ impl Planned {
         self.everyone
     }
 
+    /// Returns the planned coordinates of an axis of the symmetry, for plans that prepare a table by
+    /// coordinate. They need not start at 0.
+    ///
+    /// # Panics
+    /// Panics if the symmetry has no such axis.
+    pub fn coordinates(&self, axis: usize) -> Range<u64> {
+        self.coordinates[axis].clone()
+    }
+
     /// Returns whether a node is planned.
     pub fn contains(&self, node: u64) -> bool {
         let mut rest = node;
-        self.axes.iter().all(|(count, stride)| {
+        self.axes.iter().all(|(range, stride)| {
             let coordinate = rest / stride;
             rest %= stride;
-            coordinate < *count
+            range.contains(&coordinate)
         })
     }
 
     /// Returns the planned nodes in ascending order.
     pub fn iter(&self) -> PlannedNodes<'_> {
-        let run = self.axes.last().map_or(1, |(count, _)| *count);
-        PlannedNodes { axes: &self.axes, next: 0, end: run, runs: 1..self.len() / run.max(1) }
+        let run = self.axes.last().map_or(1, |(range, _)| range.end - range.start);
+        PlannedNodes { axes: &self.axes, next: 0, end: 0, runs: 0..self.len() / run.max(1) }
     }
 }
 
@@ -103,7 +121,7 @@ impl<'a> IntoIterator for &'a Planned {
 /// Iterator over the planned nodes.
 #[derive(Debug, Clone)]
 pub struct PlannedNodes<'a> {
-    axes: &'a [(u64, u64)],
+    axes: &'a [(Range<u64>, u64)],
     /// The rest of the current run of consecutive nodes: `next..end`.
     next: u64,
     end: u64,
@@ -116,13 +134,15 @@ impl Iterator for PlannedNodes<'_> {
 
     fn next(&mut self) -> Option<u64> {
         if self.next == self.end {
-            let (mut rest, (last, before)) = (self.runs.next()?, self.axes.split_last()?);
-            self.next = 0;
-            for (count, stride) in before.iter().rev() {
-                self.next += rest % count * stride;
+            let mut rest = self.runs.next()?;
+            let Some(((last, _), before)) = self.axes.split_last() else { return Some(0) };
+            let mut first = 0;
+            for (range, stride) in before.iter().rev() {
+                let count = range.end - range.start;
+                first += (range.start + rest % count) * stride;
                 rest /= count;
             }
-            self.end = self.next + last.0;
+            (self.next, self.end) = (first + last.start, first + last.end);
         }
         self.next += 1;
         Some(self.next - 1)
@@ -135,19 +155,32 @@ mod tests {
 
     #[test]
     fn nodes_with_coordinates_below_the_counts_are_planned() {
-        let planned = Planned::new(&[3, 4, 5], &[2, 4, 2]);
+        let planned = Planned::new(&[3, 4, 5], vec![0..2, 0..4, 0..2]);
         let expected: Vec<u64> = (0..60).filter(|node| node / 20 < 2 && node % 5 < 2).collect();
         assert_eq!(planned.iter().collect::<Vec<_>>(), expected);
         assert_eq!((0..60).filter(|node| planned.contains(*node)).collect::<Vec<_>>(), expected);
         assert_eq!((planned.len(), planned.is_everyone()), (16, false));
     }
 
+    /// The images of the lowest nodes under an element that adds (2, 0, 2), and on a merged axis.
+    #[test]
+    fn planned_coordinates_may_start_anywhere() {
+        let planned = Planned::new(&[4, 3, 6], vec![2..4, 0..3, 2..4]);
+        let expected: Vec<u64> =
+            (0..72).filter(|node| node / 18 >= 2 && (2..4).contains(&(node % 6))).collect();
+        assert_eq!(planned.iter().collect::<Vec<_>>(), expected);
+        assert_eq!((0..72).filter(|node| planned.contains(*node)).collect::<Vec<_>>(), expected);
+        assert_eq!((planned.len(), planned.coordinates(2)), (12, 2..4));
+        let planned = Planned::new(&[4, 3], vec![1..2, 0..3]);
+        assert!(planned.iter().eq(3..6) && planned.contains(3) && !planned.contains(6));
+    }
+
     #[test]
     fn all_nodes_are_one_run() {
-        let planned = Planned::new(&[3, 4, 5], &[3, 4, 5]);
+        let planned = Planned::new(&[3, 4, 5], vec![0..3, 0..4, 0..5]);
         assert!(planned.iter().eq(0..60) && planned.is_everyone());
-        assert_eq!(planned.axes, [(60, 1)]);
+        assert_eq!(planned.axes, [(0..60, 1)]);
         assert!((0..60).all(|node| planned.contains(node)));
-        assert!(Planned::new(&[], &[]).iter().eq(0..1));
+        assert!(Planned::new(&[], Vec::new()).iter().eq(0..1));
     }
 }

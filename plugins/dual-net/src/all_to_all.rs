@@ -34,7 +34,7 @@
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, NodeSelection, Sets};
 use crate::{DUAL_NET, NetCollective, Payload, VARIANT, Variant};
-use swapmeet_sdk::{About, Collective, Problem, Schedule, Set, Stop, Symmetry};
+use swapmeet_sdk::{About, Collective, Planned, Problem, Schedule, Set, Stop, Symmetry};
 
 pub(crate) const ALL_GATHER: NetCollective = NetCollective {
     about: About {
@@ -81,7 +81,7 @@ fn plan(
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
     }
-    let planned = schedule.symmetric(&symmetry)?.len();
+    let planned = &schedule.symmetric(&symmetry)?;
     AllToAll { net, sets, variant, payload, schedule, planned }.exchange()
 }
 
@@ -98,9 +98,8 @@ struct AllToAll<'a, 'h> {
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// Number of planned nodes, which are those with the lowest numbers: all nodes, or those of
-    /// type 0.
-    planned: u64,
+    /// The planned nodes: all nodes, or those of one type.
+    planned: &'a Planned,
 }
 
 /// Selects the blocks to send for a node (t, c, x).
@@ -115,7 +114,7 @@ impl AllToAll<'_, '_> {
 
     fn send(&mut self, from: u64, to: u64, blocks: &Blocks<'_>) -> Result<(), Stop> {
         let place = |node| self.sets.place(self.net.levels(), node);
-        if place(from) >= self.planned {
+        if !self.planned.contains(place(from)) {
             return Ok(());
         }
         let (send, set) =

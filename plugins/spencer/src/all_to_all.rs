@@ -32,6 +32,7 @@
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
 use crate::{CircuitCollective, TORUS};
+use std::ops::Range;
 use swapmeet_sdk::{
     About, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Route, Schedule, Set, Stop,
     Symmetry, bit_words, words,
@@ -172,7 +173,6 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let periods: Vec<u64> = two_phase.iter().map(TwoPhase::period).collect();
     let planned = schedule
         .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
-    let coordinates = if planned.is_everyone() { &torus.dims } else { &periods };
     // Each lane crosses its dimensions in order, in two phases for each.
     for stage in 0..torus.cycles.len() {
         for phase in 0..2 {
@@ -196,7 +196,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
                         dim,
                         messages(
                             &two_phase[dim],
-                            coordinates[dim],
+                            planned.coordinates(dim),
                             phase,
                             round,
                             problem.collective(),
@@ -224,17 +224,17 @@ struct RingMessage {
     destinations: Vec<u64>,
 }
 
-/// Returns the sends of the first `nodes` nodes of a cycle in a round, by their coordinates.
+/// Returns the sends of the nodes of a cycle with these coordinates in a round.
 fn messages(
     cycle: &TwoPhase,
-    nodes: u64,
+    coordinates: Range<u64>,
     phase: usize,
     round: u64,
     collective: Collective,
 ) -> Vec<Vec<RingMessage>> {
     let (n, k, p) = (cycle.n, cycle.k, cycle.p(phase));
     let gossip = collective == Collective::AllGather;
-    (0..nodes)
+    coordinates
         .map(|x| {
             // The node has the number `place` on its cycle, and the rest of its coordinate is the
             // number of the cycle. In phase 2 the circuits that close a cycle share its links; in a
@@ -266,7 +266,8 @@ fn messages(
         .collect()
 }
 
-/// Number of a lane, its dimension, and its sends in a round, by the coordinate in that dimension.
+/// Number of a lane, its dimension, and its sends in a round, by the planned coordinate in that
+/// dimension.
 type LaneMessages = (u64, usize, Vec<Vec<RingMessage>>);
 
 /// Adds the sends of all planned nodes, lane by lane.
@@ -285,7 +286,8 @@ fn send_all(
         (vec![Axis::ALL; torus.dims.len()], vec![Axis::ALL; torus.dims.len()]);
     for from in nodes {
         for ((lane, dim, messages), signs) in lanes.iter().zip(&signs) {
-            for message in &messages[torus.coordinate(from, *dim) as usize] {
+            let c = torus.coordinate(from, *dim) - nodes.coordinates(*dim).start;
+            for message in &messages[c as usize] {
                 origins[*dim] = Axis::bits(&message.origins);
                 destinations[*dim] = Axis::bits(&message.destinations);
                 let route = Route::signs(&signs[usize::from(message.plus)]);

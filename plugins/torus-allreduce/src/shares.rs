@@ -101,22 +101,18 @@ pub(crate) fn collectives_at_once(
     (0..count).flat_map(|first| directions.iter().map(move |opposite| (first, *opposite)))
 }
 
-/// Declares the symmetry. Returns the nodes to plan and, for each dimension, the number of their
-/// coordinates.
+/// Declares the symmetry. Returns the nodes to plan.
 fn planned(
     grid: &Grid,
     all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
-) -> Result<(Planned, Vec<u64>), Stop> {
+) -> Result<Planned, Stop> {
     // The collectives differ only in their first dimension and direction, so all have the same
     // period in a dimension.
     let period =
         |dimension| all.iter().map(|collective| collective.period(dimension)).max().unwrap_or(1);
     let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
-    let planned = schedule
-        .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
-    let coordinates = if planned.is_everyone() { grid.radices().to_vec() } else { periods };
-    Ok((planned, coordinates))
+    schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())
 }
 
 /// Runs the collective with the whole vector instead of shares: in each step a node sends all its
@@ -126,14 +122,16 @@ pub(crate) fn exchange_whole(
     collective: &dyn ShareCollective,
     schedule: &mut Schedule<'_>,
 ) -> Result<(), Stop> {
-    let (planned, coordinates) = planned(grid, &[collective], schedule)?;
+    let planned = planned(grid, &[collective], schedule)?;
     for step in 0..collective.order().len() {
         let dimension = collective.order().at(step).0;
+        let coordinates = planned.coordinates(dimension);
         let messages: Vec<Vec<PartMessage>> =
-            (0..coordinates[dimension]).map(|c| collective.messages(step, c)).collect();
+            coordinates.clone().map(|c| collective.messages(step, c)).collect();
         schedule.step()?;
         for node in &planned {
-            for message in &messages[grid.coordinate(node, dimension) as usize] {
+            let c = grid.coordinate(node, dimension) - coordinates.start;
+            for message in &messages[c as usize] {
                 schedule.send(
                     &Blocks::new(node, grid.moved(node, dimension, message.to)).copy().combine(),
                 )?;
@@ -151,26 +149,24 @@ pub(crate) fn allreduce(
 ) -> Result<(), Stop> {
     let all: &[&dyn ShareCollective] = &all.iter().map(|one| one as _).collect::<Vec<_>>();
     schedule.layout_in_parts(grid.radices(), all.len() as u32)?;
-    let (planned, coordinates) = planned(grid, all, schedule)?;
+    let planned = planned(grid, all, schedule)?;
     let steps = all.iter().map(|collective| collective.order().len()).max().unwrap_or(0);
     schedule.phase("reduce-scatter")?;
     for step in 0..steps {
-        add_step(grid, all, schedule, (&planned, &coordinates), (step, true))?;
+        add_step(grid, all, schedule, &planned, (step, true))?;
     }
     schedule.phase("allgather")?;
-    (0..steps)
-        .rev()
-        .try_for_each(|step| add_step(grid, all, schedule, (&planned, &coordinates), (step, false)))
+    (0..steps).rev().try_for_each(|step| add_step(grid, all, schedule, &planned, (step, false)))
 }
 
 /// The sends of one collective in a step.
 struct StepMessages {
     segment: u64,
     dimension: usize,
-    /// For each coordinate in `dimension`, the messages of nodes with that coordinate.
+    /// For each planned coordinate in `dimension`, the messages of nodes with that coordinate.
     sends: Vec<Vec<PartMessage>>,
-    /// For each other dimension and each coordinate in it, the coordinates of the parts that nodes
-    /// with this coordinate keep.
+    /// For each other dimension and each planned coordinate in it, the coordinates of the parts that
+    /// nodes with this coordinate keep.
     kept: Vec<Vec<Coordinates>>,
 }
 
@@ -180,7 +176,7 @@ fn add_step(
     grid: &Grid,
     all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
-    (planned, coordinates): (&Planned, &[u64]),
+    planned: &Planned,
     (step, sums): (usize, bool),
 ) -> Result<(), Stop> {
     // The messages of each collective do not depend on the other coordinates of a node.
@@ -195,9 +191,9 @@ fn add_step(
         };
         let kept = |along: usize| match along == dimension {
             true => Vec::new(),
-            false => (0..coordinates[along]).map(|c| collective.kept(step, along, c)).collect(),
+            false => planned.coordinates(along).map(|c| collective.kept(step, along, c)).collect(),
         };
-        let sends = (0..coordinates[dimension]).map(sends).collect();
+        let sends = planned.coordinates(dimension).map(sends).collect();
         StepMessages { segment, dimension, sends, kept: (0..grid.dimensions()).map(kept).collect() }
     };
     schedule.step()?;
@@ -207,12 +203,13 @@ fn add_step(
         .map(begin)
         .collect();
     // Each planned node sends the messages of its coordinate.
+    let number = |along: usize, c: u64| (c - planned.coordinates(along).start) as usize;
     for node in planned {
         for StepMessages { segment, dimension, sends, kept } in &unfinished {
-            for message in &sends[grid.coordinate(node, *dimension) as usize] {
+            for message in &sends[number(*dimension, grid.coordinate(node, *dimension))] {
                 let parts = |(along, c): (usize, u64)| match along == *dimension {
                     true => Axis::bits(&message.parts),
-                    false => Axis::bits(&kept[along][c as usize]),
+                    false => Axis::bits(&kept[along][number(along, c)]),
                 };
                 let axes: Vec<Axis<'_>> = grid.coordinates(node).enumerate().map(parts).collect();
                 let mut signs = vec![0; grid.dimensions()];

@@ -6,7 +6,7 @@ use super::{ComparisonLine, Group, RowLocation};
 use crate::case_id::Setting;
 use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 /// Compares mean times. Of equal times, the first by name is the faster one, as for curves. Samples
@@ -76,7 +76,9 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
         }
     }
     // The weakest verification counts.
-    let proofs = sample.rows.iter().filter(|r| r.status == Status::Ok).map(|r| r.verified);
+    let verified_rows = sample.rows.iter().filter(|r| r.status == Status::Ok);
+    let weakest =
+        verified_rows.max_by_key(|r| (r.verified, Reverse(r.compared_on.unwrap_or(u64::MAX))));
     let is_baseline = baseline.is_some_and(|b| b.label == sample.label);
     let other = baseline.filter(|_| !is_baseline);
     let (ratio, tests) = other.map(|base| against(sample, base)).unwrap_or_default();
@@ -87,7 +89,8 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
         status: status(sample),
         rows: counts,
         reason: reasons.join("; "),
-        verified: proofs.max().unwrap_or(Verified::None),
+        verified: weakest.map_or(Verified::None, |r| r.verified),
+        verification: weakest.map_or(String::new(), |r| r.verification()),
         time: sample.time.clone(),
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
         tests,

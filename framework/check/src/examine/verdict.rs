@@ -23,6 +23,13 @@ impl Examiner<'_> {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
+        // A schedule that contradicts its claim of symmetry may have any other fault, too.
+        if let Some(symmetry) = symmetry {
+            self.done.symmetric += 1;
+            if let Some(differs) = symmetry.differs {
+                self.fault("symmetry", at, differs);
+            }
+        }
         match first.status.as_str() {
             "ok" => {
                 self.done.verified += 1;
@@ -35,15 +42,6 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                if let Some(symmetry) = symmetry {
-                    self.done.symmetric += 1;
-                    if let Some(differs) = symmetry.differs {
-                        let what = format!(
-                            "the plan for one node of each orbit differs from the plan for all nodes: {differs}"
-                        );
-                        self.fault("symmetry", at, what);
-                    }
-                }
                 // Waste is only reported for the plain case with default parameters: another choice
                 // may exist to demonstrate it.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");

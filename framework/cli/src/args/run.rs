@@ -97,7 +97,9 @@ pub(crate) struct CaseArgs {
     /// With --resume, also rerun cases that crashed, timed out or failed.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
-    /// Select the nodes on which delivery is verified. Both values give the same times.
+    /// Select the nodes on which delivery is verified. Both values give the same times if the
+    /// schedule is as symmetric as the algorithm says; a contradiction that is found makes the case
+    /// invalid (see docs/abi.md).
     #[arg(long, default_value = "auto")]
     pub proof: ProofArg,
     /// Run N cases at a time, each in its own process [default: number of cores].
@@ -149,8 +151,9 @@ pub(crate) struct AppearanceArgs {
 /// The nodes on which delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProofArg {
-    /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric,
-    /// otherwise every node.
+    /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric, and
+    /// compare this claim with the plans of other nodes: all of them up to 2^20 messages, else some
+    /// (column `compared_on`). Otherwise verify every node.
     Auto,
     /// Verify every node.
     Full,

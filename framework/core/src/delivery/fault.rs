@@ -39,6 +39,9 @@ pub enum Fault {
     /// A group that does not act on the grid.
     #[error("the schedule's symmetry: {0}")]
     BadSymmetry(String),
+    /// A send of a node that contradicts the symmetry which the schedule claims.
+    #[error("{start}: {0}", start = Self::WRONG_SYMMETRY)]
+    WrongSymmetry(String),
     /// A fault of a representative, and the number of other nodes of its orbit, which have the same
     /// fault because of the symmetry.
     #[error("{0}; the same fault occurs at {1}")]
@@ -73,6 +76,9 @@ impl Fault {
             fault => Self::Labelled { label, fault: Box::new(fault) },
         }
     }
+
+    /// The beginning of the message of [`Fault::WrongSymmetry`].
+    pub const WRONG_SYMMETRY: &str = "the claim of symmetry is wrong";
 
     pub(crate) const COMBINES_NOTHING: Self =
         Self::OutOfOrder("the schedule combines values, but the collective is not a reduction");

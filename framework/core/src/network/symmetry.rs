@@ -4,6 +4,8 @@
 //! elements. A count for one node of each orbit is therefore multiplied by the order of the group.
 //! Reflections and rotations of axes fix nodes, and are not supported for this reason.
 
+use std::ops::Range;
+
 /// The action of a group on one axis of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symmetry {
@@ -116,9 +118,9 @@ impl Group {
     pub fn home(&self, node: u64) -> (usize, u64) {
         let (mut rest, mut index, mut places, mut element, mut stride) = (node, 0, 1, 0, 1);
         for axis in self.axes.iter().rev() {
-            let coordinate = rest % axis.radix;
-            rest /= axis.radix;
-            let own = coordinate % axis.unit;
+            let coordinate;
+            (coordinate, rest) = split_off(rest, axis.radix);
+            let (own, _) = split_off(coordinate, axis.unit);
             index += own * places;
             places *= axis.unit;
             element += (coordinate - own) * stride;
@@ -151,8 +153,9 @@ impl Group {
     fn combine(&self, a: u64, b: u64, with: impl Fn(GroupAxis, u64, u64) -> u64) -> u64 {
         let (mut a, mut b, mut node, mut stride) = (a, b, 0, 1);
         for axis in self.axes.iter().rev() {
-            node += with(*axis, a % axis.radix, b % axis.radix) * stride;
-            (a, b) = (a / axis.radix, b / axis.radix);
+            let (of_a, of_b);
+            ((of_a, a), (of_b, b)) = (split_off(a, axis.radix), split_off(b, axis.radix));
+            node += with(*axis, of_a, of_b) * stride;
             stride *= axis.radix;
         }
         node
@@ -160,16 +163,33 @@ impl Group {
 
     /// Returns all elements, in ascending order of their names.
     pub fn elements(&self) -> impl Iterator<Item = u64> + use<'_> {
-        (0..self.order).map(|number| {
-            let (mut rest, mut element, mut stride) = (number, 0, 1);
-            for axis in self.axes.iter().rev() {
-                let count = axis.radix / axis.unit;
-                element += rest % count * axis.unit * stride;
-                rest /= count;
-                stride *= axis.radix;
-            }
-            element
-        })
+        (0..self.order).map(|number| self.element(number))
+    }
+
+    /// Returns the element with this number in the order of [`Group::elements`].
+    pub(crate) fn element(&self, number: u64) -> u64 {
+        let (mut rest, mut element, mut stride) = (number, 0, 1);
+        for axis in self.axes.iter().rev() {
+            let count = axis.radix / axis.unit;
+            element += rest % count * axis.unit * stride;
+            rest /= count;
+            stride *= axis.radix;
+        }
+        element
+    }
+
+    /// Returns the coordinates, on each axis, of the nodes to which an element maps the
+    /// representatives.
+    pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
+        let mut rest = element;
+        let mut ranges: Vec<Range<u64>> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            let first;
+            (first, rest) = split_off(rest, axis.radix);
+            ranges.push(first..first + axis.unit);
+        }
+        ranges.reverse();
+        ranges
     }
 
     /// Returns generators of the group: for each axis the smallest shift, or the exclusive-or with
@@ -199,6 +219,18 @@ impl Group {
                 })
             })
         })
+    }
+}
+
+/// Returns `number % radix` and `number / radix`. The first case is that of a single axis, or of the
+/// first axis; most other radices are powers of two. Both are faster than a division.
+fn split_off(number: u64, radix: u64) -> (u64, u64) {
+    if number < radix {
+        (number, 0)
+    } else if radix.is_power_of_two() {
+        (number & (radix - 1), number >> radix.trailing_zeros())
+    } else {
+        (number % radix, number / radix)
     }
 }
 

@@ -11,9 +11,11 @@ use crate::delivery::grid::Grid;
 use crate::delivery::payload::Payload;
 use crate::delivery::placement::Placement;
 use crate::limits;
-use crate::network::symmetry::{Group, GroupAxis, Symmetry};
+use crate::network::symmetry::{Group, Symmetry};
 use crate::simulation::listeners::Listeners;
+use crate::simulation::recording::{Recorded, Recording, RecordingTask};
 use crate::simulation::running::Running;
+use std::ops::Range;
 
 /// The declarations of a schedule before its first step.
 #[derive(Debug)]
@@ -27,6 +29,10 @@ pub(super) struct Setup {
     is_declared: bool,
     /// The declared group, if only one node of each of its orbits is planned.
     group: Option<Group>,
+    /// The nodes to record, if sends are only recorded.
+    recording: Option<RecordingTask>,
+    /// Whether the plugin can plan any image of the representatives.
+    can_start_anywhere: bool,
 }
 
 impl Setup {
@@ -44,7 +50,14 @@ impl Setup {
             has_layout: false,
             is_declared: false,
             group: None,
+            recording: None,
+            can_start_anywhere: false,
         })
+    }
+
+    /// Only records sends.
+    pub(super) fn recording(self, what: RecordingTask) -> Self {
+        Self { recording: Some(what), ..self }
     }
 
     /// Creates a setup with a grid of the schedule's own (the topology's if `radices` is empty).
@@ -92,7 +105,7 @@ impl Setup {
         if self.is_declared {
             return Err(Fault::OutOfOrder("the schedule sets its grid after its symmetry"));
         }
-        *self = laid_out;
+        *self = Self { recording: self.recording, ..laid_out };
         Ok(())
     }
 
@@ -115,7 +128,8 @@ impl Setup {
         task: &Task,
         listeners: &Listeners<'_>,
         symmetries: &[Symmetry],
-    ) -> Result<Vec<u64>, Fault> {
+        can_start_anywhere: bool,
+    ) -> Result<Vec<Range<u64>>, Fault> {
         if self.is_declared {
             return Err(Fault::OutOfOrder("the schedule declares its symmetry twice"));
         }
@@ -135,15 +149,37 @@ impl Setup {
             && task.topology.node_network().is_none()
             && Grid::new(radices).is_ok()
             && is_invariant(&task.collective, &group);
-        let planned = |axis: &GroupAxis| if is_used { axis.unit } else { axis.radix };
-        let planned = group.axes().iter().map(planned).collect();
+        let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
+        let planned = match recorded {
+            // A plugin that cannot start at another coordinate is never requested to.
+            Recorded::Image(number) if is_used => {
+                let number = if can_start_anywhere { number } else { 0 };
+                group.image_of_representatives(group.element(number))
+            }
+            Recorded::Image(_) | Recorded::Everyone => radices.iter().map(|r| 0..*r).collect(),
+        };
         self.is_declared = true;
         self.group = is_used.then_some(group);
+        self.can_start_anywhere = can_start_anywhere;
         Ok(planned)
+    }
+
+    pub(super) fn relies_on_symmetry(&self) -> bool {
+        self.group.is_some()
     }
 
     pub(super) fn moves_byte_counts(&self) -> bool {
         self.byte_counts.is_some()
+    }
+
+    /// Begins the first step, if sends are only recorded.
+    pub(super) fn begin_recording(&self, task: &Task) -> Result<Option<Recording>, Fault> {
+        let Some(what) = self.recording else { return Ok(None) };
+        let group = self.group.as_ref().ok_or_else(|| {
+            Fault::BadSymmetry("it is not declared when the plan is repeated".to_owned())
+        })?;
+        let layout = (&self.placement, self.division);
+        Recording::new(task, layout, group, what, self.can_start_anywhere).map(Some)
     }
 
     /// Begins the first step: chooses how the data is traced, and for which nodes.

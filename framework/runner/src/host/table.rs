@@ -42,6 +42,7 @@ pub(super) const TABLE: SwmHost = SwmHost {
     send_bucket: Some(send_bucket),
     send_bytes: Some(send_bytes),
     symmetric: Some(symmetric),
+    symmetric_from: Some(symmetric_from),
 };
 
 /// Runs `work` on the host behind `ctx`. A panic of the host must not unwind into the plugin and is
@@ -250,15 +251,44 @@ unsafe extern "C" fn symmetric(
     planned: *mut u64,
 ) -> i32 {
     // SAFETY: see `fail`.
+    unsafe { declare_symmetry(ctx, (axes, axis_count), None, planned) }
+}
+
+unsafe extern "C" fn symmetric_from(
+    ctx: *mut c_void,
+    axes: *const SwmSymmetry,
+    axis_count: u64,
+    first: *mut u64,
+    planned: *mut u64,
+) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe { declare_symmetry(ctx, (axes, axis_count), Some(first), planned) }
+}
+
+/// Declares a symmetry. Writes the number of planned coordinates of each axis, and the first one for
+/// a plugin that can start at any.
+///
+/// # Safety
+///
+/// `axes`, `first` and `planned` must be null or point to `axis_count` values.
+unsafe fn declare_symmetry(
+    ctx: *mut c_void,
+    (axes, axis_count): (*const SwmSymmetry, u64),
+    first: Option<*mut u64>,
+    planned: *mut u64,
+) -> i32 {
+    // SAFETY: see `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
-            let mut claims = false;
+            let (mut claims, mut is_used) = (false, false);
             let code = host.simulation(|simulation| {
                 let bad = |what: &str| Fault::BadSymmetry(what.to_owned());
                 if axis_count > limits::AXES {
                     return Err(bad("it is one of over 64 axes"));
                 }
-                if axis_count > 0 && (axes.is_null() || planned.is_null()) {
+                if axis_count > 0
+                    && (axes.is_null() || planned.is_null() || first.is_some_and(<*mut _>::is_null))
+                {
                     return Err(bad("the plugin passes null for its axes or for the limits of the nodes to plan"));
                 }
                 let symmetries = values(axes, axis_count as usize).map(|axis| match axis.kind {
@@ -269,13 +299,19 @@ unsafe extern "C" fn symmetric(
                 });
                 let symmetries: Vec<Symmetry> = symmetries.collect::<Result<_, _>>()?;
                 claims = symmetries.iter().any(|symmetry| *symmetry != Symmetry::Fixed);
-                for (axis, count) in simulation.symmetric(&symmetries)?.into_iter().enumerate() {
-                    // There are as many as axes were given, and the plugin has room for these.
-                    planned.add(axis).write_unaligned(count);
+                let ranges = simulation.symmetric(&symmetries, first.is_some())?;
+                is_used = simulation.relies_on_symmetry();
+                // There are as many as axes were given, and the plugin has room for these.
+                for (axis, range) in ranges.into_iter().enumerate() {
+                    if let Some(first) = first {
+                        first.add(axis).write_unaligned(range.start);
+                    }
+                    planned.add(axis).write_unaligned(range.end - range.start);
                 }
                 Ok(())
             });
             host.claims_symmetry |= claims;
+            host.relies_on_symmetry |= is_used;
             code
         })
     }

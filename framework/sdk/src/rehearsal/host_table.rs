@@ -5,6 +5,7 @@ use super::record::{RehearsedRedistribution, RehearsedSend};
 use super::recorder::Recorder;
 use std::cell::RefCell;
 use std::ffi::c_void;
+use std::ops::Range;
 use swapmeet_abi::{
     SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry,
 };
@@ -37,6 +38,7 @@ pub(super) fn host(recorder: &RefCell<Recorder>) -> SwmHost {
         send_bucket: Some(send_bucket),
         send_bytes: Some(send_bytes),
         symmetric: Some(symmetric),
+        symmetric_from: Some(symmetric_from),
     }
 }
 
@@ -122,10 +124,30 @@ unsafe extern "C" fn symmetric(
     // SAFETY: see `fail`.
     unsafe {
         let axes = list(axes, axis_count as usize);
-        let write = |counts: Vec<u64>| {
-            (0..).zip(counts).for_each(|(axis, count)| planned.add(axis).write(count));
+        let write = |ranges: Vec<Range<u64>>| {
+            (0..).zip(ranges).for_each(|(axis, range)| planned.add(axis).write(range.end));
         };
-        record(ctx, |recorder| recorder.symmetric(&axes).map(write))
+        record(ctx, |recorder| recorder.symmetric(&axes, false).map(write))
+    }
+}
+
+unsafe extern "C" fn symmetric_from(
+    ctx: *mut c_void,
+    axes: *const SwmSymmetry,
+    axis_count: u64,
+    first: *mut u64,
+    planned: *mut u64,
+) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        let axes = list(axes, axis_count as usize);
+        let write = |ranges: Vec<Range<u64>>| {
+            (0..).zip(ranges).for_each(|(axis, range)| {
+                first.add(axis).write(range.start);
+                planned.add(axis).write(range.end - range.start);
+            });
+        };
+        record(ctx, |recorder| recorder.symmetric(&axes, true).map(write))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::follow::Disproof;
 use super::record::{Rehearsed, RehearsedSend};
+use std::ops::Range;
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
 /// A group that acts on the nodes of a grid.
@@ -9,11 +10,18 @@ pub(super) struct Orbits {
     /// For each axis its radix, the unit whose multiples the group applies, and whether it applies
     /// them by exclusive-or.
     axes: Vec<(u64, u64, bool)>,
+    /// The planned coordinates of each axis.
+    planned: Vec<Range<u64>>,
 }
 
 impl Orbits {
-    /// Reads the group that a plugin declares, or returns a description of its error.
-    pub(super) fn new(radices: &[u64], axes: &[SwmSymmetry]) -> Result<Self, String> {
+    /// Reads the group that a plugin declares, or returns a description of its error. The planned
+    /// nodes are the images of the first ones under the element of this number, or the last element.
+    pub(super) fn new(
+        radices: &[u64],
+        axes: &[SwmSymmetry],
+        element: usize,
+    ) -> Result<Self, String> {
         if radices.len() != axes.len() {
             return Err(format!(
                 "a symmetry of {} axes in a grid of {} axes",
@@ -36,29 +44,39 @@ impl Orbits {
                 axis.kind, axis.unit
             )),
         };
-        Ok(Self { axes: radices.iter().zip(axes).map(read).collect::<Result<_, _>>()? })
+        let axes = radices.iter().zip(axes).map(read).collect::<Result<_, _>>()?;
+        let mut orbits = Self { axes, planned: Vec::new() };
+        let elements = orbits.elements();
+        let first = &elements[element.min(elements.len() - 1)];
+        orbits.planned =
+            first.iter().zip(&orbits.axes).map(|(first, axis)| *first..first + axis.1).collect();
+        Ok(orbits)
     }
 
-    /// Returns the number of planned coordinates on each axis.
-    pub(super) fn units(&self) -> Vec<u64> {
-        self.axes.iter().map(|(_, unit, _)| *unit).collect()
+    /// Returns the planned coordinates of each axis.
+    pub(super) fn planned(&self) -> &[Range<u64>] {
+        &self.planned
+    }
+
+    /// Returns all elements of the group: for each axis the number that is added, or with which the
+    /// exclusive-or is taken.
+    fn elements(&self) -> Vec<Vec<u64>> {
+        self.axes.iter().fold(vec![Vec::new()], |elements, (radix, unit, _)| {
+            let multiples = || (0..*radix).step_by(*unit as usize);
+            elements
+                .iter()
+                .flat_map(|e: &Vec<u64>| multiples().map(move |m| [&e[..], &[m]].concat()))
+                .collect()
+        })
     }
 
     /// Returns the images of a send under all elements of the group: the sends of all nodes in the
     /// sender's orbit.
     pub(super) fn images(&self, send: &RehearsedSend) -> Result<Vec<RehearsedSend>, String> {
-        if self.coordinates(send.from).iter().zip(&self.axes).any(|(c, (_, unit, _))| c >= unit) {
+        if self.coordinates(send.from).iter().zip(&self.planned).any(|(c, own)| !own.contains(c)) {
             return Err(format!("node {} sends, but is not planned", send.from));
         }
-        let elements =
-            self.axes.iter().fold(vec![Vec::new()], |elements: Vec<Vec<u64>>, (radix, unit, _)| {
-                let multiples = || (0..*radix).step_by(*unit as usize);
-                elements
-                    .iter()
-                    .flat_map(|e| multiples().map(move |m| [&e[..], &[m]].concat()))
-                    .collect()
-            });
-        Ok(elements.iter().map(|element| self.image(send, element)).collect())
+        Ok(self.elements().iter().map(|element| self.image(send, element)).collect())
     }
 
     fn image(&self, send: &RehearsedSend, element: &[u64]) -> RehearsedSend {

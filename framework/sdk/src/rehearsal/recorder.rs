@@ -9,6 +9,7 @@ use super::record::{
 use crate::collective::Collective;
 use crate::stop::Stop;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use swapmeet_abi::{
     SWM_ALL, SWM_BYTE_COUNTS, SWM_COMBINE, SWM_COPY, SWM_IN_PARTS, SWM_LOCAL, SWM_OK, SWM_STOPPED,
     SWM_STRICT, SwmBlocks, SwmLayout, SwmSet, SwmSymmetry,
@@ -23,8 +24,9 @@ pub(super) struct Recorder {
     machine_nodes: u64,
     pub(super) schedule: Rehearsed,
     pub(super) phase: String,
-    /// Whether to plan only one node of each orbit and to record the sends of the others as images.
-    by_orbits: bool,
+    /// The number of the group's element whose images of the first nodes are planned; the sends of
+    /// the others are recorded as images. `None` if all nodes are planned.
+    by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
     /// Whether grid and placement can no longer change.
@@ -41,7 +43,7 @@ impl Recorder {
         collective: Collective,
         receivers: Vec<u64>,
         dims: &[u64],
-        by_orbits: bool,
+        by_orbits: Option<usize>,
     ) -> Self {
         Self {
             settings,
@@ -125,8 +127,12 @@ impl Recorder {
         Ok(())
     }
 
-    /// Returns the number of planned coordinates on each axis.
-    pub(super) fn symmetric(&mut self, axes: &[SwmSymmetry]) -> Result<Vec<u64>, String> {
+    /// Returns the planned coordinates of each axis.
+    pub(super) fn symmetric(
+        &mut self,
+        axes: &[SwmSymmetry],
+        can_start_anywhere: bool,
+    ) -> Result<Vec<Range<u64>>, String> {
         if self.has_begun || self.orbits.is_some() {
             return Err(
                 "the schedule declares its symmetry twice, or after its first step".to_owned()
@@ -134,8 +140,12 @@ impl Recorder {
         }
         let nodes = [self.grid_nodes()];
         let radices = if axes.len() == 1 { &nodes[..] } else { &self.schedule.radices };
-        let orbits = self.orbits.insert(Orbits::new(radices, axes)?);
-        Ok(if self.by_orbits { orbits.units() } else { radices.to_vec() })
+        let element = self.by_orbits.filter(|_| can_start_anywhere).unwrap_or(0);
+        let orbits = self.orbits.insert(Orbits::new(radices, axes, element)?);
+        Ok(match self.by_orbits {
+            Some(_) => orbits.planned().to_vec(),
+            None => radices.iter().map(|radix| 0..*radix).collect(),
+        })
     }
 
     /// Ends the layout before the first step, redistribution or rearrangement: every node of the
@@ -251,7 +261,7 @@ impl Recorder {
             ..envelope
         };
         // Record the send, or its images under the group.
-        match self.orbits.as_ref().filter(|_| self.by_orbits) {
+        match self.orbits.as_ref().filter(|_| self.by_orbits.is_some()) {
             Some(orbits) => orbits.images(&send)?.into_iter().try_for_each(|image| self.add(image)),
             None => self.add(send),
         }

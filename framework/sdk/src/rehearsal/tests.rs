@@ -296,6 +296,19 @@ fn one_node_of_each_orbit_determines_all_sends() {
     );
 }
 
+/// The host also requests nodes other than the first ones.
+#[test]
+fn a_plan_that_always_starts_at_node_0_is_found() {
+    let plan = PlanOnly(|problem, schedule| {
+        let n = problem.topology().nodes();
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        schedule.step()?;
+        (0..planned.len()).try_for_each(|me| schedule.send(&Blocks::new(me, (me + 1) % n)))
+    });
+    let error = Rehearsal::on("ring", &[6]).verify_symmetry(&plan).unwrap_err().to_string();
+    assert_eq!(error, "node 0 sends, but is not planned");
+}
+
 #[test]
 fn the_first_asymmetric_send_is_named() {
     let ring = Rehearsal::on("ring", &[6]);

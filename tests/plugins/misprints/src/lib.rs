@@ -45,5 +45,7 @@ swapmeet_sdk::export_plugin!(
         Shifts { name: "shifts-two-a-port", fault: InjectedFault::TwoMessagesPerPort },
         Shifts { name: "shifts-not-symmetric", fault: InjectedFault::AsymmetricRanks },
         Shifts { name: "shifts-gone-through-twice", fault: InjectedFault::RepeatedPass },
+        Shifts { name: "shifts-without-rank-3", fault: InjectedFault::SilentRank },
+        Shifts { name: "shifts-of-half-the-ranks", fault: InjectedFault::SilentHalf },
     ],
 );

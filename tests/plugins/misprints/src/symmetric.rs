@@ -1,5 +1,5 @@
 //! A direct exchange with one distance in each step, which all shifts of the ranks map onto itself.
-//! Most injected faults have the same symmetry, two do not.
+//! Most injected faults have the same symmetry, four do not.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
@@ -21,6 +21,10 @@ pub(crate) enum InjectedFault {
     AsymmetricRanks,
     /// All ranks are visited twice in one step.
     RepeatedPass,
+    /// Rank 3 sends nothing.
+    SilentRank,
+    /// The upper half of the ranks sends nothing.
+    SilentHalf,
 }
 
 pub(crate) struct Shifts {
@@ -72,6 +76,14 @@ impl Shifts {
         me: u64,
         distance: u64,
     ) -> Result<(), Stop> {
+        let is_silent = match self.fault {
+            InjectedFault::SilentRank => me == 3,
+            InjectedFault::SilentHalf => me >= n / 2,
+            _ => false,
+        };
+        if is_silent {
+            return Ok(());
+        }
         let back = self.fault == InjectedFault::AsymmetricRanks && me % 2 == 1;
         let to = if back { (me + n - distance) % n } else { (me + distance) % n };
         let from =
@@ -92,7 +104,9 @@ impl Shifts {
             | InjectedFault::BlockNotHeld
             | InjectedFault::TwoMessagesPerPort
             | InjectedFault::AsymmetricRanks
-            | InjectedFault::RepeatedPass => schedule.send(&send.destinations(Set::one(to))),
+            | InjectedFault::RepeatedPass
+            | InjectedFault::SilentRank
+            | InjectedFault::SilentHalf => schedule.send(&send.destinations(Set::one(to))),
         }
     }
 }

@@ -52,6 +52,36 @@ impl RunLayout {
     pub(crate) fn acts_on_numbers(&self) -> bool {
         self.acts_on_numbers
     }
+
+    /// Calls `word` with numbers that describe one side of a box after an element of the group has
+    /// moved it. Equal sets have equal numbers: none if all nodes are in the set, and the node if it
+    /// is one.
+    pub(crate) fn describe(&self, side: Side, a: &[Set], element: u64, mut word: impl FnMut(u64)) {
+        let side_axes = self.axes.of_side(side);
+        let sets = || a[side_axes.clone()].iter().zip(self.group.axes());
+        if sets().all(|(set, axis)| set.count() == axis.radix) {
+            return;
+        }
+        if sets().all(|(set, _)| set.count() == 1) {
+            return word(self.group.moved(self.first_of(side, a), element));
+        }
+        let mut rest = element;
+        for (number, (set, axis)) in sets().enumerate().rev() {
+            word(1 << 63 | number as u64);
+            match rest % axis.radix {
+                0 => set.each_word(&mut word),
+                own => set.moved(*axis, own).each_word(&mut word),
+            }
+            rest /= axis.radix;
+        }
+    }
+
+    /// Calls `word` with numbers that describe the segments of a box: none if these are all.
+    pub(crate) fn describe_segments(&self, a: &[Set], word: impl FnMut(u64)) {
+        if self.segments_of(a) < self.segments() {
+            a[a.len() - 1].each_word(word);
+        }
+    }
 }
 
 impl Layout for RunLayout {

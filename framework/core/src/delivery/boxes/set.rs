@@ -188,6 +188,17 @@ impl Set {
         }
     }
 
+    /// Calls `word` with numbers that describe the set: the same for equal sets of an axis.
+    pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
+        match self {
+            Self::Word(bits) => word(*bits),
+            Self::Runs(runs) => {
+                runs.iter().for_each(|(from, to)| word(u64::from(*from) << 32 | u64::from(*to)));
+            }
+            Self::Bits(bits) => bits.iter().copied().for_each(word),
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Word(word) => *word == 0,

@@ -64,4 +64,12 @@ pub enum SendFault {
         /// The representative of its orbit.
         representative: u64,
     },
+    /// A node sends although another node of its orbit is to be planned.
+    #[error("node {from} sends, but node {requested} is to be planned")]
+    NotRequested {
+        /// The sender, as a node of the schedule's grid.
+        from: u64,
+        /// The node of its orbit that is to be planned.
+        requested: u64,
+    },
 }

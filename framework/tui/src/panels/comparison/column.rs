@@ -92,7 +92,7 @@ impl Column {
             Self::Machine => rank(2),
             Self::Algorithm => SortKey::Text(&line.stats.algorithm),
             Self::Verified if line.stats.time.is_none() => SortKey::Text(line.stats.status.word()),
-            Self::Verified => SortKey::Text(line.stats.verified.word()),
+            Self::Verified => SortKey::Text(&line.stats.verification),
             Self::Time => number(line.stats.time.as_ref().map(|t| t.mean)),
             Self::Ratio => number(line.ratio()),
             Self::Interval => number(line.interval().map(|i| i.high - i.low)),
@@ -149,7 +149,7 @@ impl Column {
                 format!("{}: {}", line.stats.status, line.stats.reason)
             }
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
-            Self::Verified => format!("✓ {}", line.stats.verified),
+            Self::Verified => format!("✓ {}", line.stats.verification),
             // `~` marks a time without the changes of the what-if panel, shown until a worker has
             // planned the case again.
             Self::Time if compared.is_outdated(&line.stats.algorithm) => line
@@ -202,7 +202,7 @@ pub(super) fn sorted(
         let specs = [&group.setting.topology, &group.setting.workload, &group.setting.machine]
             .map(String::as_str)
             .join(" ");
-        passes(line, &format!("{specs} {} {}", line.stats.status, line.stats.verified))
+        passes(line, &format!("{specs} {} {}", line.stats.status, line.stats.verification))
     };
     let mut lines: Vec<&Line> = compared.lines.iter().filter(has).collect();
     let Some(column) = column else { return lines };

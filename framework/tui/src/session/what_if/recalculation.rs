@@ -140,6 +140,7 @@ fn labels(affected_row: &AffectedRow, case: &Case) -> Record {
     let mut record = Record {
         status: old.status,
         verified: old.verified,
+        compared_on: old.compared_on,
         steps: old.steps,
         messages: old.messages,
         max_link_messages: old.max_link_messages,

@@ -1,0 +1,146 @@
+//! Compares a claimed symmetry with what the nodes plan whose sends would be derived from it.
+
+use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
+use crate::plugin::Algorithm;
+use swapmeet_core::delivery::fault::Fault;
+use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
+use swapmeet_core::simulation::{Simulation, Task};
+
+/// The fewest images of the representatives that are compared if a full plan has too many sends.
+const FEWEST_IMAGES: u64 = 3;
+/// The most such images.
+const MOST_IMAGES: u64 = 16;
+/// Beyond [`FEWEST_IMAGES`], images are only added up to this number of sends, so that the
+/// comparison takes less time than the case.
+const SENDS_OF_IMAGES: u64 = 1 << 16;
+
+/// Compares the symmetry that a schedule claims with the plugin's own plans, as [`super::plan`] does
+/// where a full plan has more than `most` sends. Returns the number of compared nodes.
+///
+/// # Errors
+/// The outcome that the claim leads to, if it is wrong or unused, or if a plan does not end.
+pub fn compare_symmetry(
+    algorithm: &Algorithm,
+    params: &[(String, String)],
+    task: &Task,
+    inputs: PlanInputs,
+    most: u64,
+) -> Result<u64, Outcome> {
+    let call = PlanCall { algorithm, params, task, inputs, limit: None };
+    call.compare_symmetry(most, &mut Requested::default())
+}
+
+impl PlanCall<'_> {
+    /// Compares the sends of the representatives with those of other nodes, without delivery or
+    /// prices. Returns the number of nodes that were compared; 0 if the full plan has more than
+    /// `most` sends and the plugin cannot plan other images of the representatives.
+    ///
+    /// Errors with a [`Fault::WrongSymmetry`] if the claim is wrong, and with the outcome of a plan
+    /// that did not end.
+    pub(super) fn compare_symmetry(
+        self,
+        most: u64,
+        requested: &mut Requested,
+    ) -> Result<u64, Outcome> {
+        let everyone = self.task.topology.nodes();
+        let representatives = self.record(Recorded::Image(0), None, requested)?;
+        let order = representatives.group().order();
+        let sends = representatives.sends();
+        // Case 1: all sends of all nodes are compared.
+        if sends.saturating_mul(order) <= most {
+            self.compare(&representatives, Recorded::Everyone, requested)?;
+            return Ok(everyone);
+        }
+        // Case 2: the plugin cannot start at another node.
+        if !representatives.can_start_anywhere() {
+            return Ok(0);
+        }
+        // Case 3: some images are compared.
+        let affordable = SENDS_OF_IMAGES / sends.max(1);
+        let images = random_numbers(order, affordable.clamp(FEWEST_IMAGES, MOST_IMAGES));
+        for image in &images {
+            self.compare(&representatives, Recorded::Image(*image), requested)?;
+        }
+        // The representatives are compared with each image, so they are compared, too.
+        Ok(representatives.nodes() * (1 + images.len() as u64))
+    }
+
+    /// Compares the sends of the representatives with those of other nodes.
+    fn compare(
+        self,
+        representatives: &Recording,
+        nodes: Recorded,
+        requested: &mut Requested,
+    ) -> Result<(), Outcome> {
+        let wrong = |what| Outcome::Invalid(Fault::WrongSymmetry(what));
+        let others = self.record(nodes, None, requested).map_err(|outcome| match outcome {
+            Outcome::Invalid(fault) => wrong(format!("if other nodes are planned, {fault}")),
+            Outcome::Unsupported(reason) | Outcome::Failed(reason) => Outcome::Failed(format!(
+                "the plan of other nodes, to compare the claimed symmetry, failed: {reason}"
+            )),
+            ended => ended,
+        })?;
+        if !representatives.has_layout_of(&others) {
+            return Err(wrong(
+                "if other nodes are planned, the grid or the group differs".to_owned(),
+            ));
+        }
+        let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
+        // Repeat both plans to name the send.
+        let expected = self.record(Recorded::Image(0), Some(step), requested)?;
+        let others = self.record(nodes, Some(step), requested)?;
+        Err(wrong(expected.describe_difference(&others)))
+    }
+
+    /// Records the sends of some nodes.
+    fn record(
+        self,
+        nodes: Recorded,
+        kept_step: Option<u64>,
+        requested: &mut Requested,
+    ) -> Result<Recording, Outcome> {
+        let mut host = Host::new(self.task, self.inputs, self.limit.cloned());
+        let what = RecordingTask { nodes, kept_step };
+        let simulation = self.drive(&mut host, || Simulation::recording(self.task.clone(), what));
+        requested.add(host.requested);
+        simulation?.finish_recording().map_err(Outcome::of)
+    }
+}
+
+/// Returns `count` different numbers from 1 to `below - 1`, or all of them if there are no more. The
+/// numbers are the same in each run, so that rows can be repeated.
+fn random_numbers(below: u64, count: u64) -> Vec<u64> {
+    if below <= count + 1 {
+        return (1..below).collect();
+    }
+    let (mut state, mut numbers) = (0_u64, Vec::new());
+    while (numbers.len() as u64) < count {
+        // SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let number = 1 + (mixed ^ mixed >> 31) % (below - 1);
+        if !numbers.contains(&number) {
+            numbers.push(number);
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::random_numbers;
+
+    #[test]
+    fn random_numbers_differ_and_are_never_0() {
+        assert_eq!(random_numbers(4, 3), [1, 2, 3]);
+        for below in [5, 20, 1 << 40] {
+            let mut numbers = random_numbers(below, 3);
+            assert_eq!(numbers, random_numbers(below, 3));
+            numbers.sort_unstable();
+            numbers.dedup();
+            assert_eq!(numbers.len(), 3);
+            assert!(numbers.iter().all(|number| (1..below).contains(number)));
+        }
+    }
+}
