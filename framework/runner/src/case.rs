@@ -1,13 +1,13 @@
-//! Builds the cases of an experiment: parses each spec and takes the cross product.
+//! The cases of an experiment: their parts, and the algorithms and machines that specs name.
 
-use crate::experiment::{DEFAULT_TIMEOUT_SECS, Experiment, OwnMachine};
+mod product;
+
+use crate::experiment::{DEFAULT_TIMEOUT_SECS, OwnMachine};
 use crate::input::{InputError, Text};
 use crate::machine::{self, LoadedMachine};
 use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::Registry;
-use crate::topology;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,9 @@ use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
-use swapmeet_workloads::{InputDigest, Workload, expand};
+use swapmeet_workloads::{InputDigest, Workload};
+
+pub use product::{MOST_CASES, Product, cases, drawn, expanded};
 
 /// An algorithm with the user's parameters.
 #[derive(Debug, Clone)]
@@ -180,256 +182,6 @@ impl Case {
             // other cases, so such cases are planned separately.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
-}
-
-/// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
-/// repetition. The repetition varies fastest.
-pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, InputError> {
-    Ok(Product::of(experiment, registry)?.iter().collect())
-}
-
-/// The parsed lists of an experiment. Cases are built one by one on request, because a shard of a
-/// large experiment runs only some of them.
-#[derive(Debug)]
-pub struct Product {
-    name: Arc<str>,
-    topologies: Vec<Networks>,
-    algorithms: Vec<SelectedAlgorithm>,
-    workloads: Vec<Workload>,
-    machines: Vec<LoadedMachine>,
-    repetitions: u32,
-    /// For each workload, the number of cases per topology and algorithm that precede its own; the
-    /// last entry is the total.
-    before: Vec<usize>,
-    seed: u64,
-    options: RunOptions,
-}
-
-/// The network of a topology and the files that it names. With random routing there is one network
-/// per repetition.
-type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
-
-impl Product {
-    /// Parses everything that an experiment names.
-    pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
-        let sized = expanded(&experiment.workloads)?;
-        affordable(experiment, sized.len())?;
-        let topologies = all(&experiment.topologies, |t| {
-            topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e))
-        })?;
-        let algorithms = all(&experiment.algorithms, |t| select_algorithm(t, registry))?;
-        let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
-        let own = own_machines(&experiment.own_machines)?;
-        let machines = all(&experiment.machines, |t| with_files(t, machine_among(t, &own)?))?;
-        once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
-        once(&experiment.algorithms, algorithms.iter().map(SelectedAlgorithm::to_string))?;
-        once(&sized, workloads.iter().map(Workload::to_string))?;
-        once(&experiment.machines, machines.iter().map(|(machine, _)| machine.to_string()))?;
-        if let Some(baseline) = &experiment.baseline {
-            let baseline_name = select_algorithm(baseline, registry)?.to_string();
-            if !algorithms.iter().any(|a| a.to_string() == baseline_name) {
-                return Err(baseline.error(format!(
-                    "the baseline `{baseline_name}` is not one of the experiment's algorithms"
-                )));
-            }
-        }
-        if experiment
-            .seed
-            .checked_add(u64::from(experiment.repetitions.saturating_sub(1)))
-            .is_none()
-        {
-            let seed = Text::flag("seed", &experiment.seed.to_string());
-            let message = format!(
-                "{} repetitions exceed the largest seed, {}",
-                experiment.repetitions,
-                u64::MAX
-            );
-            return Err(seed.error(message).help("repetition r uses the seed plus r"));
-        }
-        let mut before = vec![0];
-        for (text, workload) in sized.iter().zip(&workloads) {
-            let cases =
-                repetitions(text, workload, experiment.repetitions)? as usize * machines.len();
-            before.push(before[before.len() - 1] + cases);
-        }
-        let count =
-            before[workloads.len()] as u64 * topologies.len() as u64 * algorithms.len() as u64;
-        if count > MOST_CASES {
-            return Err(too_many(count, "workloads, each of as many cases as it has files"));
-        }
-        let most = workloads
-            .iter()
-            .filter_map(Workload::replicates)
-            .chain([experiment.repetitions])
-            .max()
-            .unwrap_or(1);
-        let of_seeds = |topology: Arc<dyn Topology>| match topology.random_routing() {
-            None => vec![topology],
-            Some(_) => (0..most)
-                .map(|r| drawn(&topology, experiment.seed.saturating_add(r.into())))
-                .collect(),
-        };
-        let topologies =
-            topologies.into_iter().map(|(topology, inputs)| (of_seeds(topology), inputs)).collect();
-        Ok(Self {
-            name: experiment.name.as_str().into(),
-            topologies,
-            algorithms,
-            workloads,
-            machines,
-            repetitions: experiment.repetitions,
-            before,
-            seed: experiment.seed,
-            options: RunOptions::new(experiment.timeout_secs, experiment.proof_scope),
-        })
-    }
-
-    /// Returns the number of cases.
-    pub fn len(&self) -> usize {
-        self.topologies.len() * self.algorithms.len() * self.of_one()
-    }
-
-    /// Returns the number of cases per topology and algorithm.
-    fn of_one(&self) -> usize {
-        self.before[self.workloads.len()]
-    }
-
-    /// Returns whether there are no cases.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns the case with this number, which must be less than [`Product::len`].
-    pub fn case(&self, number: usize) -> Case {
-        let (lists, rest) = (number / self.of_one(), number % self.of_one());
-        let algorithm = &self.algorithms[lists % self.algorithms.len()];
-        let (topologies, inputs) = &self.topologies[lists / self.algorithms.len()];
-        let which = self.before.partition_point(|before| *before <= rest) - 1;
-        let (workload, rest) = (&self.workloads[which], rest - self.before[which]);
-        let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
-        let (machine, repetition) =
-            (&self.machines[rest / repetitions], (rest % repetitions) as u32);
-        Case::new(CaseParts {
-            experiment: Arc::clone(&self.name),
-            topology: Arc::clone(&topologies[(repetition as usize).min(topologies.len() - 1)]),
-            topology_inputs: inputs,
-            algorithm,
-            // `replicate` cannot fail: each workload has as many repetitions as files.
-            workload: workload.replicate(repetition).unwrap_or_else(|_| workload.clone()),
-            machine,
-            repetition,
-            seed: self.seed.saturating_add(u64::from(repetition)),
-            options: self.options,
-        })
-    }
-
-    /// Returns an iterator over all cases.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Case> {
-        (0..self.len()).map(|number| self.case(number))
-    }
-
-    /// Returns the files named by all specs.
-    pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
-        let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
-        topologies
-            .chain(self.workloads.iter().filter_map(Workload::input))
-            .chain(self.algorithms.iter().flat_map(|a| &a.inputs))
-            .chain(self.machines.iter().flat_map(|(_, inputs)| inputs))
-    }
-
-    /// Returns the plugin files of all algorithms.
-    pub fn plugins(&self) -> impl Iterator<Item = &Path> {
-        self.algorithms.iter().map(|chosen| chosen.algorithm.file.as_path())
-    }
-}
-
-/// Returns the network for a case with this seed. With random routing, the seed determines the
-/// routes.
-pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
-    topology.random_routing().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
-}
-
-/// Returns the number of repetitions of a workload: the number of its files if it has several,
-/// otherwise `repetitions`.
-fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32, InputError> {
-    match workload.replicates() {
-        Some(files) if repetitions > 1 => {
-            let message = format!(
-                "has {files} files, one for each repetition, but the experiment has {repetitions} repetitions"
-            );
-            Err(text.error(message).help("leave `repetitions` out, or name one file"))
-        }
-        files => Ok(files.unwrap_or(repetitions)),
-    }
-}
-
-/// Replaces each range of sizes by one workload per size.
-pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
-    let mut list = Vec::with_capacity(workloads.len());
-    for text in workloads {
-        let specs = expand(&text.value).map_err(|e| spec_error(text, &e))?;
-        list.extend(specs.into_iter().map(|value| Text { value, place: text.place.clone() }));
-    }
-    Ok(list)
-}
-
-/// Maximum number of cases of an experiment. All of them are in memory during a run: a million
-/// cases that share a schedule take 1.4 GB, and their rows a file of a third of that size.
-pub const MOST_CASES: u64 = 1_000_000;
-
-/// Checks that the number of cases does not exceed [`MOST_CASES`]. The error shows the product.
-fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputError> {
-    let factors = [
-        (experiment.topologies.len() as u64, "topologies"),
-        (experiment.algorithms.len() as u64, "algorithms"),
-        (workloads as u64, "workloads"),
-        (experiment.machines.len() as u64, "machines"),
-        (u64::from(experiment.repetitions), "repetitions"),
-    ];
-    let count = factors.iter().map(|(n, _)| *n).fold(1, u64::saturating_mul);
-    if count <= MOST_CASES {
-        return Ok(());
-    }
-    let words: Vec<String> =
-        factors.iter().filter(|(n, _)| *n > 1).map(|(n, what)| format!("{n} {what}")).collect();
-    Err(too_many(count, &words.join(" x ")))
-}
-
-fn too_many(count: u64, of: &str) -> InputError {
-    Text::flag("the experiment", of)
-        .error(format!("its lists multiply to {count} cases, expected at most {MOST_CASES}"))
-        .help("split it into several experiments, each with its own row file")
-}
-
-fn all<T>(
-    texts: &[Text],
-    read: impl Fn(&Text) -> Result<T, InputError>,
-) -> Result<Vec<T>, InputError> {
-    texts.iter().map(read).collect()
-}
-
-/// Rejects entries with the same canonical form, because their rows could not be distinguished.
-fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), InputError> {
-    let mut known: HashMap<String, &Text> = HashMap::new();
-    for (text, form) in texts.iter().zip(canonical) {
-        if let Some(first) = known.get(&form) {
-            let place = first
-                .error("")
-                .line_and_column()
-                .map(|(line, column)| format!(" on line {line}, column {column}"));
-            let message = format!(
-                "`{}` is already in the list, as `{}`{}",
-                text.value,
-                first.value,
-                place.unwrap_or_default()
-            );
-            return Err(text
-                .error(message)
-                .help("expected each entry once; use `repetitions` to repeat a case"));
-        }
-        known.insert(form, text);
-    }
-    Ok(())
 }
 
 /// Converts an error about a spec to an error at its place in the file or flag.

@@ -211,6 +211,8 @@ impl Worker {
             Ok(reply) => reply,
             Err(e) => return self.protocol_error(&excerpt(&e.to_string())),
         };
+        // Each reply must fit the state of the worker: before or after the start, of this job, and
+        // of an open case.
         match reply {
             Reply::Ready => {
                 self.ready = true;
