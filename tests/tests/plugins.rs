@@ -95,7 +95,7 @@ fn the_ring_in_c_runs_on_any_machine() {
 }
 
 #[test]
-fn a_plugin_refuses_what_it_cannot_do() {
+fn a_plugin_refuses_unsupported_problems() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
     let args = [

@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_in_many_places_is_said_of_three() {
+    fn similar_findings_are_listed_three_times() {
         let examined = Examined {
             algorithm: "one".to_owned(),
             collectives: vec!["alltoall"],
@@ -278,7 +278,7 @@ failed: 6 faults, 1 remark";
     }
 
     #[test]
-    fn what_was_not_measured_is_not_said() {
+    fn values_that_were_not_measured_are_omitted() {
         let mut examined = Examined {
             algorithm: "one".to_owned(),
             cases: 2,

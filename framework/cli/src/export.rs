@@ -37,7 +37,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
             place.fill(staging.path())?;
             Ok(ExitCode::SUCCESS)
         }
-        status => Ok(trace::not_made(&record, status)),
+        status => Ok(trace::print_failure(&record, status)),
     }
 }
 

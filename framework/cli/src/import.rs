@@ -52,7 +52,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
             let (spec, nodes) = place(args, given.as_ref(), &measurement).map_err(wrong)?;
             let bytes = measurement.block_bytes(nodes).map_err(|why| wrong(why.to_string()))?;
             let mut row = row(args, &measurement, spec, nodes, bytes);
-            row.note = escaped(&noted(file, &measurement)).into_owned();
+            row.note = escaped(&note_of(file, &measurement)).into_owned();
             let key = (row.collective.clone(), row.workload.clone(), row.algorithm.clone());
             let next = repetitions.entry(key).or_default();
             row.repetition = *next;
@@ -139,7 +139,7 @@ fn row(
 }
 
 /// Returns the note of a row: the source of its time, and the note of the measurement.
-fn noted(file: &Path, measurement: &Measurement) -> String {
+fn note_of(file: &Path, measurement: &Measurement) -> String {
     let line =
         if measurement.line > 0 { format!(", line {}", measurement.line) } else { String::new() };
     let more =

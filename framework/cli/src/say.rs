@@ -44,7 +44,7 @@ mod tests {
     use super::visible;
 
     #[test]
-    fn a_terminal_is_told_nothing_but_text() {
+    fn control_characters_are_replaced() {
         assert_eq!(visible("a\u{1b}[31mb\u{9b}c\r\n\td\u{7}é"), "a?[31mb??c?\n\td?é");
         assert_eq!(visible("a\u{202e}b"), "a???b");
     }

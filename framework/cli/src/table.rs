@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_narrow_terminal_reads_once_what_all_cases_have_in_common() {
+    fn a_narrow_terminal_shows_common_values_once() {
         let row = |algorithm: &str| Record {
             topology: "ring:8".to_owned(),
             algorithm: algorithm.to_owned(),

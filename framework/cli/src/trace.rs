@@ -29,6 +29,7 @@ pub(crate) use watcher::WATCH;
 /// Prints the schedule of one algorithm on one topology.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let cases = cases(&args.schedule, args.timeout, &args.plugins)?;
+    // Refuse a selection that would be empty before the schedule is made.
     if let (Some(node), Some(case)) = (args.node, cases.first())
         && node >= case.topology.nodes()
     {
@@ -38,8 +39,9 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
         )));
     }
     if args.times {
-        times::can_be_had(&cases)?;
+        times::check_available(&cases)?;
     }
+    // Several sizes are printed one after another; a JSON document has one schedule.
     let TraceArgs { summary, step, node, times, .. } = *args;
     let options =
         TraceOptions { json: args.format == TraceFormat::Json, summary, step, node, times };
@@ -52,6 +54,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     };
     written.map_err(|e| Failure::printing(&e))?;
     let Some(record) = record else { return Ok(ExitCode::from(INTERRUPTED)) };
+    // The summary goes to standard error, because the schedule may be piped to a program.
     match record.status {
         Status::Ok => {
             say!(
@@ -65,7 +68,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
             );
             Ok(ExitCode::SUCCESS)
         }
-        status => Ok(not_made(&record, status)),
+        status => Ok(print_failure(&record, status)),
     }
 }
 
@@ -86,7 +89,7 @@ pub(crate) fn cases(
 
 /// Prints the reason why there is no schedule. An unsupported case is a valid answer; anything else
 /// is a failure.
-pub(crate) fn not_made(record: &Record, status: Status) -> ExitCode {
+pub(crate) fn print_failure(record: &Record, status: Status) -> ExitCode {
     say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
     if status == Status::Unsupported { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) }
 }

@@ -60,7 +60,7 @@ impl Dispatcher<'_> {
             let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
             let worker = match there.map_or_else(|| Worker::start(self.workers), Ok) {
                 Ok(worker) => worker,
-                Err(e) => return self.none_could_start(&mut open, &e.to_string()),
+                Err(e) => return self.fail_start(&mut open, &e.to_string()),
             };
             let other = next.filter(|next| {
                 next != plugin && !self.idle.iter().any(|worker| worker.has_loaded(next))
@@ -135,7 +135,7 @@ impl Dispatcher<'_> {
                     return None;
                 }
                 WorkerEvent::StartFailed(why) => {
-                    self.none_could_start(open, &why);
+                    self.fail_start(open, &why);
                     return None;
                 }
                 WorkerEvent::Cancelled => return None,
@@ -152,7 +152,7 @@ impl Dispatcher<'_> {
     }
 
     /// Ends all pending cases, because the next worker would not start either.
-    fn none_could_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
+    fn fail_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
         let reason = format!("no worker process could be started: {why}");
         std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
     }

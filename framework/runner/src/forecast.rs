@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_takes_as_long_for_its_cost_as_what_has_ended() {
+    fn open_cases_take_as_long_per_cost_as_ended_ones() {
         let mut forecast = forecast(&[1.0, 3.0, 100.0]);
         assert_eq!(forecast.left(after(5)), None, "nothing has ended");
         forecast.ended(0, after(1));

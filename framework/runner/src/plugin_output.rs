@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_runtimes_own_lines_are_told_from_reasons() {
+    fn lines_of_the_runtime_are_no_reasons() {
         for line in [
             "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace",
             "note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.",

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_and_messages_a_second_are_said_in_a_few_words() {
+    fn progress_is_described_in_a_few_words() {
         let mut pace = ScheduleProgress::default();
         assert_eq!(pace.in_words(Some(9)), "");
         pace.reached(3, 5_600_000, Duration::from_secs(2));

@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_cut_where_nobody_would_read_on() {
+    fn a_long_reason_is_shortened() {
         let as_is = "é".repeat(4000);
         assert_eq!(bounded(&as_is), as_is);
         let cut = bounded(&(as_is + "e"));

@@ -64,7 +64,7 @@ fn hypercube_collectives_take_as_many_steps_as_dimensions() {
 }
 
 #[test]
-fn what_mpi_libraries_use_works_on_any_number_of_nodes() {
+fn algorithms_of_mpi_libraries_run_on_any_number_of_nodes() {
     let rings: Vec<String> =
         (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
     check(&rings, "pairwise", "alltoall", |n| (n - 1, n - 1));
@@ -286,7 +286,7 @@ fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
 /// Suh & Shin, Table 2: 2^d start-ups, 2^(3d-1) blocks, (2^(2d) + 2)/3 links, and a rearrangement
 /// between any two steps.
 #[test]
-fn cyclic_exchange_costs_what_table_2_says_and_shares_no_link() {
+fn cyclic_exchange_has_the_costs_of_table_2_and_shares_no_link() {
     for d in 1..=5_u32 {
         let side = 1_u64 << d;
         let expected =

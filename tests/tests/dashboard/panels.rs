@@ -542,7 +542,7 @@ fn the_mouse_selects_sorts_and_scrolls() {
 }
 
 #[test]
-fn what_is_saved_is_an_experiment() {
+fn a_saved_session_is_an_experiment() {
     let mut session = compared();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("saved.toml");

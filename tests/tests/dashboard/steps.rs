@@ -102,7 +102,7 @@ fn times_of_ranks_are_computed_on_request() {
 /// A broadcast of 100 bytes on four ranks with 3 µs start-up, 2 µs per link and 0.5 µs per byte, so
 /// that a message takes 55 µs. Rank 0 sends to rank 2, then both send to another rank.
 #[test]
-fn what_ranks_do_stands_against_time_where_they_go_on_by_themselves() {
+fn ranks_with_their_own_clocks_are_shown_against_time() {
     let mut session = session(
         "topologies = [\"hypercube:2\"]\nalgorithms = [\"hypercube-broadcast\"]\nworkloads = [\"broadcast/uniform:100\"]\nmachines = [\"free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5\"]",
     );

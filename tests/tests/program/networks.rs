@@ -66,7 +66,7 @@ fn general_algorithms_run_on_a_list_of_edges() {
 }
 
 #[test]
-fn a_graph_of_a_ring_costs_what_the_ring_costs() {
+fn a_graph_of_a_ring_costs_as_much_as_the_ring() {
     let (_dir, ring) = graph("0 1\n1 2\n2 3\n3 4\n4 0\n");
     for machine in
         ["paragon", "paragon:model=circuit,virtual_channels=2", "paragon:model=store-and-forward"]

@@ -2,7 +2,7 @@
 
 use super::examiner::{ENOUGH_HUNG, Examiner, Subject};
 use super::suited::{FEW, ONE_PORT, Unevenness, rank, unevenness};
-use super::verdict::what_differs;
+use super::verdict::describe_difference;
 use crate::question::{Answer, Plan, Question, TestCase};
 use std::collections::BTreeSet;
 use std::io;
@@ -135,7 +135,7 @@ impl Examiner<'_> {
             let (case, place, alone) = some[*i];
             let at = &Subject { place, workload: &case.workload };
             let when = if *is_parallel { "beside other problems" } else { "after other problems" };
-            let what = what_differs(alone, plan).replace("the first time", "alone");
+            let what = describe_difference(alone, plan).replace("the first time", "alone");
             self.fault("repeats", at, format!("{when} in one process {what}"));
         }
         Ok(())

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_order_is_not_mentioned() {
+    fn valid_tables_give_no_findings() {
         assert_eq!(wrong(|_| ()), [""; 0]);
     }
 

@@ -95,7 +95,7 @@ impl Examiner<'_> {
             ["the second time", "beside another thread", "beside another thread"];
         let differs = |plan: &Plan| !plan.is_like(first);
         if let Some((plan, when)) = again.iter().zip(WHEN).find(|(plan, _)| differs(plan)) {
-            self.fault("repeats", at, format!("{when} {}", what_differs(first, plan)));
+            self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
             return Ok(());
         }
         // Another process has other addresses and starts at another time. Large cases would take
@@ -107,7 +107,7 @@ impl Examiner<'_> {
                     self.fault(
                         "repeats",
                         at,
-                        format!("in another process {}", what_differs(first, plan)),
+                        format!("in another process {}", describe_difference(first, plan)),
                     );
                 }
                 _ => self.steady.push((case.clone(), place.to_owned(), first.clone())),
@@ -141,7 +141,7 @@ impl Examiner<'_> {
     }
 }
 
-pub(super) fn what_differs(first: &Plan, other: &Plan) -> String {
+pub(super) fn describe_difference(first: &Plan, other: &Plan) -> String {
     if first.status != other.status {
         let because =
             if other.reason.is_empty() { String::new() } else { format!(" ({})", other.reason) };

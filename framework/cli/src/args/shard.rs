@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_told() {
+    fn an_incomplete_environment_is_refused() {
         assert!(
             found(None, &[])
                 .unwrap_err()

@@ -24,7 +24,7 @@ pub(crate) struct RowFile {
     /// The whole content of the file.
     held: Vec<u8>,
     /// Whether the file was checked since the last flush.
-    is_looked_at: bool,
+    is_checked: bool,
     /// Whether another program has added to the file.
     has_others: bool,
     /// The sync thread of a regular file. Pipes and devices have none and cannot be truncated.
@@ -42,12 +42,12 @@ impl RowFile {
     ) -> io::Result<Self> {
         let disk =
             if file.metadata()?.is_file() { Some(Disk::new(file.try_clone()?)?) } else { None };
-        Ok(Self { file, path, held, is_looked_at: false, has_others: false, disk, remarks })
+        Ok(Self { file, path, held, is_checked: false, has_others: false, disk, remarks })
     }
 
     /// Checks whether another program has changed the file. Truncated content is written again, and
     /// added content is kept.
-    fn look(&mut self) -> io::Result<()> {
+    fn check(&mut self) -> io::Result<()> {
         if self.disk.is_none() {
             return Ok(());
         }
@@ -92,58 +92,58 @@ impl RowFile {
 
 impl Write for RowFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.look()?;
-        self.is_looked_at = true;
+        self.check()?;
+        self.is_checked = true;
         self.append(bytes)?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if !std::mem::take(&mut self.is_looked_at) {
-            self.look()?;
+        if !std::mem::take(&mut self.is_checked) {
+            self.check()?;
         }
-        self.disk.as_ref().map_or(Ok(()), Disk::bring)
+        self.disk.as_ref().map_or(Ok(()), Disk::request_sync)
     }
 }
 
 /// A thread that syncs a file to the disk. Dropping it waits for the last sync.
 struct Disk {
-    asked: Option<Sender<()>>,
+    requests: Option<Sender<()>>,
     failed: Arc<Mutex<Option<io::Error>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Disk {
     fn new(file: File) -> io::Result<Self> {
-        let (asked, asks) = channel();
+        let (requests, receiver) = channel();
         let failed = Arc::new(Mutex::new(None));
         let failure = Arc::clone(&failed);
         let thread = std::thread::Builder::new().name("disk".to_owned()).spawn(move || {
-            while asks.recv().is_ok() {
+            while receiver.recv().is_ok() {
                 // One sync serves all requests that arrived before it.
-                while asks.try_recv().is_ok() {}
+                while receiver.try_recv().is_ok() {}
                 if let Err(error) = file.sync_data() {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 }
             }
         })?;
-        Ok(Self { asked: Some(asked), failed, thread: Some(thread) })
+        Ok(Self { requests: Some(requests), failed, thread: Some(thread) })
     }
 
     /// Requests a sync. Errors if an earlier one failed.
-    fn bring(&self) -> io::Result<()> {
+    fn request_sync(&self) -> io::Result<()> {
         if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
         // This cannot fail: the thread only ends when the sender is dropped.
-        let _ = self.asked.as_ref().map(|asked| asked.send(()));
+        let _ = self.requests.as_ref().map(|requests| requests.send(()));
         Ok(())
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        drop(self.asked.take());
+        drop(self.requests.take());
         // A thread that panicked has already printed a message.
         drop(self.thread.take().map(JoinHandle::join));
     }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_somebody_cuts_off_is_written_again_and_told() {
+    fn rows_that_another_program_cuts_off_are_restored_with_a_remark() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.csv");
         std::fs::write(&path, "one\n").unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_adds_stays_and_is_told_once() {
+    fn lines_that_another_program_adds_are_kept_with_one_remark() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("rows.csv");
         let file = File::options().read(true).append(true).create(true).open(&path).unwrap();

@@ -75,7 +75,7 @@ impl<W: Write> Text<W> {
     }
 
     /// Prints the messages of steps before `before` in which nothing left a node.
-    fn put_what_stays(&mut self, before: u64) {
+    fn put_local_steps(&mut self, before: u64) {
         let (stays, rest) = std::mem::take(&mut self.lines)
             .into_iter()
             .partition::<Vec<_>, _>(|(step, _)| *step < before);
@@ -141,11 +141,11 @@ impl<W: Write> Listener for Text<W> {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         match event {
             ScheduleEvent::Phase(name) => {
-                self.put_what_stays(u64::MAX);
+                self.put_local_steps(u64::MAX);
                 self.phase = Some(name.to_owned());
             }
             ScheduleEvent::Rearrangement { .. } => {
-                self.put_what_stays(u64::MAX);
+                self.put_local_steps(u64::MAX);
                 self.rearrangements += u32::from(self.selection.is_all());
             }
             ScheduleEvent::Sent(sent) => self.sent(sent),
@@ -193,7 +193,7 @@ impl<W: Write> Text<W> {
             return;
         }
         let now = self.lines.last().map_or(0, |(step, _)| *step);
-        self.put_what_stays(now);
+        self.put_local_steps(now);
         self.put_phase();
         self.put_rearrangements();
         let facts = &step.facts;
@@ -220,7 +220,7 @@ impl<W: Write> Text<W> {
 impl<W: Write> Writer for Text<W> {
     fn ended(&mut self, is_verified: bool, times: Option<Result<Timetable, String>>) {
         if is_verified {
-            self.put_what_stays(u64::MAX);
+            self.put_local_steps(u64::MAX);
         } else {
             self.put_unfinished();
         }
@@ -243,7 +243,7 @@ mod tests {
     use swapmeet_core::simulation::{Simulation, Task};
 
     #[test]
-    fn what_stays_within_nodes_stands_under_its_own_phase() {
+    fn local_copies_are_printed_under_their_own_phase() {
         let mut text = Text::new(Vec::new(), SendSelection::default(), false, false, &[2]);
         let task = Task::new(parse("ring:2").unwrap(), Collective::of(&ALL_TO_ALL));
         let mut simulation = Simulation::new(task, vec![&mut text]).unwrap();

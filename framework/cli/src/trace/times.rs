@@ -37,7 +37,7 @@ pub(super) struct Timetable {
 }
 
 /// Errors unless there is exactly one case and its machine has separate times for each rank.
-pub(super) fn can_be_had(cases: &[Case]) -> Result<(), Failure> {
+pub(super) fn check_available(cases: &[Case]) -> Result<(), Failure> {
     if cases.len() > 1 {
         return Err(Failure::Usage(format!(
             "--times: expected one size of blocks, found {}",

@@ -157,7 +157,7 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
             table.add((&name, column), paper, ours, verdict, why);
         }
         let Some(recurrence) = &cell.pattern.recurrence else { continue };
-        let ours = recurred(li, recurrence, k, base_words);
+        let ours = by_recurrence(li, recurrence, k, base_words);
         let fits = match same(ours, cell.printed[1] as f64) {
             true => "the run's value".to_owned(),
             false => format!("the run takes {}", cell.printed[1]),
@@ -170,7 +170,7 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
 }
 
 /// Returns the words on k levels over a 3-cube by the recurrence.
-fn recurred(li: &Li, recurrence: &Formula, k: u32, base_words: f64) -> f64 {
+fn by_recurrence(li: &Li, recurrence: &Formula, k: u32, base_words: f64) -> f64 {
     (1..=k)
         .fold((8.0, base_words), |(c, words), _| {
             let n = 2.0 * c * c;
@@ -194,7 +194,7 @@ mod tests {
         let li = Li::read().unwrap();
         let words = |name: &str, base: f64| {
             let pattern = li.pattern.iter().find(|pattern| pattern.name == name).unwrap();
-            [1, 2].map(|k| recurred(&li, pattern.recurrence.as_ref().unwrap(), k, base))
+            [1, 2].map(|k| by_recurrence(&li, pattern.recurrence.as_ref().unwrap(), k, base))
         };
         // These values were found by moving every block.
         assert_eq!(words("One2All_P", 7.0), [127.0, 32767.0]);

@@ -56,10 +56,16 @@ impl Product {
         let own = own_machines(&experiment.own_machines)?;
         let machines = all(&experiment.machines, |t| with_files(t, machine_among(t, &own)?))?;
         // Rows of equal specs could not be told apart.
-        once(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
-        once(&experiment.algorithms, algorithms.iter().map(SelectedAlgorithm::to_string))?;
-        once(&sized, workloads.iter().map(Workload::to_string))?;
-        once(&experiment.machines, machines.iter().map(|(machine, _)| machine.to_string()))?;
+        refuse_duplicates(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
+        refuse_duplicates(
+            &experiment.algorithms,
+            algorithms.iter().map(SelectedAlgorithm::to_string),
+        )?;
+        refuse_duplicates(&sized, workloads.iter().map(Workload::to_string))?;
+        refuse_duplicates(
+            &experiment.machines,
+            machines.iter().map(|(machine, _)| machine.to_string()),
+        )?;
         check_baseline(experiment, &algorithms, registry)?;
         check_seeds(experiment)?;
         // Workloads may have different numbers of cases, because files replace repetitions.
@@ -255,7 +261,10 @@ fn all<T>(
 }
 
 /// Rejects entries with the same canonical form, because their rows could not be distinguished.
-fn once(texts: &[Text], canonical: impl Iterator<Item = String>) -> Result<(), InputError> {
+fn refuse_duplicates(
+    texts: &[Text],
+    canonical: impl Iterator<Item = String>,
+) -> Result<(), InputError> {
     let mut known: HashMap<String, &Text> = HashMap::new();
     for (text, form) in texts.iter().zip(canonical) {
         if let Some(first) = known.get(&form) {

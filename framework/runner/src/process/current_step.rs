@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_nobody_wrote_to_says_nothing() {
+    fn an_unwritten_page_has_no_step() {
         let mut command = Command::new("true");
         let page = SharedStep::of(&mut command);
         assert_eq!(page.in_words(), "");

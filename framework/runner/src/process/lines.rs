@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_whole_however_they_are_cut() {
+    fn lines_are_complete_however_they_are_split() {
         let text = b"one\n\ntwo and a half\nthr";
         for cut in 1..text.len() {
             let (mut lines, mut found) = (Lines::default(), Vec::new());

@@ -79,7 +79,7 @@ impl<'a> CaseEvaluator<'a> {
     }
 
     /// Returns how long the evaluator may take until it is set aside.
-    fn left_until_set_aside(&self) -> Option<Duration> {
+    fn time_until_deferred(&self) -> Option<Duration> {
         /// Shorter times are no reason to plan a case again.
         const LEAST: Duration = Duration::from_secs(1);
         /// The most time, as a multiple of the time of everything else.
@@ -139,7 +139,7 @@ impl Listener for CaseEvaluator<'_> {
         if !self.can_pause || !matches!(event, ScheduleEvent::Step(_)) {
             return self.evaluator.notify(event);
         }
-        let most = self.left_until_set_aside();
+        let most = self.time_until_deferred();
         let took = self.work(most, |evaluator| evaluator.notify(event));
         if self.state == State::Listening && most.is_some_and(|most| took >= most) {
             self.state = State::SetAside;

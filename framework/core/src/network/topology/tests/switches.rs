@@ -158,7 +158,7 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
 /// nodes, a message has 2 hops on average, half of them in each direction. In the twisted torus,
 /// all directions share all hops equally.
 #[test]
-fn a_twisted_torus_gains_what_tpu_v4_gains() {
+fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
         let twisted = topology(&format!("twisted-torus:{sides}"));
         let (nodes, links) = (twisted.nodes() as f64, twisted.degree().unwrap() as f64);
