@@ -15,6 +15,7 @@ mod install;
 mod machines;
 mod measured;
 mod networks;
+mod optimum;
 mod overwriting;
 mod pages;
 mod prices;

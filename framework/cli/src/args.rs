@@ -7,6 +7,7 @@ mod authors;
 mod bridges;
 mod internal;
 mod manual;
+mod optimum;
 mod result_files;
 mod run;
 mod shard;
@@ -19,6 +20,8 @@ pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArg
 pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
+use optimum::OPTIMUM_EXAMPLES;
+pub(crate) use optimum::{OptimumArgs, OptimumFormat};
 use result_files::{MERGE_EXAMPLES, RERUN_EXAMPLES};
 pub(crate) use result_files::{MergeArgs, RerunArgs};
 pub(crate) use run::{AppearanceArgs, CaseArgs, ProofArg, RowFormat, RunArgs, TuiArgs};
@@ -87,6 +90,9 @@ pub(crate) enum Command {
     /// Print a schedule step by step.
     #[command(after_help = TRACE_EXAMPLES)]
     Trace(TraceArgs),
+    /// Find the least time in which a network can move the data, with a certificate.
+    #[command(after_help = OPTIMUM_EXAMPLES)]
+    Optimum(OptimumArgs),
     /// Write a verified schedule in the format of another program.
     #[command(after_help = EXPORT_EXAMPLES, override_usage = EXPORT_USAGE)]
     Export(ExportArgs),

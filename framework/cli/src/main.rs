@@ -23,6 +23,7 @@ mod list;
 mod manual;
 mod merge;
 mod new_plugin;
+mod optimum;
 mod output;
 mod plot;
 mod ranks;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         Command::Worker(args) => worker(args),
         Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),
+        Command::Optimum(args) => optimum::optimum(args),
         Command::Export(args) => export::export(args),
         Command::Import(args) => import::import(args),
         Command::Fit(args) => fit::fit(args),

@@ -117,6 +117,7 @@ impl Graph {
         {
             return Err(format!("the network has more than {MOST} links or vertices"));
         }
+        // Create all images of each link.
         let mut links = Vec::with_capacity(network.links.len() * copies);
         for copy in 0..copies {
             for (image, link) in network.links.iter().enumerate() {
@@ -124,8 +125,8 @@ impl Graph {
                 if from >= vertices || to >= vertices || !sides.is_empty() && from != 0 {
                     return Err(format!("link {image}: there is no vertex {}", from.max(to)));
                 }
-                if link.capacity == 0 || link.capacity > 1 << 53 {
-                    return Err(format!("link {image}: expected a capacity from 1 to 2^53"));
+                if link.capacity == 0 || link.capacity > 1 << 49 {
+                    return Err(format!("link {image}: expected a capacity from 1 to 2^49"));
                 }
                 links.push((
                     translated(from, copy, sides),
@@ -135,6 +136,7 @@ impl Graph {
                 ));
             }
         }
+        // Add up what enters and leaves each vertex.
         let mut out = vec![Vec::new(); vertices];
         let mut through = vec![(0_u64, 0_u64); vertices];
         for (number, &(from, to, capacity, _)) in links.iter().enumerate() {
@@ -147,6 +149,7 @@ impl Graph {
                 return Err(format!("switch {vertex} has different capacities in and out"));
             }
         }
+        // Compare the links of nodes with their ports.
         let ports: Vec<(PortRule, u64)> =
             network.ports.iter().map(|ports| (ports.rule, ports.capacity)).collect();
         if ports.iter().any(|(_, capacity)| *capacity == 0) {
@@ -252,8 +255,8 @@ fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     if rows.iter().any(|(from, row)| is_bad(*from) || row.iter().any(|(to, _)| is_bad(*to))) {
         return Err("the demand names a node that does not exist".to_owned());
     }
-    if all().map(|(_, amount)| u128::from(*amount)).sum::<u128>() > 1 << 56 {
-        return Err("the demand is more than 2^56 units".to_owned());
+    if all().map(|(_, amount)| u128::from(*amount)).sum::<u128>() > 1 << 54 {
+        return Err("the demand is more than 2^54 units".to_owned());
     }
     let is_pairs = matches!(certificate.demand, Demand::Pairs(_));
     if is_pairs && graph.listed != graph.nodes {
@@ -336,6 +339,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
                 load[resource] += f64::from(amount);
             }
         }
+        // Compare it with what must arrive.
         let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
         let mut wanted = vec![0.0; graph.vertices];
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);

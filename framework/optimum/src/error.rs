@@ -19,6 +19,9 @@ pub enum OptimumError {
         /// The vertex to which it leads.
         to: u64,
     },
+    /// The machine moves any amount of data at once.
+    #[error("bytes take no time on this machine: expected byte_us above 0")]
+    NoTime,
     /// The solver would take too much memory.
     #[error(
         "{sources} sources times {links} links are more than {MAX_CELLS} cells, the limit of memory: try fewer nodes, fewer sources (scatter, broadcast), or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"

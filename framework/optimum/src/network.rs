@@ -2,8 +2,9 @@
 //!
 //! Capacities are whole numbers, so that sums of lengths times capacities are exact. If all
 //! bandwidths are whole numbers, they are the capacities. Otherwise a capacity is the bandwidth in
-//! units of 2^-20 times the smallest bandwidth, rounded up, which can only make the lower end of the
-//! interval smaller.
+//! units of 2^-20 times the smallest bandwidth, rounded up. This can only make the lower end of the
+//! interval smaller. If bandwidths differ by more than a factor of 2^28, the unit is larger, so that
+//! no capacity exceeds 2^48.
 
 use crate::error::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -38,7 +39,8 @@ impl From<Link> for (u32, u32, u64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
-    /// What a node itself sends, and what is sent to it. Forwarded data does not pass through ports.
+    /// What a node itself sends, and what is sent to it. Forwarded data does not pass through
+    /// ports.
     Ends,
     /// Everything that enters or leaves a node, as if each vertex were split in two.
     EveryHop,
@@ -68,7 +70,8 @@ pub struct Network {
     /// The sides of a grid of nodes whose translations map links to links; empty if none are used.
     /// The other links are then the images of [`Network::links`].
     pub translations: Vec<u32>,
-    /// The links, sorted by the vertex that they leave. With translations, those that leave vertex 0.
+    /// The links, sorted by the vertex that they leave. With translations, those that leave vertex
+    /// 0.
     pub links: Vec<Link>,
     /// The ports, if they limit anything.
     pub ports: Vec<Ports>,
@@ -108,14 +111,17 @@ impl Network {
         }
         let whole = bandwidths().all(|b| b.fract() == 0.0 && b < f64::from(1 << 24));
         let least = bandwidths().fold(f64::INFINITY, f64::min);
-        let capacity_unit =
-            if whole || listed.is_empty() { 1.0 } else { least / f64::from(1 << 20) };
+        let fastest = bandwidths().fold(0.0, f64::max);
+        let capacity_unit = if whole || listed.is_empty() {
+            1.0
+        } else {
+            (least / 2_f64.powi(20)).max(fastest / 2_f64.powi(48))
+        };
         let links = listed.iter().map(|&(from, to, bandwidth)| Link {
             from,
             to,
             capacity: (bandwidth / capacity_unit).ceil() as u64,
         });
-        let fastest = bandwidths().fold(0.0, f64::max);
         Ok(Self {
             nodes: nodes as u32,
             vertices: vertices as u32,

@@ -62,9 +62,12 @@ pub struct Optimum {
 /// a unit of the demand, in µs.
 ///
 /// # Errors
-/// If the network or the demand is too large, or a link has no bandwidth.
+/// If the network or the demand is too large, a link has no bandwidth, or bytes take no time.
 pub fn problem(question: &Question<'_>) -> Result<(Network, Demand, f64), OptimumError> {
     let Question { task, unit_bytes, rates } = *question;
+    if rates.link_byte_us <= 0.0 {
+        return Err(OptimumError::NoTime);
+    }
     let topology = task.topology.as_ref();
     let demand = Demand::of(task)?;
     let hosts = topology.node_network().map_or(topology.nodes(), |network| network.nodes());

@@ -122,7 +122,7 @@ impl<'a> Solver<'a> {
             // Early averages still contain the prices of the first phases.
             if phase <= 4 * period && upper / value(self.lower) - 1.0 > gap {
                 self.set_prices(sharpness);
-                self.examine(None)?;
+                self.examine(cut.as_mut())?;
             }
             if let Some(cut) = &mut cut {
                 self.take_cut(cut);

@@ -1,0 +1,69 @@
+//! Arguments of `optimum`.
+
+use super::{Overwrite, PluginArgs};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+pub(super) const OPTIMUM_EXAMPLES: &str = "\
+Examples:
+  swapmeet optimum --topology torus:8x8
+  swapmeet optimum --topology graph:cluster.txt --machine sp2:ports=all \\
+    --workload matrix:sizes.csv --gap 0.01 --format json
+  swapmeet optimum --topology mesh:8x8 --workload allgather/uniform:1KiB
+  swapmeet optimum --topology mesh:8x8 --certificate optimum.json
+  swapmeet optimum --check optimum.json
+
+The interval holds the least time in which the bytes can move, if start-ups and
+latencies take no time. No schedule is below its lower end. A certificate has
+link lengths, which prove the lower end, and flows, which reach the upper end.
+See docs/optimum.md.
+
+Exit status: 1 if a certificate is refused.";
+
+/// The format of the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OptimumFormat {
+    /// Print text for reading.
+    Text,
+    /// Print a JSON object.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OptimumArgs {
+    /// Set the topology, such as torus:8x8.
+    #[arg(long, value_name = "SPEC", required_unless_present = "check")]
+    pub topology: Option<String>,
+    /// Set the workload [default: uniform:1KiB].
+    #[arg(long, value_name = "SPEC")]
+    pub workload: Option<String>,
+    /// Set the machine, which must have links [default: paragon].
+    #[arg(long, value_name = "SPEC")]
+    pub machine: Option<String>,
+    /// Set the seed of random workloads.
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Stop at this relative width of the interval.
+    #[arg(long, value_name = "X", default_value = "0.02", value_parser = gap)]
+    pub gap: f64,
+    /// Select the output format.
+    #[arg(long, default_value = "text")]
+    pub format: OptimumFormat,
+    /// Write lengths and flows to FILE as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+    /// Option for existing output files.
+    #[command(flatten)]
+    pub over: Overwrite,
+    /// Verify the certificate in FILE, and that it is about the network that it names.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["topology", "workload", "machine", "certificate"])]
+    pub check: Option<PathBuf>,
+    /// Options of plugin discovery.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}
+
+fn gap(text: &str) -> Result<f64, String> {
+    let gap = text.parse().ok().filter(|gap| (0.001..=1.0).contains(gap));
+    gap.ok_or_else(|| "expected a number from 0.001 to 1".to_owned())
+}

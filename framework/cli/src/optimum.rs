@@ -1,0 +1,252 @@
+//! `swapmeet optimum`: the least time in which a network can move the bytes of a workload, what
+//! limits it, and how close the algorithms come.
+
+use crate::args::{OptimumArgs, OptimumFormat};
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::output;
+use crate::run::{self, interrupts, workers};
+use crate::say::say;
+use answer::Answer;
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use swapmeet_core::cost::bound::Traffic;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::delivery::collective::of_bits;
+use swapmeet_core::simulation::Task;
+use swapmeet_optimum::certificate::{Certificate, Origin};
+use swapmeet_optimum::check::check;
+use swapmeet_optimum::optimum::{Optimum, Options, Question, problem, solve};
+use swapmeet_results::{Record, duration};
+use swapmeet_runner::batch::{Batch, BatchEvent};
+use swapmeet_runner::case::{Case, Product, drawn, spec_error};
+use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::input::Text;
+use swapmeet_runner::plugin::{Algorithm, ParamKind};
+use swapmeet_runner::registry::Registry;
+use swapmeet_runner::topology;
+use swapmeet_runner::unit::units;
+use swapmeet_workloads::Workload;
+use swapmeet_workloads::file::{MAX_BYTES, read_bounded};
+
+mod answer;
+
+/// Prints the optimum, or verifies a certificate.
+pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
+    if let Some(file) = &args.check {
+        return verify(file, args.format);
+    }
+    let cases = cases(args, &run::registry(&args.plugins)?)?;
+    let Some(first) = cases.first() else {
+        return Err(Failure::Usage("no algorithm supports the collective".to_owned()));
+    };
+    if let Some(path) = &args.certificate {
+        output::may_write(path, args.over, cases.iter().flat_map(run::input_files_of_case))?;
+    }
+    // Find the interval, and write the certificate.
+    let start = Instant::now();
+    let setting = Setting::of(first)?;
+    let mut optimum = setting.solve(args.gap)?;
+    let seconds = start.elapsed().as_secs_f64();
+    optimum.certificate.origin = Origin {
+        topology: first.topology.spec(),
+        workload: first.workload.to_string(),
+        machine: first.machine.to_string(),
+        seed: args.seed,
+    };
+    if let Some(path) = &args.certificate {
+        output::file(path, |out| Ok(serde_json::to_writer(out, &optimum.certificate)?))?;
+    }
+    // Run the algorithms on networks of moderate size.
+    let runs = first.topology.nodes() <= answer::MAX_RUN_NODES;
+    let Some(rows) = rows(args, if runs { &cases } else { &[] })? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    let optimum_us = setting.with_startups(&optimum);
+    let answer = Answer { optimum, optimum_us, rows, seconds };
+    output::print(&match args.format {
+        OptimumFormat::Text => answer.text(),
+        OptimumFormat::Json => format!("{:#}\n", answer.json()),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns one case for each algorithm that supports the collective and needs no file.
+fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> {
+    /// The time limit of a case, in seconds.
+    const LONGEST: f64 = 60.0;
+    let flag = |name: &str, spec: &Option<String>| {
+        spec.iter().map(|spec| Text::flag(name, spec)).collect::<Vec<Text>>()
+    };
+    let mut experiment = Experiment {
+        topologies: flag("--topology", &args.topology),
+        workloads: flag("--workload", &args.workload),
+        machines: flag("--machine", &args.machine),
+        seed: args.seed,
+        timeout_secs: Some(LONGEST),
+        ..Experiment::default()
+    };
+    run::fill_in(&mut experiment)?;
+    let text = experiment.workloads[0].clone();
+    let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
+    let word = workload.collective().word;
+    let supports = |algorithm: &&std::sync::Arc<Algorithm>| {
+        let needs_file = |param| matches!(param, &ParamKind::File);
+        of_bits(algorithm.collectives).any(|kind| kind.word == word)
+            && !algorithm.params.iter().any(|param| needs_file(&param.kind))
+    };
+    let names = registry.algorithms().filter(supports).map(|algorithm| algorithm.name.clone());
+    experiment.algorithms = names.map(|name| Text::flag("--algorithm", &name)).collect();
+    Ok(Product::of(&experiment, registry)?.iter().collect())
+}
+
+/// A task on a machine.
+struct Setting {
+    task: Task,
+    /// Bytes per unit of load.
+    unit_bytes: f64,
+    machine: Machine,
+    /// Words for messages.
+    name: String,
+}
+
+impl Setting {
+    fn of(case: &Case) -> Result<Self, Failure> {
+        let Case { workload, machine, topology, seed, .. } = case;
+        let task = workload.task(topology, *seed).map_err(Failure::Usage)?;
+        let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
+        let name = format!("{}, {workload}", topology.spec());
+        Ok(Self { task, unit_bytes, machine: machine.clone(), name })
+    }
+
+    fn question(&self) -> Result<Question<'_>, Failure> {
+        let Some(rates) = self.machine.network_rates() else {
+            return Err(Failure::Usage(format!(
+                "machine `{}`: its model has no links, or its times depend on noise or background traffic: expected a machine with `model=wormhole`, `circuit`, `store-and-forward` or `fluid`, without `noise` and `background`",
+                self.machine
+            )));
+        };
+        Ok(Question { task: &self.task, unit_bytes: self.unit_bytes, rates })
+    }
+
+    fn solve(&self, gap: f64) -> Result<Optimum, Failure> {
+        /// The interval between lines about the progress.
+        const QUIET: Duration = Duration::from_secs(5);
+        let mut last = Instant::now();
+        let progress = &mut |lower: f64, upper: f64| {
+            if last.elapsed() >= QUIET {
+                last = Instant::now();
+                say!("{}: {} to {} so far", self.name, duration(lower), duration(upper));
+            }
+        };
+        let options = &mut Options { gap, progress };
+        solve(&self.question()?, options)
+            .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
+    }
+
+    /// Returns the lower end with the start-ups and latencies that no schedule avoids, in µs.
+    fn with_startups(&self, optimum: &Optimum) -> f64 {
+        let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
+        let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
+        let bytes = if link_byte_us > 0.0 { optimum.lower_us / link_byte_us } else { 0.0 };
+        let topology = self.task.topology.as_ref();
+        self.machine.lower_bound(topology, &traffic.with_link_load(bytes)).total_us()
+    }
+}
+
+/// Runs the cases and returns the rows of those that have a time, the shortest time first; `None`
+/// after an interrupt.
+fn rows(args: &OptimumArgs, cases: &[Case]) -> Result<Option<Vec<Record>>, Failure> {
+    /// The maximum delay until an interrupt is noticed.
+    const SLICE: Duration = Duration::from_millis(100);
+    if cases.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let workers = workers(None, None, units(cases).len(), &args.plugins)?;
+    let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
+    let (interrupted, mut rows) = (interrupts(), Vec::new());
+    while let Some(event) = batch.next_within(SLICE) {
+        if interrupted.load(Ordering::Relaxed) {
+            batch.cancel();
+            return Ok(None);
+        }
+        if let Some(BatchEvent::Finished { record, .. }) = event {
+            rows.push(*record);
+        }
+    }
+    rows.retain(|row| row.time_us.is_some());
+    rows.sort_by(|a, b| {
+        let by_time = a.time_us.partial_cmp(&b.time_us).unwrap_or(std::cmp::Ordering::Equal);
+        by_time.then_with(|| a.algorithm.cmp(&b.algorithm))
+    });
+    Ok(Some(rows))
+}
+
+/// Verifies the certificate in a file, and that its network and demand are those of the specs that
+/// it names.
+fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
+    let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
+    let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
+    let certificate: Certificate =
+        serde_json::from_str(&text).map_err(|e| wrong(format!("not a certificate: {e}")))?;
+    let Origin { topology, workload, machine, .. } = &certificate.origin;
+    let result = check(&certificate).and_then(|verified| {
+        let named = named(&certificate.origin).map_err(|e| e.line())?;
+        // Decimal numbers in a file can be rounded.
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
+        let (mut network, demand, unit_us) = named;
+        let unit = std::mem::replace(&mut network.capacity_unit, certificate.network.capacity_unit);
+        let same = (&network, &demand) == (&certificate.network, &certificate.demand)
+            && close(unit, certificate.network.capacity_unit)
+            && close(unit_us, certificate.unit_us);
+        if !same {
+            return Err(format!(
+                "its network, demand or speed is not that of {topology}, {workload} on {machine}"
+            ));
+        }
+        Ok(verified)
+    });
+    let (lower, upper) = (certificate.lower_us, certificate.upper_us);
+    match (format, &result) {
+        (OptimumFormat::Json, result) => {
+            let (verified, reason) = (result.is_ok(), result.as_ref().err());
+            let answer = json!({
+                "topology": topology, "workload": workload, "machine": machine,
+                "lower_us": lower, "upper_us": upper, "verified": verified, "reason": reason,
+            });
+            output::print(&format!("{answer:#}\n"))?;
+        }
+        (OptimumFormat::Text, Err(why)) => say!("{}: refused: {why}", file.display()),
+        (OptimumFormat::Text, Ok(verified)) => {
+            let until = match verified.upper_us {
+                Some(_) => format!("to {}", duration(upper)),
+                None => "(the upper end has no evidence)".to_owned(),
+            };
+            output::print(&format!(
+                "{}: verified: {topology}, {workload} on {machine} takes {} {until}\n",
+                file.display(),
+                duration(lower)
+            ))?;
+        }
+    }
+    Ok(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
+}
+
+/// Returns the problem that a certificate names.
+fn named(
+    origin: &Origin,
+) -> Result<(swapmeet_optimum::network::Network, swapmeet_optimum::demand::Demand, f64), Failure> {
+    let text = |name: &str, spec: &str| Text::flag(name, spec);
+    let at = text("topology", &origin.topology);
+    let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
+    let at = text("workload", &origin.workload);
+    let workload = Workload::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
+    let machine = swapmeet_runner::case::machine(&text("machine", &origin.machine), &[])?;
+    let network = drawn(&network, origin.seed);
+    let task = workload.task(&network, origin.seed).map_err(Failure::Usage)?;
+    let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
+    let setting = Setting { task, unit_bytes, machine, name: String::new() };
+    problem(&setting.question()?).map_err(|e| Failure::Usage(e.to_string()))
+}

@@ -1,0 +1,130 @@
+//! The answer of `swapmeet optimum` as text and as JSON.
+
+use crate::table;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use swapmeet_optimum::optimum::{Bottleneck, Optimum};
+use swapmeet_optimum::{Certificate, demand::Demand};
+use swapmeet_results::{Record, duration};
+
+/// The most nodes of networks on which algorithms are run.
+pub(super) const MAX_RUN_NODES: u64 = 1024;
+
+/// The optimum of a case, and the rows of the algorithms.
+pub(super) struct Answer {
+    pub optimum: Optimum,
+    /// The lower end with start-ups and latencies, in µs.
+    pub optimum_us: f64,
+    /// The rows with times, the shortest first.
+    pub rows: Vec<Record>,
+    /// The time of the search.
+    pub seconds: f64,
+}
+
+impl Answer {
+    pub(super) fn text(&self) -> String {
+        let Optimum { lower_us, upper_us, certificate, .. } = &self.optimum;
+        let origin = &certificate.origin;
+        let mut text = format!("{}, {} on {}\n", origin.topology, origin.workload, origin.machine);
+        let gap = if *lower_us > 0.0 { (upper_us / lower_us - 1.0) * 100.0 } else { 0.0 };
+        let _ = writeln!(
+            text,
+            "bytes alone take {} to {} (width {gap:.1} %)",
+            duration(*lower_us),
+            duration(*upper_us)
+        );
+        if is_wide(certificate) && gap > 0.0 {
+            text += "(the upper end is a reduce-scatter followed by an allgather; other schedules may be faster)\n";
+        }
+        let _ = writeln!(
+            text,
+            "with the start-ups and latencies that no schedule avoids: at least {}",
+            duration(self.optimum_us)
+        );
+        let _ = writeln!(text, "bottleneck: {}", self.bottleneck());
+        if self.rows.is_empty() {
+            let _ = writeln!(
+                text,
+                "no algorithm was run: none supports the case, or there are more than {MAX_RUN_NODES} nodes"
+            );
+            return text;
+        }
+        let rows = self.rows.iter().map(|row| {
+            let [time, bytes] = self.ratios(row);
+            let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |r| format!("{r:.2}"));
+            vec![
+                row.algorithm.clone(),
+                row.time_us.map_or(String::new(), duration),
+                ratio(time),
+                ratio(bytes),
+            ]
+        });
+        let header = ["algorithm", "time", "time/optimum", "bytes/optimum"];
+        text + "\n" + &table::plain(&header, &[1, 2, 3], rows.collect()) + "\n"
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let Optimum { lower_us, upper_us, bottleneck, certificate } = &self.optimum;
+        let origin = &certificate.origin;
+        let algorithms: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|row| {
+                let [time, bytes] = self.ratios(row);
+                json!({
+                    "algorithm": row.algorithm, "time_us": row.time_us,
+                    "ratio": time, "bytes_ratio": bytes,
+                })
+            })
+            .collect();
+        let bottleneck = match bottleneck {
+            Bottleneck::Nothing => json!({ "kind": "nothing" }),
+            Bottleneck::Ports => json!({ "kind": "ports" }),
+            Bottleneck::Links { links, copies } => json!({
+                "kind": "links", "count": links.len() as u64 * copies, "links": links,
+            }),
+        };
+        json!({
+            "topology": origin.topology, "workload": origin.workload, "machine": origin.machine,
+            "seed": origin.seed, "lower_us": lower_us, "upper_us": upper_us,
+            "optimum_us": self.optimum_us, "bottleneck": bottleneck, "algorithms": algorithms,
+            "seconds": self.seconds,
+        })
+    }
+
+    /// Returns the time of a row divided by the optimum with start-ups, and the time of its bytes
+    /// divided by the optimum of the bytes.
+    fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
+        let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
+        let bytes = row.transmission_us.zip(row.contention_us).map(|(own, shared)| own + shared);
+        [over(row.time_us, self.optimum_us), over(bytes, self.optimum.lower_us)]
+    }
+
+    fn bottleneck(&self) -> String {
+        /// The most links that are named.
+        const NAMED: usize = 12;
+        let network = &self.optimum.certificate.network;
+        match &self.optimum.bottleneck {
+            Bottleneck::Nothing => "none, no data moves".to_owned(),
+            Bottleneck::Ports => {
+                "the ports of nodes, or the injection of their data into the network".to_owned()
+            }
+            Bottleneck::Links { links, copies } => {
+                let named = links.iter().take(NAMED).map(|(from, to)| format!("{from}-{to}"));
+                let named: Vec<String> = named.collect();
+                let more = if links.len() > NAMED || *copies > 1 { ", .." } else { "" };
+                format!(
+                    "{} of {} links: {}{more}",
+                    links.len() as u64 * copies,
+                    network.link_count(),
+                    named.join(", ")
+                )
+            }
+        }
+    }
+}
+
+/// Returns whether the upper end is that of one kind of schedule.
+fn is_wide(certificate: &Certificate) -> bool {
+    matches!(certificate.demand, Demand::SumForAll(_))
+}
