@@ -146,7 +146,7 @@ mod tests {
             "torus-permutation:|variant=all-ports"
         );
         assert_eq!(
-            lines("with rearrangement=packed, all", 120.0),
+            lines("with rearrangement=packed, all", 130.0),
             "with|rearrangement=packed,|all",
             "a word that fits into a line is not broken"
         );
