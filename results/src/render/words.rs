@@ -226,7 +226,7 @@ mod tests {
         );
         assert_eq!(
             verdict(runs_of("slow", &[10.0; 4]).chain(runs_of("fast", &[10.0; 3])).collect(), None),
-            "`fast` and `slow` took the same time (the same in all 3 and 4 repetitions)."
+            "`slow` and `fast` took the same time (the same in all 4 and 3 repetitions)."
         );
     }
 
