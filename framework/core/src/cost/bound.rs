@@ -31,6 +31,7 @@ use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;
 use std::fmt;
 
+mod crossing;
 mod cuts;
 mod demand;
 #[cfg(test)]

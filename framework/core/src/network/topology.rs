@@ -69,7 +69,8 @@ impl Plane {
 pub struct Bisection {
     /// Nodes on the smaller side.
     pub side: u64,
-    /// Directed links from one side to the other (in one direction).
+    /// Directed links from one side to the other (in one direction), each with at most the
+    /// machine's bandwidth.
     pub links: u64,
     /// Whether it is known that no cut into halves has fewer links. For an odd number of nodes, the
     /// halves differ by one node.

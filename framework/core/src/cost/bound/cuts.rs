@@ -3,20 +3,24 @@
 //! Every cut gives a valid bound. These cuts are examined:
 //! - Each single node.
 //! - The bisection of the topology, if it is known.
-//! - If it is not known, or if traffic is uneven: cuts along orders of the nodes. These are the
-//!   order along each dimension, by distance from node 0, by distance from the node that is
-//!   farthest from it, and by the Fiedler vector of the network (the eigenvector of the second
-//!   smallest eigenvalue of its Laplacian; Fiedler, 1973).
-//! - Improvements of the best of these: single nodes are moved to the other side while that raises
-//!   the bound (local search).
+//! - If that is not known to be the best cut, or if traffic is uneven: blocks of the grid of nodes
+//!   (such as the groups of a dragonfly), the nodes at each switch, and cuts along orders of the
+//!   nodes. These are the order along each dimension, by distance from node 0, by distance from the
+//!   node that is farthest from it, and by the Fiedler vector of the network (the eigenvector of
+//!   the second smallest eigenvalue of its Laplacian; Fiedler, 1973).
+//! - Improvements of the best of these: single nodes, switches, and switches with their nodes are
+//!   moved to the other side while that raises the bound (local search).
 //!
-//! Another bound is that all bytes times hops share all links. If bandwidths differ, a hop counts
-//! with the inverse bandwidth of its link.
+//! A cut divides switches, too. They follow the nodes: first each switch joins the side to which
+//! most of its links lead, then the side to which most of its links towards the nearest nodes lead.
+//!
+//! Another bound is that all bytes times hops share all links.
 
 use super::BoundKind;
+use super::crossing::{Pairs, Side};
 use super::demand::Demand;
-use crate::network::topology::Topology;
 use crate::network::topology::adjacency::Adjacency;
+use crate::network::topology::{Topology, strides};
 
 /// The bytes that some link must carry, divided by its bandwidth, and the argument.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -30,56 +34,79 @@ impl OnLinks {
     fn or(self, bytes: f64, kind: BoundKind) -> Self {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
+
+    /// Returns the larger of this bound and that of all bytes times hops over all links.
+    fn or_distances(self, hop_bytes: f64, bandwidth: f64) -> Self {
+        if bandwidth > 0.0 { self.or(hop_bytes / bandwidth, BoundKind::Distances) } else { self }
+    }
 }
 
 /// Largest number of nodes for which links are examined one by one.
 const MAX_NODES: u64 = 1 << 13;
-/// Largest number of nodes for which every pair is examined along every order.
+/// Largest number of nodes for which every pair is examined.
 const MAX_PAIRED: u64 = 1 << 10;
 /// Largest number of nodes for the local search.
 const MAX_MOVED: u64 = 1 << 6;
 
-/// Returns the best bound. `hop_bytes`: all bytes times hops.
-pub(super) fn on_links(topology: &dyn Topology, demand: &Demand<'_>, hop_bytes: f64) -> OnLinks {
-    let nodes = topology.nodes();
-    let found = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
-    let found = bisected(topology, demand, found);
-    if topology.node_network().is_some() {
-        // Messages between ranks of one node use no link.
+/// Returns the best bound. `hop_bytes`: all bytes times hops. `busiest`: the largest amount that a
+/// node must send or receive.
+pub(super) fn on_links(
+    topology: &dyn Topology,
+    demand: &Demand<'_>,
+    hop_bytes: f64,
+    busiest: f64,
+) -> OnLinks {
+    // Bounds that need no list of links.
+    let found = bisected(topology, demand);
+    let small = topology.nodes() <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
+    let Some(network) = small.then(|| Network::of(topology)).flatten() else {
         let bandwidth = topology.max_links() as f64 * fastest(topology);
-        return found
-            .or(if bandwidth > 0.0 { hop_bytes / bandwidth } else { 0.0 }, BoundKind::Distances);
-    }
-    let small = nodes <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
-    let listed = (small && topology.switches() == 0).then(|| Adjacency::of(topology)).flatten();
-    let Some(network) = listed else {
-        let bandwidth = topology.max_links() as f64 * fastest(topology);
-        let at_root = at_node(topology, demand, demand.root());
-        return found
-            .or(at_root, BoundKind::NodeLinks)
-            .or(hop_bytes / bandwidth, BoundKind::Distances);
+        let at_nodes = at_nodes(topology, demand, busiest);
+        return found.or(at_nodes, BoundKind::NodeLinks).or_distances(hop_bytes, bandwidth);
     };
-    let mut found = found.or(hop_bytes / network.bandwidth(), BoundKind::Distances);
-    for node in 0..nodes {
-        let (out, into) = demand.at(node, nodes);
-        found = found.or(out.max(into) / network.bandwidth_of(node), BoundKind::NodeLinks);
+    let found = found.or_distances(hop_bytes, network.links.bandwidth());
+    // Single nodes.
+    let nodes = topology.nodes() as usize;
+    let pairs = Pairs::of(demand, nodes);
+    let mut cut = Cut::new(&network, Side::new(demand, pairs.as_ref(), nodes));
+    let mut best = Best::default();
+    for node in 0..network.nodes() as u32 {
+        cut.flip(node);
+        best.consider(&cut);
+        cut.flip(node);
     }
-    if topology.bisection().is_some() && demand.is_even() {
+    let found = found.or(best.exact_bound(&mut cut), BoundKind::NodeLinks);
+    if demand.is_even() && topology.bisection().is_some_and(|bisection| bisection.exact) {
         return found;
     }
-    let mut best = Cut { bytes: 0.0, side: Vec::new() };
-    for order in orders(topology, &network) {
-        best = best.or_along(&order, &network, demand);
+    // Sets of nodes.
+    let radices = topology.node_network().unwrap_or(topology).radices();
+    let mut orders = blocks(radices, &network);
+    orders.extend(dimensions(radices, network.nodes()));
+    let is_enough = if network.is_direct() {
+        demand.is_even() && topology.bisection().is_some()
+    } else {
+        radices.len() > 1
+    };
+    if !is_enough {
+        orders.extend(distances(&network));
     }
-    if nodes <= MAX_MOVED {
-        best.improve(&network, demand);
+    let level = network.links.hops_from_nearest(0..network.nodes() as u32);
+    let follow = [None, Some(level.as_slice())].map(|level| Follow::new(&network.links, level));
+    for follow in &follow[..if network.is_direct() { 1 } else { 2 }] {
+        orders.iter().for_each(|order| best.along(order, follow, &mut cut));
     }
-    found.or(best.bytes, BoundKind::Cut)
+    // The improvement of the best one.
+    if topology.nodes() <= MAX_MOVED {
+        best.improve(&mut cut);
+    }
+    found.or(best.exact_bound(&mut cut), BoundKind::Cut)
 }
 
 /// Returns the bound from the known bisection of the topology, if all nodes have the same demand.
-fn bisected(topology: &dyn Topology, demand: &Demand<'_>, found: OnLinks) -> OnLinks {
-    let Some(cut) = topology.bisection() else { return found };
+fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
+    let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
+    let Some(cut) = topology.bisection() else { return none };
     let (side, others) = (cut.side as f64, (topology.nodes() - cut.side) as f64);
     let bytes = match demand {
         Demand::Uniform(bytes) => side * others * bytes,
@@ -92,111 +119,284 @@ fn bisected(topology: &dyn Topology, demand: &Demand<'_>, found: OnLinks) -> OnL
         | Demand::ToRoot(..)
         | Demand::Permutation(..) => 0.0,
     };
-    found.or(bytes / (cut.links as f64 * fastest(topology)), BoundKind::Bisection)
+    none.or(bytes / cut.links as f64, BoundKind::Bisection)
+}
+
+/// Returns the bound from the links of the root, and of the busiest node, in a network whose links
+/// are not listed.
+fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
+    // Messages between ranks of one node use no link.
+    if topology.node_network().is_some() {
+        return 0.0;
+    }
+    let (out, into) = demand.at(demand.root(), topology.nodes());
+    let at_root = topology.links_from(demand.root()).map_or(0.0, |n| out.max(into) / n as f64);
+    // Any node may be the busiest one.
+    let most = topology.degree().or_else(|| {
+        let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
+        listed.filter_map(|node| topology.links_from(node)).max()
+    });
+    at_root.max(most.map_or(0.0, |n| busiest / n as f64)) / fastest(topology)
 }
 
 fn fastest(topology: &dyn Topology) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
-/// A cut, and its bound.
-struct Cut {
-    bytes: f64,
-    side: Vec<bool>,
+/// A rule by which switches follow the nodes to a side of a cut: those with most of their links to
+/// this side.
+struct Follow<'a> {
+    /// For each vertex, the hops to the nearest node, if only links towards the nearest nodes count.
+    level: Option<&'a [u32]>,
+    /// For each vertex, half of the bandwidth of the links that count.
+    half: Vec<f64>,
 }
 
-impl Cut {
-    fn or_along(self, order: &[u32], network: &Adjacency, demand: &Demand<'_>) -> Self {
-        let mut place = vec![0; order.len()];
-        for (k, node) in (0_u32..).zip(order) {
-            place[*node as usize] = k;
-        }
-        // Compute the bandwidth of the links that leave the first k nodes. The opposite links have
-        // the same bandwidth.
-        let mut change = vec![0.0; order.len() + 1];
-        for (from, to, bandwidth) in network.links() {
-            let (from, to) = (place[from as usize], place[to as usize]);
-            if from < to {
-                change[from as usize + 1] += bandwidth;
-                change[to as usize + 1] -= bandwidth;
-            }
-        }
-        let (mut at, mut across) = (0, 0.0);
-        let (mut bytes, mut first) = (self.bytes, 0);
-        demand.sweep(order, order.len(), |k, out, into| {
-            while at < k {
-                at += 1;
-                across += change[at];
-            }
-            let here = if across > 0.0 { out.max(into) / across } else { 0.0 };
-            if here > bytes {
-                (bytes, first) = (here, k);
-            }
-        });
-        if first == 0 {
-            return self;
-        }
-        Self { bytes, side: place.iter().map(|k| (*k as usize) < first).collect() }
+impl<'a> Follow<'a> {
+    fn new(network: &Adjacency, level: Option<&'a [u32]>) -> Self {
+        let mut follow = Self { level, half: Vec::new() };
+        let half = |switch| {
+            let links =
+                network.links_of(switch).filter(|(to, _)| follow.counts(*to, switch as u32));
+            links.map(|(_, bandwidth)| bandwidth).sum::<f64>() / 2.0
+        };
+        follow.half = (0..network.vertices()).map(half).collect();
+        follow
     }
 
-    /// Moves single nodes to the other side, each time the one that raises the bound most, until no
-    /// move helps.
-    fn improve(&mut self, network: &Adjacency, demand: &Demand<'_>) {
-        let mut moved = !self.side.is_empty();
-        while std::mem::take(&mut moved) {
-            let mut best = (self.bytes, 0);
-            for node in 0..self.side.len() {
-                self.side[node] ^= true;
-                let bound = self.bound(network, demand);
-                best = if bound > best.0 { (bound, node) } else { best };
-                self.side[node] ^= true;
-            }
-            if best.0 > self.bytes * (1.0 + 1e-12) {
-                self.side[best.1] ^= true;
-                (self.bytes, moved) = (best.0, true);
-            }
-        }
-    }
-
-    fn bound(&self, network: &Adjacency, demand: &Demand<'_>) -> f64 {
-        let inside = |node: u32| self.side[node as usize];
-        let links = network.links().filter(|(from, to, _)| inside(*from) && !inside(*to));
-        let across: f64 = links.map(|(.., bandwidth)| bandwidth).sum();
-        let order: Vec<u32> = (0..self.side.len() as u32).filter(|node| inside(*node)).collect();
-        let (out, into) = demand.across(&order, self.side.len());
-        if across > 0.0 { out.max(into) / across } else { 0.0 }
+    /// Returns whether the link between a vertex and a switch counts.
+    fn counts(&self, vertex: u32, switch: u32) -> bool {
+        self.level.is_none_or(|level| level[vertex as usize] < level[switch as usize])
     }
 }
 
-/// Returns the orders of the nodes along which cuts are examined.
-fn orders(topology: &dyn Topology, network: &Adjacency) -> Vec<Vec<u32>> {
-    let n = topology.nodes() as u32;
-    let by = |key: &dyn Fn(u32) -> f64| {
-        let mut order: Vec<u32> = (0..n).collect();
-        order.sort_by(|a, b| key(*a).total_cmp(&key(*b)));
-        order
-    };
-    let radices = topology.radices();
-    let mut orders = Vec::new();
-    let mut stride = topology.nodes();
-    for radix in radices {
-        stride /= radix;
-        orders.push(by(&|node| (u64::from(node) / stride % radix) as f64));
-    }
-    let hops = network.hops_from(0);
-    let farthest = (0..n).max_by_key(|node| hops[*node as usize]).unwrap_or(0);
-    let back = network.hops_from(farthest.into());
-    orders.push(by(&|node| f64::from(hops[node as usize])));
-    orders.push(by(&|node| f64::from(back[node as usize])));
-    let vibration = network.fiedler_vector();
-    orders.push(by(&|node| vibration[node as usize]));
-    orders
+/// The links between nodes and switches.
+struct Network {
+    links: Adjacency,
+    /// The ranks of each node.
+    ranks: Vec<Vec<u32>>,
+    /// Sets of vertices that the local search moves together: each vertex, and each switch with the
+    /// nodes that have no other link.
+    units: Vec<Vec<u32>>,
 }
 
-/// Returns the bound from the links of one node.
-fn at_node(topology: &dyn Topology, demand: &Demand<'_>, node: u64) -> f64 {
-    let (out, into) = demand.at(node, topology.nodes());
-    topology
-        .links_from(node)
-        .map_or(0.0, |links| out.max(into) / (links as f64 * fastest(topology)))
+impl Network {
+    fn of(topology: &dyn Topology) -> Option<Self> {
+        let shared = topology.node_network();
+        let links = Adjacency::of(shared.unwrap_or(topology))?;
+        // List the ranks of each node, and the nodes of each switch.
+        let mut ranks = vec![Vec::new(); shared.unwrap_or(topology).nodes() as usize];
+        for rank in 0..topology.nodes() {
+            ranks[topology.host(rank) as usize].push(rank as u32);
+        }
+        let nodes = ranks.len() as u32;
+        let vertices = links.vertices() as u32;
+        let mut with_nodes: Vec<Vec<u32>> = (nodes..vertices).map(|switch| vec![switch]).collect();
+        for node in 0..nodes {
+            if let [switch] = links.out(node as usize)
+                && *switch >= nodes
+            {
+                with_nodes[(switch - nodes) as usize].push(node);
+            }
+        }
+        with_nodes.retain(|unit| unit.len() > 1);
+        let units = (0..vertices).map(|vertex| vec![vertex]).chain(with_nodes).collect();
+        Some(Self { links, ranks, units })
+    }
+
+    fn nodes(&self) -> usize {
+        self.ranks.len()
+    }
+
+    fn is_direct(&self) -> bool {
+        self.nodes() == self.links.vertices()
+    }
+}
+
+/// A cut of the network.
+struct Cut<'a> {
+    network: &'a Network,
+    inside: Vec<bool>,
+    /// The bandwidth of the links that leave the first side. The opposite links have the same.
+    across: f64,
+    /// For each switch, the bandwidth of its links to the first side that decide whether it follows.
+    joined: Vec<f64>,
+    side: Side<'a>,
+}
+
+impl<'a> Cut<'a> {
+    fn new(network: &'a Network, side: Side<'a>) -> Self {
+        let vertices = network.links.vertices();
+        Self {
+            network,
+            inside: vec![false; vertices],
+            across: 0.0,
+            joined: vec![0.0; vertices],
+            side,
+        }
+    }
+
+    /// Moves a vertex to the other side.
+    fn flip(&mut self, vertex: u32) {
+        let joins = !self.inside[vertex as usize];
+        for (to, bandwidth) in self.network.links.links_of(vertex as usize) {
+            let apart = self.inside[to as usize] != joins;
+            self.across += if apart { bandwidth } else { -bandwidth };
+        }
+        self.inside[vertex as usize] = joins;
+        for rank in self.network.ranks.get(vertex as usize).into_iter().flatten() {
+            self.side.flip(*rank as usize);
+        }
+    }
+
+    /// Moves a node to the first side with the switches that follow, and adds them to `moved`.
+    fn join(&mut self, node: u32, follow: &Follow<'_>, moved: &mut Vec<u32>) {
+        let mut first = moved.len();
+        moved.push(node);
+        while let Some(&vertex) = moved.get(first) {
+            first += 1;
+            self.flip(vertex);
+            for (to, bandwidth) in self.network.links.links_of(vertex as usize) {
+                let is_switch = to as usize >= self.network.nodes();
+                if !is_switch || !follow.counts(vertex, to) {
+                    continue;
+                }
+                let (half, joined) = (follow.half[to as usize], &mut self.joined[to as usize]);
+                if *joined <= half && *joined + bandwidth > half {
+                    moved.push(to);
+                }
+                *joined += bandwidth;
+            }
+        }
+    }
+
+    /// Moves all vertices to the second side. `moved` are those of the first side.
+    fn clear(&mut self, moved: &[u32]) {
+        for vertex in moved {
+            self.inside[*vertex as usize] = false;
+            self.network
+                .links
+                .out(*vertex as usize)
+                .iter()
+                .for_each(|to| self.joined[*to as usize] = 0.0);
+        }
+        let ranks = |vertex: &u32| self.network.ranks.get(*vertex as usize).into_iter().flatten();
+        self.side.clear(moved.iter().flat_map(ranks).map(|rank| *rank as usize));
+        self.across = 0.0;
+    }
+
+    /// Returns the bytes for each unit of bandwidth.
+    fn bound(&self) -> f64 {
+        let bytes = self.side.bytes();
+        if bytes > 0.0 && self.across > 0.0 { bytes / self.across } else { 0.0 }
+    }
+}
+
+/// The best cut that was found.
+#[derive(Default)]
+struct Best {
+    bound: f64,
+    inside: Vec<bool>,
+}
+
+impl Best {
+    fn consider(&mut self, cut: &Cut<'_>) {
+        let bound = cut.bound();
+        if bound > self.bound * (1.0 + 1e-12) {
+            *self = Self { bound, inside: cut.inside.clone() };
+        }
+    }
+
+    /// Moves nodes to the first side in the given order, each with the switches that follow, and
+    /// considers every cut on the way.
+    fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
+        let mut moved = Vec::new();
+        for node in order {
+            cut.join(*node, follow, &mut moved);
+            self.consider(cut);
+        }
+        cut.clear(&moved);
+    }
+
+    /// Moves units to the other side, each time the one that raises the bound most, until no move
+    /// helps.
+    fn improve(&mut self, cut: &mut Cut<'_>) {
+        let network = cut.network;
+        self.inside().for_each(|vertex| cut.flip(vertex));
+        loop {
+            let mut step = None;
+            for unit in &network.units {
+                let before = self.bound;
+                unit.iter().for_each(|vertex| cut.flip(*vertex));
+                self.consider(cut);
+                step = if self.bound > before { Some(unit) } else { step };
+                unit.iter().for_each(|vertex| cut.flip(*vertex));
+            }
+            let Some(unit) = step else { break };
+            unit.iter().for_each(|vertex| cut.flip(*vertex));
+        }
+        let inside: Vec<u32> = self.inside().collect();
+        cut.clear(&inside);
+    }
+
+    /// Returns the vertices on the first side.
+    fn inside(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
+    }
+
+    /// Returns the bound of the best cut, without the rounding errors of moved vertices.
+    fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
+        let inside: Vec<u32> = self.inside().collect();
+        inside.iter().for_each(|vertex| cut.flip(*vertex));
+        let links = cut.network.links.links();
+        let across = links.filter(|(a, b, _)| cut.inside[*a as usize] && !cut.inside[*b as usize]);
+        cut.across = across.map(|(.., bandwidth)| bandwidth).sum();
+        let bound = cut.bound();
+        cut.clear(&inside);
+        bound
+    }
+}
+
+/// Returns sets of nodes: the blocks of the grid of node numbers, and the nodes at each switch.
+fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
+    let nodes = network.nodes() as u32;
+    let mut blocks: Vec<Vec<u32>> = Vec::new();
+    for stride in
+        strides(radices).into_iter().filter(|stride| (2..u64::from(nodes)).contains(stride))
+    {
+        let numbers: Vec<u32> = (0..nodes).collect();
+        blocks.extend(numbers.chunks(stride as usize).map(<[u32]>::to_vec));
+    }
+    let at_switches = network.units.iter().filter(|unit| unit.len() > 1);
+    blocks.extend(at_switches.map(|unit| unit[1..].to_vec()));
+    blocks
+}
+
+/// Returns the nodes in the order along each dimension.
+fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
+    let strides = strides(radices).into_iter();
+    strides
+        .zip(radices)
+        .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
+}
+
+/// Returns the nodes in the order of their distances from two distant ones, and along the Fiedler
+/// vector.
+fn distances(network: &Network) -> [Vec<u32>; 3] {
+    let nodes = network.nodes();
+    let hops = network.links.hops_from(0);
+    let farthest = (0..nodes).max_by_key(|node| hops[*node]).unwrap_or(0);
+    let back = network.links.hops_from(farthest as u64);
+    let vibration = network.links.fiedler_vector();
+    [
+        sorted(nodes, |node| f64::from(hops[node])),
+        sorted(nodes, |node| f64::from(back[node])),
+        sorted(nodes, |node| vibration[node]),
+    ]
+}
+
+fn sorted(nodes: usize, key: impl Fn(usize) -> f64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..nodes as u32).collect();
+    order.sort_by(|a, b| key(*a as usize).total_cmp(&key(*b as usize)));
+    order
 }

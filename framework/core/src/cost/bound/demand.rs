@@ -55,8 +55,13 @@ impl OwnSizes {
         Self { all: of.iter().sum(), of }
     }
 
-    fn at(&self, node: u64) -> f64 {
+    pub(super) fn at(&self, node: u64) -> f64 {
         self.of[node as usize]
+    }
+
+    /// Returns the data of all nodes.
+    pub(super) fn all(&self) -> f64 {
+        self.all
     }
 
     /// Returns a distance over which data must be moved: the largest from nodes that have data.
@@ -247,70 +252,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Moves the nodes to the first side of a cut, in the given order. After each, calls `visit`
-    /// with the number of nodes on that side, and the amounts that must leave and enter it.
-    pub(super) fn sweep(
-        &self,
-        order: &[u32],
-        nodes: usize,
-        mut visit: impl FnMut(usize, f64, f64),
-    ) {
-        let mut inside = vec![false; nodes];
-        let (mut out, mut into, mut here_have) = (0.0, 0.0, 0.0);
-        for (k, &node) in order.iter().enumerate() {
-            let node = u64::from(node);
-            inside[node as usize] = true;
-            let (here, there) = ((k + 1) as f64, (nodes - k - 1) as f64);
-            match self {
-                Self::None => {}
-                Self::Uniform(bytes) => (out, into) = (here * there * bytes, here * there * bytes),
-                // The data of the first side crosses the cut once, unless the second side is empty.
-                Self::AllGather(bytes) => {
-                    (out, into) = (here * bytes * there.min(1.0), there * bytes);
-                }
-                Self::AllGatherUneven(own) => {
-                    here_have += own.at(node);
-                    (out, into) = (here_have * there.min(1.0), own.all - here_have);
-                }
-                Self::Broadcast(root, bytes) if inside[*root as usize] => {
-                    (out, into) = (bytes * there.min(1.0), 0.0);
-                }
-                Self::Broadcast(_, bytes) => (out, into) = (0.0, *bytes),
-                Self::Reduce(root, bytes) if inside[*root as usize] => {
-                    (out, into) = (0.0, bytes * there.min(1.0));
-                }
-                Self::Reduce(_, bytes) => (out, into) = (*bytes, 0.0),
-                // The nodes of one side can add their terms before they cross the cut.
-                Self::ReduceScatter(bytes) => {
-                    (out, into) = (there * bytes, here * bytes * there.min(1.0));
-                }
-                Self::AllReduce(bytes) => {
-                    (out, into) = (bytes * there.min(1.0), bytes * there.min(1.0));
-                }
-                Self::Pairs(_) | Self::FromRoot(..) | Self::ToRoot(..) | Self::Permutation(..) => {
-                    for other in (0..nodes as u64).filter(|other| *other != node) {
-                        let (sends, receives) =
-                            (self.between(node, other), self.between(other, node));
-                        if inside[other as usize] {
-                            (out, into) = (out - receives, into - sends);
-                        } else {
-                            (out, into) = (out + sends, into + receives);
-                        }
-                    }
-                }
-            }
-            visit(k + 1, out, into);
-        }
-    }
-
-    /// Returns the amounts that must leave and enter a set of nodes.
-    pub(super) fn across(&self, side: &[u32], nodes: usize) -> (f64, f64) {
-        let mut last = (0.0, 0.0);
-        self.sweep(side, nodes, |_, out, into| last = (out, into));
-        last
-    }
-
-    /// Returns whether [`Demand::sweep`] takes constant time per node.
+    /// Returns whether the amounts across a cut follow from the numbers of nodes on its sides, or
+    /// from the nodes' own data.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(
             self,

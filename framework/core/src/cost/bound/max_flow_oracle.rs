@@ -1,7 +1,6 @@
 //! A test oracle: the exact minimum of the largest link load, from a linear program (maximum
 //! concurrent flow) for small networks. No bound may exceed it, and most come near.
 
-use super::cuts::on_links;
 use super::demand::Demand;
 use super::{BoundKind, Traffic};
 use crate::cost::machine::Machine;
@@ -12,7 +11,7 @@ use crate::delivery::collective::{
 };
 use crate::delivery::exchange::Rule;
 use crate::network::topology::adjacency::Adjacency;
-use crate::network::topology::{Graph, Topology, parse};
+use crate::network::topology::{Graph, Topology, parse, parse_with};
 use crate::simulation::{Simulation, Task};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use std::sync::Arc;
@@ -20,13 +19,25 @@ use std::sync::Arc;
 /// Returns the smallest possible load of the busiest link, divided by its bandwidth, if data may be
 /// split over any routes.
 fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
-    let network = Adjacency::of(topology).unwrap();
+    // Ranks that share a node need no link between them: their data is that of the node.
+    let network = Adjacency::of(topology.node_network().unwrap_or(topology)).unwrap();
+    let nodes = topology.node_network().unwrap_or(topology).nodes() as usize;
+    let mut bytes = vec![vec![0.0; nodes]; nodes];
+    for (from, to) in (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b)))
+    {
+        if from != to {
+            bytes[topology.host(from) as usize][topology.host(to) as usize] +=
+                demand.between(from, to);
+        }
+    }
     let links: Vec<(u32, u32, f64)> = network.links().collect();
-    let nodes = topology.nodes();
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
     // All data of one origin is one commodity.
-    let flow: Vec<Vec<Variable>> = (0..nodes)
+    let sends = |origin: &usize| (0..nodes).any(|to| to != *origin && bytes[*origin][to] > 0.0);
+    let origins: Vec<usize> = (0..nodes).filter(sends).collect();
+    let flow: Vec<Vec<Variable>> = origins
+        .iter()
         .map(|_| links.iter().map(|_| problem.add_var(0.0, (0.0, f64::INFINITY))).collect())
         .collect();
     for (link, (.., bandwidth)) in links.iter().enumerate() {
@@ -34,17 +45,16 @@ fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
         terms.push((busiest, -bandwidth));
         problem.add_constraint(terms, ComparisonOp::Le, 0.0);
     }
-    for origin in 0..nodes {
-        for node in (0..nodes).filter(|node| *node != origin) {
+    for (origin, flow) in origins.iter().zip(&flow) {
+        for vertex in (0..network.vertices()).filter(|vertex| vertex != origin) {
             let sign = |(from, to): (u32, u32)| {
-                f64::from(i8::from(u64::from(to) == node) - i8::from(u64::from(from) == node))
+                f64::from(i8::from(to as usize == vertex) - i8::from(from as usize == vertex))
             };
-            let terms = links
-                .iter()
-                .zip(&flow[origin as usize])
-                .map(|((from, to, _), flow)| (*flow, sign((*from, *to))));
+            let terms =
+                links.iter().zip(flow).map(|((from, to, _), flow)| (*flow, sign((*from, *to))));
             let terms: Vec<_> = terms.filter(|(_, sign)| *sign != 0.0).collect();
-            problem.add_constraint(terms, ComparisonOp::Eq, demand.between(origin, node));
+            let arrives = bytes[*origin].get(vertex).copied().unwrap_or(0.0);
+            problem.add_constraint(terms, ComparisonOp::Eq, arrives);
         }
     }
     match problem.solve().unwrap() {
@@ -161,10 +171,7 @@ fn no_schedule_is_faster_than_its_bound() {
 
 /// Returns the bound divided by the optimum.
 fn closeness(task: &Task) -> f64 {
-    let demand = Demand::of(task);
-    let (hop_bytes, _) = demand.hop_bytes(task.topology.as_ref()).unwrap();
-    on_links(task.topology.as_ref(), &demand, hop_bytes).bytes
-        / optimal_load(task.topology.as_ref(), &demand)
+    Traffic::of(task).on_links.bytes / optimal_load(task.topology.as_ref(), &Demand::of(task))
 }
 
 #[test]
@@ -214,4 +221,103 @@ fn the_local_search_finds_better_cuts_than_the_orders() {
     let task = Task { sizes: Some(Arc::new(Table(8, sizes))), ..task };
     let traffic = Traffic::of(&task);
     assert_eq!((traffic.on_links.bytes, traffic.on_links.kind), (40.0, BoundKind::Cut));
+}
+
+/// Small networks of every family, and the smallest ratio of a bound to the optimum, which
+/// docs/figures.md lists.
+const FAMILIES: &[(&str, &[&str], f64)] = &[
+    ("torus", &["torus:3x4", "torus:4ox3", "mesh:3x3", "ring:7"], 0.888),
+    ("hypercube", &["hypercube:3"], 0.833),
+    ("fully-connected", &["fully-connected:6"], 1.0),
+    ("twisted-torus", &["twisted-torus:2x4", "twisted-torus:2x2x4", "twisted-torus:3x6"], 0.833),
+    ("rdn", &["rdn:1(ring:3)", "rdn:1(hypercube:1)"], 0.8435),
+    ("fat-tree", &["fat-tree:2x2", "fat-tree:2x3", "fat-tree:3x2", "fat-tree:4x1"], 1.0),
+    ("dragonfly", &["dragonfly:3x2x1", "dragonfly:3x2x3", "dragonfly:5x2x2"], 0.857),
+    ("hyperx", &["hyperx:2x3", "hyperx:2x3,nodes=2", "hyperx:4,nodes=3", "hyperx:3x3"], 1.0),
+    ("slim-fly", &["slim-fly:3"], 1.0),
+    ("jellyfish", &["jellyfish:6x3x1,seed=1", "jellyfish:6x3x2,seed=2"], 0.9166),
+    ("groups", &["groups:2x3", "groups:3x3,inside=9", "groups:2x4,inside=0.5"], 0.888),
+    ("graph", &["graph:racks", "graph:tree"], 1.0),
+    ("ranks", &["torus:2x3,ranks=2", "fat-tree:2x2,ranks=2", "mesh:2x2,ranks=3,place=cyclic"], 1.0),
+];
+
+/// Parses a topology. `racks` and `tree` are files with switches.
+fn with_files(spec: &str) -> Arc<dyn Topology> {
+    const RACKS: &str = "ranks 0 2\nranks 1 3\nranks 2 2 0.5\n0 1 2\n1 2\n0 2 0.5\n";
+    const TREE: &str = "switch 0 1 2\n0 1 2\n0 2 2\n3 1\n4 1\n5 2\n6 2\n7 2\n";
+    parse_with(spec, &|file| Ok(if file == "racks" { RACKS } else { TREE }.to_owned())).unwrap()
+}
+
+/// Returns exchanges of different kinds: even, of one node, and of some pairs.
+fn exchanges(topology: &Arc<dyn Topology>, random: &mut Random) -> Vec<(&'static str, Task)> {
+    let n = topology.nodes();
+    let of = |kind| Collective::of(kind);
+    let task = |collective| Task::new(Arc::clone(topology), collective);
+    let mut tasks = vec![
+        ("uniform", task(of(&ALL_TO_ALL))),
+        ("scatter", task(of(&SCATTER).at(n / 2))),
+        ("gather", task(of(&GATHER).at(n - 1))),
+    ];
+    let (hot, seed) = (random.below(n), random.below(1 << 30));
+    let draw = |from: u64, to: u64| Random(seed + from * n + to).below(1 << 30);
+    let tables: [(&str, &dyn Fn(u64, u64) -> u64); 5] = [
+        ("hot sender", &|from, _| if from == hot { 1024 } else { 8 }),
+        ("irregular", &|from, to| draw(from, to) % 100),
+        ("sparse", &|from, to| u64::from(draw(from, to) % 8 == 0) * (1 + draw(to, from) % 99)),
+        ("few pairs", &|from, to| {
+            u64::from((from, to) == (0, 1) || draw(from, to) % (n * n / 3) == 0)
+        }),
+        ("half to half", &|from, to| u64::from(from < n / 2 && to >= n / 2)),
+    ];
+    tasks.extend(tables.map(|(name, bytes)| {
+        let sizes = Table(n, (0..n * n).map(|pair| bytes(pair / n, pair % n)).collect());
+        (name, Task { sizes: Some(Arc::new(sizes)), ..task(of(&ALL_TO_ALL)) })
+    }));
+    tasks
+}
+
+#[test]
+fn no_bound_of_any_family_is_above_the_optimum() {
+    let mut random = Random(3);
+    for (family, specs, smallest) in FAMILIES {
+        let mut ratios = Vec::new();
+        for spec in *specs {
+            for (exchange, task) in exchanges(&with_files(spec), &mut random) {
+                let ratio = closeness(&task);
+                assert!(ratio < 1.0 + 1e-6, "{spec}, {exchange}: {ratio}");
+                ratios.push((ratio, format!("{spec}, {exchange}")));
+            }
+        }
+        let (worst, case) = ratios.iter().min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+        assert!((smallest - 1e-6..smallest + 1e-3).contains(worst), "{family}: {worst}, {case}");
+    }
+}
+
+/// A hot sender's link carries all of its bytes, whichever node it is. In an even exchange of a
+/// group with the other groups only the slow links count.
+#[test]
+fn links_of_every_node_and_tier_are_bounded() {
+    for (spec, links) in [
+        ("slim-fly:5", 1.0),
+        ("fat-tree:4x3", 1.0),
+        ("hyperx:4x4,nodes=3", 1.0),
+        ("dragonfly:9x4x2", 1.0),
+        ("jellyfish:20x4x3,seed=1", 1.0),
+        ("groups:4x8", 2.0),
+        ("graph:tree", 1.0),
+    ] {
+        let topology = with_files(spec);
+        let n = topology.nodes();
+        for hot in [0, 1, n / 2, n - 1] {
+            let sizes = (0..n * n).map(|pair| if pair / n == hot { 2600 } else { 1 }).collect();
+            let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
+            let traffic = Traffic::of(&Task { sizes: Some(Arc::new(Table(n, sizes))), ..task });
+            let bytes = (n - 1) as f64 * 2600.0 / links;
+            assert_eq!(traffic.on_links.bytes, bytes, "{spec}, node {hot}");
+        }
+    }
+    let even =
+        |spec| Traffic::of(&Task::new(with_files(spec), Collective::of(&ALL_TO_ALL))).on_links;
+    assert_eq!(even("groups:4x8,inside=9,inside_hop=0").bytes, 24.0, "8 x 24 blocks over 8 links");
+    assert_eq!(even("groups:2048x8,inside=9").bytes, 8192.0, "8192^2 blocks over 8192 links");
 }

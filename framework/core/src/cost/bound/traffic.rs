@@ -48,7 +48,7 @@ impl Traffic {
         let on_links = if ends.peers == 0 {
             OnLinks::default()
         } else {
-            on_links(topology, &demand, hop_bytes)
+            on_links(topology, &demand, hop_bytes, ends.sent.max(ends.received))
         };
         Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &demand, ends) }
     }

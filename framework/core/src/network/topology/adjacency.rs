@@ -113,7 +113,8 @@ impl Adjacency {
             .flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
     }
 
-    fn links_of(&self, vertex: usize) -> impl Iterator<Item = (u32, f64)> {
+    /// Returns the vertex at the end of each link out of a vertex, and the link's bandwidth.
+    pub(crate) fn links_of(&self, vertex: usize) -> impl Iterator<Item = (u32, f64)> {
         let range = self.range(vertex as u64);
         self.ends[range.clone()].iter().copied().zip(self.bandwidths[range].iter().copied())
     }
@@ -131,9 +132,14 @@ impl Adjacency {
     /// Returns the hops of a shortest path from one vertex to every vertex, found by breadth-first
     /// search; `u32::MAX` if there is no path.
     pub(crate) fn hops_from(&self, from: u64) -> Vec<u32> {
+        self.hops_from_nearest([from as u32])
+    }
+
+    /// Returns the same from the nearest of several vertices.
+    pub(crate) fn hops_from_nearest(&self, from: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
-        hops[from as usize] = 0;
-        let mut queue = VecDeque::from([from as u32]);
+        let mut queue = VecDeque::from_iter(from);
+        queue.iter().for_each(|v| hops[*v as usize] = 0);
         while let Some(v) = queue.pop_front() {
             let here = hops[v as usize];
             for &next in self.out(v as usize) {

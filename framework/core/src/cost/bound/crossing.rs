@@ -1,0 +1,112 @@
+//! The amounts that must leave and enter a set of nodes, while nodes join and leave the set.
+
+use super::demand::Demand;
+
+/// A set of nodes, and the amounts that must cross between it and the other nodes.
+#[derive(Debug, Clone)]
+pub(super) struct Side<'a> {
+    demand: &'a Demand<'a>,
+    /// The table of a demand that differs from pair to pair.
+    pairs: Option<&'a Pairs>,
+    /// 1 for each node of the set, and 0 for the others.
+    inside: Vec<f64>,
+    count: f64,
+    /// The data of the nodes of this side, if nodes have different amounts for all others.
+    own: f64,
+    /// The amounts that leave and enter this side, if they are summed over pairs.
+    crossing: (f64, f64),
+}
+
+/// A demand that differs from pair to pair, as a table.
+#[derive(Debug)]
+pub(super) struct Pairs {
+    /// The amounts that must leave and enter each node.
+    ends: Vec<(f64, f64)>,
+    /// For each node, the sum of the amounts to and from each node.
+    both: Vec<f64>,
+}
+
+impl Pairs {
+    /// Lists a demand; `None` if the amounts across a cut follow from its number of nodes.
+    pub(super) fn of(demand: &Demand<'_>, nodes: usize) -> Option<Self> {
+        if demand.is_cheap() {
+            return None;
+        }
+        let (mut ends, mut both) = (vec![(0.0, 0.0); nodes], vec![0.0; nodes * nodes]);
+        for from in 0..nodes {
+            for to in (0..nodes).filter(|to| *to != from) {
+                let bytes = demand.between(from as u64, to as u64);
+                ends[from].0 += bytes;
+                ends[to].1 += bytes;
+                both[from * nodes + to] += bytes;
+                both[to * nodes + from] += bytes;
+            }
+        }
+        Some(Self { ends, both })
+    }
+}
+
+impl<'a> Side<'a> {
+    /// Creates an empty set. `pairs` is the table of the demand.
+    pub(super) fn new(demand: &'a Demand<'a>, pairs: Option<&'a Pairs>, nodes: usize) -> Self {
+        let inside = vec![0.0; nodes];
+        Self { demand, pairs, inside, count: 0.0, own: 0.0, crossing: (0.0, 0.0) }
+    }
+
+    /// Empties the set of these nodes.
+    pub(super) fn clear(&mut self, nodes: impl Iterator<Item = usize>) {
+        nodes.for_each(|node| self.inside[node] = 0.0);
+        (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));
+    }
+
+    /// Moves a node into the set, or out of it.
+    pub(super) fn flip(&mut self, node: usize) {
+        let sign = 1.0 - 2.0 * self.inside[node];
+        if let Some(Pairs { ends, both }) = self.pairs {
+            let with_node = &both[node * self.inside.len()..][..self.inside.len()];
+            let within = dot(with_node, &self.inside);
+            self.crossing.0 += sign * (ends[node].0 - within);
+            self.crossing.1 += sign * (ends[node].1 - within);
+        }
+        if let Demand::AllGatherUneven(own) = self.demand {
+            self.own += sign * own.at(node as u64);
+        }
+        self.inside[node] += sign;
+        self.count += sign;
+    }
+
+    /// Returns the larger of the amounts that must leave and enter the set.
+    pub(super) fn bytes(&self) -> f64 {
+        let (here, there) = (self.count, self.inside.len() as f64 - self.count);
+        if here == 0.0 || there == 0.0 {
+            return 0.0;
+        }
+        match self.demand {
+            Demand::None => 0.0,
+            Demand::Uniform(bytes) => here * there * bytes,
+            // The data of one side crosses the cut once. The nodes of one side can add their terms
+            // before they cross the cut.
+            Demand::AllGather(bytes) | Demand::ReduceScatter(bytes) => here.max(there) * bytes,
+            Demand::AllGatherUneven(own) => self.own.max(own.all() - self.own),
+            Demand::Broadcast(_, bytes) | Demand::Reduce(_, bytes) | Demand::AllReduce(bytes) => {
+                *bytes
+            }
+            Demand::Pairs(_)
+            | Demand::FromRoot(..)
+            | Demand::ToRoot(..)
+            | Demand::Permutation(..) => self.crossing.0.max(self.crossing.1),
+        }
+    }
+}
+
+/// Returns the sum of products of two vectors. Several sums at a time let the compiler use vector
+/// instructions. All values are whole numbers, so that the order of additions does not matter.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums = [0.0; 8];
+    let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest: f64 = a.remainder().iter().zip(b.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a.zip(b) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
+    }
+    rest + sums.iter().sum::<f64>()
+}
