@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use swapmeet_core::spec::near_matches;
-use swapmeet_reproduce::{Bench, Paper, ReproduceError, papers};
+use swapmeet_reproduce::{Bench, Paper, ReproduceError, overview, papers};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::isolation::{self, Limits};
@@ -26,10 +26,15 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     // The child processes search for plugins, too. Errors of the search are reported here, once.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
-    for path in wanted.iter().flat_map(|paper| paths(paper, args.out.as_deref())) {
+    // The page that sums up all papers needs all of them.
+    let summary = args.out.as_ref().filter(|_| args.paper.is_none());
+    let summary = summary.map(|folder| folder.join("README.md"));
+    let pages = wanted.iter().flat_map(|paper| paths(paper, args.out.as_deref()));
+    for path in pages.chain(summary.clone()) {
         output::may_write(&path, args.over, &files)?;
     }
     let stop = run::interrupts();
+    let mut sections = Vec::new();
     for paper in wanted {
         let tables = match run_in_child(paper, args, &stop)? {
             Ok(tables) => tables,
@@ -40,6 +45,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
             None => output::print(&format!("{}\n", tables.markdown))?,
             Some(folder) => write(paper, &tables, folder)?,
         }
+        sections.push(tables.section);
+    }
+    if let Some(path) = summary {
+        output::file(&path, |out| out.write_all(overview(&sections).as_bytes()))?;
+        say!("wrote {}", path.display());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -49,6 +59,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
 struct Tables {
     csv: String,
     markdown: String,
+    /// The section on the page that sums up all papers.
+    section: String,
 }
 
 /// A message of a child process.
@@ -129,7 +141,10 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let message = match paper.run(&Bench::new(&registry, Some(args.timeout), &report_start)) {
         Ok(report) => report.to_csv().map_or_else(
             |e| Message::Failed(e.to_string()),
-            |csv| Message::Done(Tables { csv, markdown: report.to_markdown() }),
+            |csv| {
+                let (markdown, section) = (report.to_markdown(), report.to_overview());
+                Message::Done(Tables { csv, markdown, section })
+            },
         ),
         Err(ReproduceError::Input(e)) => Message::Refused(e.to_string()),
         Err(error @ (ReproduceError::Row { .. } | ReproduceError::Data { .. })) => {

@@ -2,7 +2,7 @@
 //! `papers/`, which is parsed when the paper is rerun.
 
 use crate::bench::ReproduceError;
-use crate::report::{Table, Verdict};
+use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -22,6 +22,9 @@ pub(crate) fn read<T: for<'a> Deserialize<'a>>(
 pub(crate) struct PaperTexts {
     /// For each table, its subject and how our values were made.
     titles: BTreeMap<String, String>,
+    /// For each table, the kind of its cells, if it is not `independent`.
+    #[serde(default)]
+    kinds: BTreeMap<String, Kind>,
     /// The errors of the paper.
     #[serde(default)]
     erratum: Vec<Erratum>,
@@ -48,12 +51,16 @@ struct Erratum {
 struct Omission {
     what: String,
     why: String,
+    /// Whether the paper's text leaves it open. `why` is then our assumption.
+    #[serde(default)]
+    unknown: bool,
 }
 
 impl PaperTexts {
     /// Returns a table without cells.
     pub(crate) fn table(&self, id: &str) -> Table {
-        Table::new(id, self.titles.get(id).map_or("", String::as_str))
+        let kind = self.kinds.get(id).copied().unwrap_or(Kind::Independent);
+        Table::new(id, self.titles.get(id).map_or("", String::as_str), kind)
     }
 
     /// Returns the table of errors. It starts with the rows of `shown`, which runs have produced.
@@ -74,8 +81,9 @@ impl PaperTexts {
     /// Returns the table of omitted parts, with reasons.
     pub(crate) fn left_out(&self) -> Table {
         let mut table = self.table("Left out");
-        for Omission { what, why } in &self.left_out {
-            table.add((what, ""), "", "", Verdict::NotRebuilt, why);
+        for Omission { what, why, unknown } in &self.left_out {
+            let verdict = if *unknown { Verdict::Unknown } else { Verdict::NotRebuilt };
+            table.add((what, ""), "", "", verdict, why);
         }
         table
     }

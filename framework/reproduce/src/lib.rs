@@ -18,7 +18,7 @@ mod tpu_v4;
 
 pub use bench::{Bench, ReproduceError, Run};
 pub use li::Published;
-pub use report::{Cell, Report, Table, Verdict};
+pub use report::{Cell, Kind, Report, Table, Verdict, overview};
 
 /// A paper that can be rerun.
 #[derive(Debug)]

@@ -1,6 +1,40 @@
 //! The report of a reproduction: tables of cells, each with the paper's value, ours and a verdict.
 
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// The origin of the value that ours is compared with, and what an equal value therefore proves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A value or claim that the paper prints, and that nothing in our program was derived from.
+    Independent,
+    /// The value of a closed form of the paper.
+    Formula,
+    /// A measured value to which parameters of our machine were fitted.
+    Fitted,
+    /// A value from which our algorithm or machine was rebuilt.
+    Rebuilt,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Independent, Self::Formula, Self::Fitted, Self::Rebuilt];
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Independent => "independent",
+            Self::Formula => "formula",
+            Self::Fitted => "fitted",
+            Self::Rebuilt => "rebuilt",
+        }
+    }
+
+    /// Returns whether an equal value confirms the paper's.
+    fn is_evidence(self) -> bool {
+        matches!(self, Self::Independent | Self::Formula)
+    }
+}
 
 /// How our value relates to the paper's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,6 +59,8 @@ pub enum Verdict {
     NotGiven,
     /// There is no schedule for the paper's value; the cell gives the reason.
     NotRebuilt,
+    /// The paper's text leaves it open; the cell says what we assume.
+    Unknown,
 }
 
 /// Returns whether two computed values are equal except for rounding errors.
@@ -86,7 +122,12 @@ impl Verdict {
     fn text(self) -> String {
         match self {
             Self::Agrees => "agrees".to_owned(),
-            Self::Off(percent) => format!("{percent:+.1} %"),
+            Self::Off(percent) => {
+                // One decimal, or as many as the first digit that is not zero needs.
+                let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
+                let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
+                format!("{percent:+.decimals$} %")
+            }
             Self::Differs => "differs".to_owned(),
             Self::WithinBound => "keeps the bound".to_owned(),
             Self::BeyondBound => "breaks the bound".to_owned(),
@@ -95,6 +136,7 @@ impl Verdict {
             Self::Declared => "declared".to_owned(),
             Self::NotGiven => "no figure".to_owned(),
             Self::NotRebuilt => "not rebuilt".to_owned(),
+            Self::Unknown => "unknown".to_owned(),
         }
     }
 
@@ -113,12 +155,13 @@ impl Verdict {
             Self::Declared => COUNTED[8],
             Self::NotGiven => COUNTED[9],
             Self::NotRebuilt => COUNTED[10],
+            Self::Unknown => COUNTED[11],
         }
     }
 }
 
 /// The categories of a summary, in order.
-const COUNTED: [&str; 11] = [
+const COUNTED: [&str; 12] = [
     "agree",
     "within 10 %",
     "further off",
@@ -130,12 +173,15 @@ const COUNTED: [&str; 11] = [
     "declared, not measured",
     "without a figure in the paper",
     "not rebuilt",
+    "unknown",
 ];
 
 /// The explanation of verdicts at the beginning of each page.
-const EXPLANATION: &str = "A cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number \
+const EXPLANATION: &str = "Each cell has a kind. *Independent*: the paper prints the value or claim, and nothing in the program was derived from it. *Formula*: the paper's value is that of a closed form, not \
+of a printed number. *Fitted*: parameters of our machine were fitted to the paper's values. *Rebuilt*: our algorithm or machine was rebuilt from these values. Fitted and rebuilt cells are counted apart, \
+and are *equal* but never agree.\n\nA cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number \
 *differs*. If the paper gives a bound, our value *keeps* it, *breaks* it, or agrees with it. A claim *holds* if it is confirmed in every case that it covers, by the threshold that its table \
-states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value.";
+states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value. *Unknown*: the paper's text leaves it open.";
 
 /// One value or claim.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,9 +193,41 @@ pub struct Cell {
     pub paper: String,
     /// The value of a run, or of a computation.
     pub ours: String,
+    pub kind: Kind,
     pub verdict: Verdict,
     /// The reason for a difference, or another remark.
     pub why: String,
+}
+
+impl Cell {
+    fn verdict_text(&self) -> String {
+        match self.verdict {
+            Verdict::Agrees if !self.kind.is_evidence() => "equal".to_owned(),
+            verdict => verdict.text(),
+        }
+    }
+
+    /// Returns whether the cell confirms the paper; `None` if it is no evidence.
+    fn holds(&self) -> Option<bool> {
+        if !self.kind.is_evidence() {
+            return None;
+        }
+        match self.verdict {
+            Verdict::Agrees | Verdict::WithinBound | Verdict::Holds => Some(true),
+            Verdict::Off(_) | Verdict::Differs | Verdict::BeyondBound | Verdict::Fails => {
+                Some(false)
+            }
+            Verdict::Declared | Verdict::NotGiven | Verdict::NotRebuilt | Verdict::Unknown => None,
+        }
+    }
+
+    /// Returns the category of a summary.
+    fn counted(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Agrees if !self.kind.is_evidence() => "equal",
+            verdict => verdict.counted(),
+        }
+    }
 }
 
 /// A table of the paper, or of claims.
@@ -159,13 +237,15 @@ pub struct Table {
     pub id: String,
     /// The subject of the table, and how our values were made.
     pub title: String,
+    /// The kind of the cells that are added next.
+    pub kind: Kind,
     pub cells: Vec<Cell>,
 }
 
 impl Table {
     /// Creates a table without cells.
-    pub fn new(id: &str, title: &str) -> Self {
-        Self { id: id.to_owned(), title: title.to_owned(), cells: Vec::new() }
+    pub fn new(id: &str, title: &str, kind: Kind) -> Self {
+        Self { id: id.to_owned(), title: title.to_owned(), kind, cells: Vec::new() }
     }
 
     #[expect(
@@ -185,16 +265,20 @@ impl Table {
             column: column.to_owned(),
             paper: paper.to_string(),
             ours: ours.to_string(),
+            kind: self.kind,
             verdict,
             why: why.to_owned(),
         });
     }
+}
 
-    fn summary(&self) -> String {
-        let count = |what: &str| self.cells.iter().filter(|c| c.verdict.counted() == what).count();
-        let parts = COUNTED.iter().map(|what| (count(what), what)).filter(|(n, _)| *n > 0);
-        parts.map(|(n, what)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
-    }
+/// Counts cells by category, such as `3 agree, 1 within 10 %`.
+fn summary<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
+    let mut counts = BTreeMap::new();
+    cells.for_each(|cell| *counts.entry(cell.counted()).or_insert(0) += 1);
+    let categories = ["equal"].into_iter().chain(COUNTED);
+    let parts = categories.filter_map(|what| Some(format!("{} {what}", counts.get(what)?)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -207,16 +291,18 @@ pub struct Report {
 }
 
 impl Report {
-    /// Formats one row for each cell: table, row, column, paper, ours, verdict, why.
+    /// Formats one row for each cell: table, row, column, paper, ours, verdict, why, kind.
     pub fn to_csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(["table", "row", "column", "paper", "ours", "verdict", "why"])?;
+        writer
+            .write_record(["table", "row", "column", "paper", "ours", "verdict", "why", "kind"])?;
         for table in &self.tables {
             for c in &table.cells {
-                let verdict = c.verdict.text();
-                writer.write_record([
-                    &table.id, &c.row, &c.column, &c.paper, &c.ours, &verdict, &c.why,
-                ])?;
+                let verdict = c.verdict_text();
+                let [table, kind] = [table.id.as_str(), c.kind.text()];
+                let cell = [&c.row, &c.column, &c.paper, &c.ours, &verdict, &c.why];
+                let cell = cell.map(String::as_str).into_iter();
+                writer.write_record([table].into_iter().chain(cell).chain([kind]))?;
             }
         }
         let bytes = writer.into_inner().map_err(|e| csv::Error::from(e.into_error()))?;
@@ -229,25 +315,82 @@ impl Report {
             "# {}\n\nWritten by `swapmeet reproduce {}`. \"ours\" is the value of a run of the verified schedule, or is computed from such runs.\n\n{EXPLANATION}\n\n",
             self.title, self.paper
         );
-        out += "| table | cells |\n| --- | --- |\n";
+        out += "| table | kind | cells |\n| --- | --- | --- |\n";
         for table in &self.tables {
-            let _ = writeln!(out, "| {} | {} |", table.id, table.summary());
+            for kind in Kind::ALL {
+                let cells = summary(table.cells.iter().filter(|cell| cell.kind == kind));
+                if !cells.is_empty() {
+                    let _ = writeln!(out, "| {} | {} | {cells} |", table.id, kind.text());
+                }
+            }
         }
         for table in &self.tables {
             let _ = write!(out, "\n## {}\n\n{}\n\n", table.id, table.title);
-            out += "| | | paper | ours | | |\n| --- | --- | ---: | ---: | --- | --- |\n";
+            out +=
+                "| | | paper | ours | | | kind |\n| --- | --- | ---: | ---: | --- | --- | --- |\n";
             let mut row = "";
             for c in &table.cells {
                 // The name of a row is shown once.
                 let name = if c.row == row { "" } else { &c.row };
                 row = &c.row;
-                let cells = [name, &c.column, &c.paper, &c.ours, &c.verdict.text(), &c.why]
+                let verdict = c.verdict_text();
+                let cells = [name, &c.column, &c.paper, &c.ours, &verdict, &c.why, c.kind.text()]
                     .map(|t| t.replace('|', "\\|"));
                 let _ = writeln!(out, "| {} |", cells.join(" | "));
             }
         }
         out
     }
+
+    /// Formats the section of this paper on the page that sums up all papers.
+    pub fn to_overview(&self) -> String {
+        let mut out = format!("## {}\n\n[All cells]({}.md).\n\n", self.title, self.paper);
+        // Counts by kind.
+        out += "| kind | cells |\n| --- | --- |\n";
+        for kind in Kind::ALL {
+            let cells = self.tables.iter().flat_map(|table| &table.cells);
+            let cells = summary(cells.filter(|cell| cell.kind == kind));
+            if !cells.is_empty() {
+                let _ = writeln!(out, "| {} | {cells} |", kind.text());
+            }
+        }
+        // Tables that hold, and what does not.
+        let compared = |table: &Table| table.cells.iter().any(|c| c.holds().is_some());
+        let differs = |table: &Table| table.cells.iter().any(|c| c.holds() == Some(false));
+        let listed = |tables: Vec<&Table>, text: &dyn Fn(&Table) -> String| {
+            let lines: String = tables.into_iter().map(|t| format!("- {}\n", text(t))).collect();
+            if lines.is_empty() { "- nothing\n".to_owned() } else { lines }
+        };
+        let of =
+            |wanted: &dyn Fn(&Table) -> bool| self.tables.iter().filter(|t| wanted(t)).collect();
+        let holding = listed(of(&|t| compared(t) && !differs(t)), &|t| {
+            format!("{}: {}", t.id, summary(t.cells.iter().filter(|c| c.holds() == Some(true))))
+        });
+        let differing = listed(of(&differs), &|t| {
+            let claims = t.cells.iter().filter(|c| c.verdict == Verdict::Fails);
+            let claims = claims.map(|c| format!("; \"{}\" ({})", c.row, c.column));
+            let claims: String = claims.map(|text| text.replace(" ()", "")).collect();
+            let cells = t.cells.iter().filter(|c| c.holds().is_some());
+            format!("{}: {}{claims}", t.id, summary(cells))
+        });
+        let _ = write!(out, "\nWhat holds in every cell that is evidence:\n\n{holding}");
+        let _ = write!(out, "\nWhat does not hold in some cells:\n\n{differing}");
+        // What is not compared.
+        let open =
+            self.tables.iter().flat_map(|t| &t.cells).filter(|c| c.verdict == Verdict::Unknown);
+        let open: String = open.map(|c| format!("- {}: {}\n", c.row, c.why)).collect();
+        let open = if open.is_empty() { "- nothing\n" } else { &open };
+        let _ = write!(out, "\nWhat cannot be known:\n\n{open}");
+        out
+    }
+}
+
+/// Formats the page that sums up all papers from their sections.
+pub fn overview(sections: &[String]) -> String {
+    format!(
+        "# Reproductions\n\nWritten by `swapmeet reproduce --out FOLDER`. Each section sums up the page of a paper: which tables hold, which do not, and what cannot be known from the paper's text.\n\n{EXPLANATION}\n\n{}",
+        sections.join("\n")
+    )
 }
 
 #[cfg(test)]
@@ -255,11 +398,14 @@ mod tests {
     use super::*;
 
     fn report() -> Report {
-        let mut table = Table::new("Table 1", "Steps.");
+        let mut table = Table::new("Table 1", "Steps.", Kind::Independent);
         table.add(("4x4", "steps"), 4, 4, Verdict::whole(4_u64, 4_u64), "");
         table.add(("4x4", "time"), 0.5, 0.45, Verdict::measured(0.5, 0.45, 2), "");
         table.add(("8x8", "time"), 1.0, 2.0, Verdict::measured(1.0, 2.0, 1), "");
         table.add(("8x8", "a|b"), "yes", "no", Verdict::holds(false), "because");
+        table.kind = Kind::Fitted;
+        table.add(("9x9", "time"), 2.0, 2.0, Verdict::measured(2.0, 2.0, 1), "");
+        table.add(("the unit", ""), "", "", Verdict::Unknown, "seconds here");
         Report { paper: "demo", title: "A. Author, Demo, 2026", tables: vec![table] }
     }
 
@@ -270,22 +416,54 @@ mod tests {
 
         Written by `swapmeet reproduce demo`. "ours" is the value of a run of the verified schedule, or is computed from such runs.
 
-        A cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number *differs*. If the paper gives a bound, our value *keeps* it, *breaks* it, or agrees with it. A claim *holds* if it is confirmed in every case that it covers, by the threshold that its table states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value.
+        Each cell has a kind. *Independent*: the paper prints the value or claim, and nothing in the program was derived from it. *Formula*: the paper's value is that of a closed form, not of a printed number. *Fitted*: parameters of our machine were fitted to the paper's values. *Rebuilt*: our algorithm or machine was rebuilt from these values. Fitted and rebuilt cells are counted apart, and are *equal* but never agree.
 
-        | table | cells |
-        | --- | --- |
-        | Table 1 | 1 agree, 1 within 10 %, 1 further off, 1 claims don't |
+        A cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number *differs*. If the paper gives a bound, our value *keeps* it, *breaks* it, or agrees with it. A claim *holds* if it is confirmed in every case that it covers, by the threshold that its table states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value. *Unknown*: the paper's text leaves it open.
+
+        | table | kind | cells |
+        | --- | --- | --- |
+        | Table 1 | independent | 1 agree, 1 within 10 %, 1 further off, 1 claims don't |
+        | Table 1 | fitted | 1 equal, 1 unknown |
 
         ## Table 1
 
         Steps.
 
-        | | | paper | ours | | |
-        | --- | --- | ---: | ---: | --- | --- |
-        | 4x4 | steps | 4 | 4 | agrees |  |
-        |  | time | 0.5 | 0.45 | -10.0 % |  |
-        | 8x8 | time | 1 | 2 | +100.0 % |  |
-        |  | a\|b | yes | no | does not hold | because |
+        | | | paper | ours | | | kind |
+        | --- | --- | ---: | ---: | --- | --- | --- |
+        | 4x4 | steps | 4 | 4 | agrees |  | independent |
+        |  | time | 0.5 | 0.45 | -10.0 % |  | independent |
+        | 8x8 | time | 1 | 2 | +100.0 % |  | independent |
+        |  | a\|b | yes | no | does not hold | because | independent |
+        | 9x9 | time | 2 | 2 | equal |  | fitted |
+        | the unit |  |  |  | unknown | seconds here | fitted |
+        "#);
+    }
+
+    /// A fitted cell is neither an agreement nor a difference.
+    #[test]
+    fn the_overview_separates_kinds() {
+        insta::assert_snapshot!(report().to_overview(), @r#"
+        ## A. Author, Demo, 2026
+
+        [All cells](demo.md).
+
+        | kind | cells |
+        | --- | --- |
+        | independent | 1 agree, 1 within 10 %, 1 further off, 1 claims don't |
+        | fitted | 1 equal, 1 unknown |
+
+        What holds in every cell that is evidence:
+
+        - nothing
+
+        What does not hold in some cells:
+
+        - Table 1: 1 agree, 1 within 10 %, 1 further off, 1 claims don't; "8x8" (a|b)
+
+        What cannot be known:
+
+        - the unit: seconds here
         "#);
     }
 
@@ -296,6 +474,16 @@ mod tests {
         assert_eq!(Verdict::measured(0.004, 0.003_4, 3).text(), "-15.0 %");
         assert_eq!(Verdict::measured(13.61, 13.613, 2), Verdict::Agrees);
         assert_eq!(Verdict::measured(13.61, 13.62, 2).text(), "+0.1 %");
+    }
+
+    #[test]
+    fn a_small_difference_is_not_printed_as_zero() {
+        assert_eq!(Verdict::whole(33_925_u64, 33_927_u64).text(), "+0.006 %");
+        let text = |percent: f64| Verdict::Off(percent).text();
+        assert_eq!(
+            [0.05, -0.049, 0.01, -0.0099].map(text),
+            ["+0.1 %", "-0.05 %", "+0.01 %", "-0.010 %"]
+        );
     }
 
     #[test]
@@ -326,11 +514,11 @@ mod tests {
     #[test]
     fn ten_per_cent_counts_as_within() {
         let summary = |off: &[f64]| {
-            let mut table = Table::new("Table 1", "");
+            let mut table = Table::new("Table 1", "", Kind::Independent);
             for percent in off {
                 table.add(("", ""), 1, 1, Verdict::Off(*percent), "");
             }
-            table.summary()
+            summary(table.cells.iter())
         };
         assert_eq!(summary(&[10.0, -10.049, 0.1]), "3 within 10 %");
         assert_eq!(summary(&[10.051, -10.1, -2.0]), "1 within 10 %, 2 further off");
@@ -340,11 +528,13 @@ mod tests {
     #[test]
     fn the_csv_has_a_row_for_each_cell() {
         insta::assert_snapshot!(report().to_csv().unwrap(), @r"
-        table,row,column,paper,ours,verdict,why
-        Table 1,4x4,steps,4,4,agrees,
-        Table 1,4x4,time,0.5,0.45,-10.0 %,
-        Table 1,8x8,time,1,2,+100.0 %,
-        Table 1,8x8,a|b,yes,no,does not hold,because
+        table,row,column,paper,ours,verdict,why,kind
+        Table 1,4x4,steps,4,4,agrees,,independent
+        Table 1,4x4,time,0.5,0.45,-10.0 %,,independent
+        Table 1,8x8,time,1,2,+100.0 %,,independent
+        Table 1,8x8,a|b,yes,no,does not hold,because,independent
+        Table 1,9x9,time,2,2,equal,,fitted
+        Table 1,the unit,,,,unknown,seconds here,fitted
         ");
     }
 }

@@ -248,6 +248,7 @@ fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Kind;
 
     #[test]
     fn the_data_of_the_thesis_is_complete() {
@@ -259,7 +260,7 @@ mod tests {
         let mut thesis = thesis().unwrap();
         let mut row = thesis.dissemination.remove(0);
         row.costs = ["log(2, n)", "10", "8"].map(|text| text.to_owned().try_into().unwrap());
-        let mut table = Table::new("t", "");
+        let mut table = Table::new("t", "", Kind::Formula);
         let bound = Bound { printed: [1.0, 10.5, 4.0], sound: [1.0, 10.0, 4.0], why: "odd" };
         let torus = Torus { d: 1, n: 3, q: 1 };
         let why = thesis.why(&row.why, "propagation").collect::<String>();

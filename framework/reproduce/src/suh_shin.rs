@@ -4,7 +4,7 @@
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
 use crate::formula::Formula;
-use crate::report::{Table, Verdict, number};
+use crate::report::{Kind, Table, Verdict, number};
 use serde::Deserialize;
 
 mod crossovers;
@@ -219,7 +219,9 @@ fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
         for (rival, run) in paper.rivals(*shape).zip(rivals) {
             let row = format!("{name}, {}", rival.name);
             if let Some(run) = run {
+                table.kind = Kind::Rebuilt;
                 compare(&mut table, &row, rival.costs(d), *run, "");
+                table.kind = Kind::Formula;
                 continue;
             }
             let fewest = f64::from(2 * d);
@@ -298,7 +300,7 @@ mod tests {
     /// Rearranged blocks are not measured, so equal values are not an agreement.
     #[test]
     fn declared_values_do_not_count_as_agreeing() {
-        let mut table = Table::new("t", "");
+        let mut table = Table::new("t", "", Kind::Formula);
         compare(&mut table, "r", [1.0; 5], [1.0; 5], "");
         let verdicts: Vec<Verdict> = table.cells.iter().map(|cell| cell.verdict).collect();
         assert_eq!(verdicts[3], Verdict::Declared);

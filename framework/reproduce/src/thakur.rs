@@ -128,8 +128,8 @@ fn measured_table<'a>(
     let machines = ["delta".to_owned(), equal_cost()];
     let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
     let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
-    let mut rendered =
-        Table::new(table, &format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title));
+    let title = format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title);
+    let mut rendered = Table { title, ..thakur.words.table(table) };
     for Mesh { mesh, seconds } in &measured.meshes {
         let run = bench.run(&format!("mesh:{mesh}"), algorithm, &workloads, &machines)?;
         // There are two machines for each size.

@@ -408,6 +408,48 @@ fn the_committed_reproductions_are_up_to_date() {
     }
 }
 
+/// Cells that were fitted to the paper's values, or rebuilt from them, are no evidence.
+#[test]
+fn fitted_and_rebuilt_cells_never_agree() {
+    let mut kinds = BTreeSet::new();
+    for paper in ["suh-shin", "thakur", "liu", "spencer", "li", "tpu-v4", "swing", "bine"] {
+        let file = project("results/reproduced").join(format!("{paper}.csv"));
+        for record in csv::Reader::from_path(file).unwrap().records().map(Result::unwrap) {
+            let [table, row, verdict, kind] = [0, 1, 5, 7].map(|column| record[column].to_owned());
+            assert!(
+                ["independent", "formula", "fitted", "rebuilt"].contains(&&*kind),
+                "{record:?}"
+            );
+            let is_evidence = ["independent", "formula"].contains(&&*kind);
+            assert!(verdict != if is_evidence { "equal" } else { "agrees" }, "{record:?}");
+            let rival = row.contains("[19]") || row.contains("[16]");
+            kinds.insert((paper, table, rival, kind));
+        }
+    }
+    for (paper, table, rival, kind) in [
+        ("suh-shin", "Table 1", false, "formula"),
+        ("suh-shin", "Table 2", true, "rebuilt"),
+        ("suh-shin", "Table 2", false, "formula"),
+        ("suh-shin", "Curves of figures 13 to 16", true, "rebuilt"),
+        ("thakur", "Table 1", false, "independent"),
+        ("thakur", "Table 2", false, "fitted"),
+        ("thakur", "Table 3", false, "independent"),
+        ("thakur", "Table 5", false, "fitted"),
+        ("thakur", "Table 6", false, "fitted"),
+        ("thakur", "Clocks", false, "fitted"),
+        ("liu", "Table 1", false, "rebuilt"),
+        ("liu", "Closed forms", false, "formula"),
+        ("spencer", "Table 3.2, k = 2q", false, "formula"),
+        ("li", "Table II", false, "independent"),
+        ("swing", "Steps", false, "formula"),
+        ("bine", "Distances", false, "formula"),
+    ] {
+        let of_table = kinds.iter().filter(|k| (k.0, &*k.1, k.2) == (paper, table, rival));
+        let found: Vec<&str> = of_table.map(|k| &*k.3).collect();
+        assert_eq!(found, [kind], "{paper}, {table}");
+    }
+}
+
 #[test]
 fn compare_reads_rows_of_run() {
     let dir = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 
 use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};
-use crate::report::{Table, Verdict};
+use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -188,6 +188,7 @@ impl Times {
                 "{}, in ms. {seeds}1 element for all but one. The paper gives a graph without numbers.",
                 figure.title
             ),
+            Kind::Independent,
         );
         for pattern in &figure.patterns {
             for (p, mmax) in

@@ -1,7 +1,7 @@
 //! Figs. 13 to 16: curves, crossovers, and the paper's claims about them.
 
 use super::{Costs, NAMES, Shape, Square, SuhShin, number};
-use crate::report::{Table, Verdict};
+use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 
 /// One of the four figures.
@@ -62,6 +62,9 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
             for (algorithm, closed, run) in rivals.chain([("proposed", proposed, Some(square.run))])
             {
                 let row = format!("{name}, {} {side} x {side}, {algorithm}", shape.word());
+                // The other algorithms that run were rebuilt from the same closed forms.
+                let is_rebuilt = algorithm != "proposed" && run.is_some();
+                table.kind = if is_rebuilt { Kind::Rebuilt } else { Kind::Formula };
                 for bytes in [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0] {
                     let paper = milliseconds(closed, bytes);
                     let (ours, verdict) = match run.map(|run| milliseconds(run, bytes)) {

@@ -1,7 +1,7 @@
 //! The paper's claims, checked in its own tables and in our runs.
 
 use super::{Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
-use crate::report::{Table, Verdict};
+use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 
 /// A claim that compares times.
@@ -98,6 +98,9 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
                 }
             };
             let share = |n: usize| format!("{n} of {of}");
+            // The cost of unpaired bytes is fitted to the tables of GEN that the claim is about.
+            let is_fitted = claim.about_gen() && column == "on `delta`";
+            table.kind = if is_fitted { Kind::Fitted } else { Kind::Independent };
             table.add(
                 (&claim.text, column),
                 share(paper),
@@ -107,7 +110,9 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
             );
         }
     }
+    table.kind = Kind::Fitted;
     growth(&mut table, cells);
+    table.kind = Kind::Formula;
     bounded_by_pex(&mut table, thakur, profiles);
     table
 }
