@@ -7,6 +7,7 @@ mod dual_net;
 mod liu;
 mod matrix;
 mod oracle;
+mod oracles;
 mod orbits;
 mod planted;
 mod simgrid;
