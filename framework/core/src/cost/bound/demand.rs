@@ -144,7 +144,17 @@ impl<'a> Demand<'a> {
                 sizes.bytes(from, to) as f64
             }
             Self::Permutation(images, bytes) if u64::from(images[from as usize]) == to => *bytes,
-            _ => 0.0,
+            // Nothing, or data that other nodes may copy or reduce.
+            Self::None
+            | Self::FromRoot(..)
+            | Self::ToRoot(..)
+            | Self::Permutation(..)
+            | Self::Broadcast(..)
+            | Self::AllGather(_)
+            | Self::AllGatherUneven(_)
+            | Self::Reduce(..)
+            | Self::ReduceScatter(_)
+            | Self::AllReduce(_) => 0.0,
         }
     }
 
@@ -218,7 +228,15 @@ impl<'a> Demand<'a> {
         match self {
             Self::Reduce(_, bytes) | Self::AllReduce(bytes) => others / nodes as f64 * bytes,
             Self::ReduceScatter(bytes) => others * bytes,
-            _ => 0.0,
+            Self::None
+            | Self::Uniform(_)
+            | Self::Pairs(_)
+            | Self::FromRoot(..)
+            | Self::ToRoot(..)
+            | Self::Permutation(..)
+            | Self::Broadcast(..)
+            | Self::AllGather(_)
+            | Self::AllGatherUneven(_) => 0.0,
         }
     }
 
@@ -276,7 +294,14 @@ impl<'a> Demand<'a> {
             | Self::ToRoot(root, _)
             | Self::Broadcast(root, _)
             | Self::Reduce(root, _) => *root,
-            _ => 0,
+            Self::None
+            | Self::Uniform(_)
+            | Self::Pairs(_)
+            | Self::Permutation(..)
+            | Self::AllGather(_)
+            | Self::AllGatherUneven(_)
+            | Self::ReduceScatter(_)
+            | Self::AllReduce(_) => 0,
         }
     }
 
