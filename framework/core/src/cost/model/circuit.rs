@@ -13,7 +13,8 @@
 //! If rounds are not arranged (only ports are short, or there are too many circuits), each round is
 //! charged the switching of the longest circuit of the step. All rounds together are charged the
 //! transmission of the most multiplexed circuit, or of the busiest node's bytes through its ports
-//! if that is more.
+//! if that is more. A single round is charged the transmission of the circuit that shares links or
+//! ports with most others, as an arranged one.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{
@@ -28,7 +29,8 @@ use crate::cost::parameter::{
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use crate::simulation::listener::Detail;
-use crate::simulation::step::Step;
+use crate::simulation::step::{Step, Transfer};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(super) static KIND: ModelKind = ModelKind {
@@ -106,7 +108,7 @@ impl StepModel for Circuit {
     fn step_cost(
         &self,
         step: &Step<'_>,
-        _: &dyn Topology,
+        topology: &dyn Topology,
         unit_bytes: f64,
         rounds: Rounds,
     ) -> StepCost {
@@ -125,12 +127,90 @@ impl StepModel for Circuit {
         let ports = self.ports.at_most(facts.max_sends.max(facts.max_receives)) as f64;
         let through_ports = facts.through_node() * unit_bytes / ports;
         let alone = if rounds > 1 { longest.max(through_ports) } else { longest };
-        let multiplexed = (facts.multiplexed() * unit_bytes).max(through_ports);
+        let at_ports = if rounds > 1 {
+            through_ports
+        } else {
+            multiplexed_at_ports(step, topology, self.ports) * unit_bytes
+        };
+        let multiplexed = (facts.multiplexed() * unit_bytes).max(at_ports);
         StepCost {
             startup,
             transmission: alone * self.byte_us,
             propagation: Some(rounds as f64 * facts.latency() * self.hop_us),
             contention: (multiplexed - alone).max(0.0) * self.byte_us,
         }
+    }
+}
+
+/// Returns the time of the circuit that shares its ports with most others, in loads at the
+/// machine's bandwidth: with p ports and k circuits at a node, each circuit takes k / p times as
+/// long. 0 if no port is shared.
+fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLimit) -> f64 {
+    let most = step.facts.max_sends.max(step.facts.max_receives);
+    if ports.at_most(most) == most {
+        return 0.0;
+    }
+    // Count the circuits at each node, by direction.
+    let ends =
+        |t: &Transfer| [(topology.host(t.from.into()), true), (topology.host(t.to.into()), false)];
+    let mut circuits: HashMap<(u64, bool), u64> = HashMap::new();
+    for end in step.transfers.iter().flat_map(ends) {
+        *circuits.entry(end).or_default() += 1;
+    }
+    let time = |t: &Transfer| {
+        let shared = ends(t).map(|end| circuits[&end] as f64 / ports.at_most(most) as f64);
+        // A port is as fast as the slowest link of the circuit.
+        t.load as f64 * slowest_link(t, step, topology) * shared[0].max(shared[1])
+    };
+    step.transfers.iter().map(time).fold(0.0, f64::max)
+}
+
+/// Returns the time for a load of 1 on the slowest link of a message.
+fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
+    // Ranks of one node have no link; they use the machine's bandwidth.
+    if topology.bandwidths().is_none() || t.hops == 0 {
+        return 1.0;
+    }
+    let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
+    let mut slowest = 0.0_f64;
+    // The route was valid when the step was measured.
+    let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
+        let links = (0..run.len).map(|i| run.first + i * run.stride);
+        slowest = links.map(|link| 1.0 / topology.bandwidth(link)).fold(slowest, f64::max);
+    });
+    slowest
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cost::model::test_steps::cost;
+
+    /// The closed form of Spencer, chapter 2, for ports: with p ports and k circuits at a node,
+    /// each takes k / p times as long, whether or not other circuits of the step run in turns.
+    #[test]
+    fn circuits_share_ports_as_they_share_links() {
+        let us = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
+            let machine = format!("free:model=circuit,byte_us=1,{machine}");
+            cost(topology, &machine, &[sends]).parts.total()
+        };
+        let sends = [(0, 1, 100), (0, 2, 10), (0, 3, 10), (0, 4, 10)];
+        for (ports, expected) in [("1", 400.0), ("2", 200.0), ("3", 400.0 / 3.0), ("4", 100.0)] {
+            let machine = format!("virtual_channels=4,ports={ports}");
+            let us = us("fully-connected:5", &machine, &sends);
+            assert!((us - expected).abs() < 1e-9, "{ports}: {us}");
+        }
+        assert_eq!(us("fully-connected:5", "virtual_channels=4,ports=all", &sends), 100.0);
+        // The same circuits on one link, and at a receiver.
+        let through = sends.map(|(_, to, bytes)| (0, to + 1, bytes));
+        assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
+        let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
+        assert_eq!(us("fully-connected:5", "virtual_channels=4", &gathered), 400.0);
+        // A longer circuit shares the port of its receiver with one other.
+        let longer = [&sends[..], &[(3, 4, 350)]].concat();
+        assert_eq!(us("fully-connected:5", "virtual_channels=4", &longer), 700.0);
+        // Elsewhere, five circuits on a link take two turns. The four are still in one.
+        let crossing = (0..5).map(|i| (10 + i, 15 + i, 1));
+        let turns: Vec<_> = sends.into_iter().chain(crossing).collect();
+        assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
     }
 }
