@@ -140,7 +140,7 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
 /// Name, macros for `wrong.c`, beginning of the expected finding, and text that it must contain.
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
-const WRONG: [Wrong; 23] = [
+const WRONG: [Wrong; 24] = [
     (
         "crashes",
         &[("PLAN", "return *(volatile int32_t *)8;")],
@@ -294,6 +294,22 @@ const WRONG: [Wrong; 23] = [
         ],
         "remark waste wrong ring:4 ",
         "in step 4 node 1 is sent the root's block, and receives what it already has",
+    ),
+    (
+        // Node 1 adds the contribution of node 2 after its own has been sent, and never sends this sum.
+        "makes_a_sum_for_nothing",
+        &[
+            (
+                "PLAN",
+                "uint64_t n = problem->topology->nodes; uint64_t i; SwmBlocks send; for (i = 1; i < n; i++) { send = everything(i, 0); send.flags = \
+                 SWM_COPY | SWM_COMBINE; host->step(host->ctx); host->send_blocks(host->ctx, &send); } if (n > 2) { send.from = 2; send.to = 1; \
+                 host->step(host->ctx); host->send_blocks(host->ctx, &send); } for (i = 1; i < n; i++) { send = everything(0, i); send.flags = \
+                 SWM_COPY; host->step(host->ctx); host->send_blocks(host->ctx, &send); } return SWM_OK;",
+            ),
+            ("TABLE", "wrong.collectives = 1u << SWM_ALLREDUCE;"),
+        ],
+        "remark waste wrong ring:4 ",
+        "in step 5, sending to node 1, node 0 replaces a value that the receiver has received and not used",
     ),
     (
         "goes_on_after_a_refusal",

@@ -17,6 +17,7 @@ mod examine;
 mod ladder;
 mod question;
 mod report;
+mod unused_values;
 mod watch;
 
 pub use about::About;

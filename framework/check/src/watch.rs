@@ -1,6 +1,7 @@
 //! Observations while a schedule is made, so that a finding names the exact send: all sends, the
 //! node with the most messages, and the last step.
 
+use crate::unused_values::UnusedValues;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +13,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::fault::{Count, PlacedNode};
+use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{EmptySend, Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 
@@ -71,6 +73,9 @@ pub(crate) struct Watch {
     idle: IneffectiveSends,
     copied: IneffectiveSends,
     redundant: IneffectiveSends,
+    /// Sends of a reduction that replace a value which the receiver has not used.
+    replacing: IneffectiveSends,
+    unused_values: UnusedValues,
     /// Whether sends are also compared by their blocks.
     by_blocks: bool,
     /// The last completed step.
@@ -123,6 +128,8 @@ impl Watch {
             idle: IneffectiveSends::default(),
             copied: IneffectiveSends::default(),
             redundant: IneffectiveSends::default(),
+            replacing: IneffectiveSends::default(),
+            unused_values: UnusedValues::default(),
             by_blocks: false,
             last: 0,
             progress: progress.and_then(|path| File::create(path).ok()).map(ManuallyDrop::new),
@@ -194,7 +201,9 @@ impl Watch {
             .copied
             .in_words("keeps a copy of what it sends, although the data can only be in one place");
         let redundant = self.redundant.in_words("receives what it already has");
-        [idle, copied.filter(|_| has_one_place), redundant].into_iter().flatten()
+        let replacing =
+            self.replacing.in_words("replaces a value that the receiver has received and not used");
+        [idle, copied.filter(|_| has_one_place), redundant, replacing].into_iter().flatten()
     }
 
     /// Returns the first difference of another schedule from this one; `None` if it is not among
@@ -321,6 +330,9 @@ impl Watch {
         if sent.copy {
             self.copied.note(|| send_of(sent.step, sent.from, sent.to));
         }
+        if sent.proof == Proof::Contributions {
+            self.unused_values.sent(sent);
+        }
         if self.sends.len() < Self::SENDS {
             let (step, from, to) = (sent.step, sent.from.virtual_node, sent.to.virtual_node);
             let blocks = if self.by_blocks { blocks(sent) } else { 0 };
@@ -341,6 +353,8 @@ impl Watch {
         if self.steps.len() < Self::STEPS {
             self.steps.push(self.all.finish());
         }
+        let replacing = &mut self.replacing;
+        self.unused_values.end_step(|step, from, to| replacing.note(|| send_of(step, from, to)));
         self.last = step.number;
         self.note_progress();
         let most = step.facts.max_sends.max(step.facts.max_receives);

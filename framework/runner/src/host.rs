@@ -198,7 +198,8 @@ impl<'a> PlanCall<'a> {
     /// Repeats the plan to add details to a fault.
     fn explained(self, fault: Fault) -> Fault {
         let labels = Rc::default();
-        let Some(mut trail) = BlockTrace::of(&fault, Rc::clone(&labels)) else { return fault };
+        let trail = BlockTrace::of(&fault, &self.task.collective, Rc::clone(&labels));
+        let Some(mut trail) = trail else { return fault };
         let task = &Task { proof_scope: ProofScope::Full, ..self.task.clone() };
         let limit = self.limit.map(PlanLimit::restarted);
         let mut host = Host { labels: Some(labels), ..Host::new(task, self.inputs, limit) };

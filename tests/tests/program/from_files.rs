@@ -121,6 +121,43 @@ fn a_handwritten_schedule_is_verified_and_faults_print_its_labels() {
     }
 }
 
+/// An allreduce in which node 0 passes on the sum before node 2 has contributed. The fault names
+/// this send, not the node that lacks the contribution at the end.
+const PASSED_ON_EARLY: &str = r#"{"schedule":{"algorithm":"by hand","collective":"allreduce","format":"swapmeet-schedule","nodes":3,"version":1},
+"events":[
+{"step":1,"from":1,"to":0,"copy":true,"combine":true,"blocks":[{"origins":[[1,1]]}]},
+{"step":2,"from":0,"to":1,"copy":true,"blocks":[{"origins":[[0,1]]}],"label":"the result"},
+{"step":3,"from":2,"to":0,"copy":true,"combine":true,"blocks":[{"origins":[[2,2]]}]},
+{"step":4,"from":0,"to":2,"copy":true,"blocks":[{"origins":[[0,2]]}]}
+]}
+"#;
+
+#[test]
+fn an_incomplete_sum_is_found_where_it_is_passed_on() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("early.json");
+    let priced = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let row = row("ring:3", "allreduce/uniform:8", file.to_str().unwrap());
+        (row.status, row.reason)
+    };
+    assert_eq!(
+        priced(PASSED_ON_EARLY),
+        (
+            Status::Invalid,
+            "step 2: node 0 passes on to node 1 a value without node 2's contribution to the vector (it is at node 0 since step 3); \
+             missing in total: 1 contribution at 1 node [the result]"
+                .to_owned()
+        )
+    );
+    // With one more send, the sum is complete.
+    let completed = PASSED_ON_EARLY.replace(
+        "[[0,2]]}]}\n]",
+        "[[0,2]]}]},\n{\"step\":5,\"from\":0,\"to\":1,\"copy\":true,\"blocks\":[{\"origins\":[[0,2]]}]}\n]",
+    );
+    assert_eq!(priced(&completed), (Status::Ok, String::new()));
+}
+
 /// A file is identified by its digest. Changed content is another case, which `--resume` does not
 /// accept.
 #[test]

@@ -1,27 +1,45 @@
-//! Explains why a block was not delivered or was delivered twice. The plan is repeated while this
-//! block is traced.
+//! Explains why a block was not delivered or was delivered twice, and which send passed on an
+//! incomplete value of a reduction. The plan is repeated while this block is traced.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use swapmeet_core::delivery::boxes::{Layout, Side};
+use swapmeet_core::delivery::collective::{Blocks, Collective};
 use swapmeet_core::delivery::fault::{
     Block, BlockLocation, DeliveryFault, EndFault, Fault, PlacedNode,
 };
-use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 
 pub(super) struct BlockTrace {
+    collective: Collective,
     block: Block,
     at: PlacedNode,
-    /// The last step in which the block was sent, its receiver, and the plugin's label of the send.
-    last: Option<(u64, PlacedNode, String)>,
+    /// The last send that moved the block.
+    last: Option<TracedSend>,
+    /// In a reduction, for each node the first send that gave it a value as a result, without the
+    /// traced contribution, unless the contribution has arrived since.
+    incomplete: BTreeMap<u64, TracedSend>,
     /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,
+}
+
+/// A send, and the plugin's label of it.
+struct TracedSend {
+    step: u64,
+    from: PlacedNode,
+    to: PlacedNode,
+    label: String,
 }
 
 impl BlockTrace {
     /// Returns a trace for the block of a fault: delivered twice, or never delivered and found at
     /// another node. Returns `None` for other faults.
-    pub(super) fn of(fault: &Fault, label: Rc<RefCell<String>>) -> Option<Self> {
+    pub(super) fn of(
+        fault: &Fault,
+        collective: &Collective,
+        label: Rc<RefCell<String>>,
+    ) -> Option<Self> {
         let (block, at) = match fault {
             Fault::End(
                 _,
@@ -30,25 +48,51 @@ impl BlockTrace {
             Fault::Delivery(_, DeliveryFault::DeliveredTwice { block, node, .. }) => (block, node),
             _ => return None,
         };
-        Some(Self { block: *block, at: *at, last: None, label })
+        let (block, at, collective) = (*block, *at, collective.clone());
+        Some(Self { collective, block, at, last: None, incomplete: BTreeMap::new(), label })
     }
 
-    /// Adds the step and the label of the send that moved the block, if there is one.
+    /// Adds the step and the label of the send that moved the block, or of the first send that
+    /// passed on a value without it.
     pub(super) fn explain(self, fault: Fault) -> Fault {
-        match (fault, self.last) {
-            (
-                Fault::End(step, EndFault::NeverDelivered { node, block, missing, nodes, .. }),
-                Some((since, to, label)),
-            ) if to == self.at => {
-                let location = BlockLocation::AtSince(to, since);
+        let last = self.last.filter(|last| last.to == self.at);
+        let first = self.incomplete.into_values().min_by_key(|send| send.step);
+        match fault {
+            Fault::End(step, EndFault::NeverDelivered { node, block, missing, nodes, .. }) => {
+                let location = match &last {
+                    Some(last) => BlockLocation::AtSince(last.to, last.step),
+                    None => BlockLocation::At(self.at),
+                };
+                if let Some(TracedSend { step, from, to, label }) = first {
+                    let fault =
+                        DeliveryFault::PassedOn { from, to, block, location, missing, nodes };
+                    return Fault::Delivery(step, fault).labelled(label);
+                }
                 Fault::End(step, EndFault::NeverDelivered { node, block, location, missing, nodes })
-                    .labelled(label)
+                    .labelled(last.map(|last| last.label).unwrap_or_default())
             }
-            (
-                fault @ Fault::Delivery(_, DeliveryFault::DeliveredTwice { .. }),
-                Some((_, to, label)),
-            ) if to == self.at => fault.labelled(label),
-            (fault, _) => fault,
+            fault => match last {
+                Some(last) => fault.labelled(last.label),
+                None => fault,
+            },
+        }
+    }
+
+    /// Follows a value of a reduction that lacks the contribution, unless it `has` it.
+    fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
+        if !sent.copy {
+            self.incomplete.remove(&sent.from.virtual_node);
+        }
+        let PlacedNode { virtual_node, physical } = sent.to;
+        let is_required = match self.collective.required(physical) {
+            Blocks::None | Blocks::From(_) => false,
+            Blocks::All => true,
+            Blocks::For(node) => self.block.destination == Some(node),
+        };
+        if has {
+            self.incomplete.remove(&virtual_node);
+        } else if !sent.combine && is_required && sent.placement.home(physical) == virtual_node {
+            self.incomplete.entry(virtual_node).or_insert_with(traced);
         }
     }
 }
@@ -60,6 +104,7 @@ impl Listener for BlockTrace {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Sent(sent) = event else { return };
+        // The traced block, and in a reduction the value to which it contributes.
         let mut one = sent.layout.full().to_vec();
         let home = |node: Option<u64>| node.map(|node| sent.placement.home(node));
         for (side, member) in [
@@ -71,8 +116,23 @@ impl Listener for BlockTrace {
                 sent.layout.narrow_to(side, member, &mut one);
             }
         }
-        if sent.boxes.iter().any(|boxed| sent.layout.contains(boxed, &one)) {
-            self.last = Some((sent.step, sent.to, self.label.borrow().clone()));
+        let has = sent.boxes.iter().any(|boxed| sent.layout.contains(boxed, &one));
+        let label = Rc::clone(&self.label);
+        let traced = || TracedSend {
+            step: sent.step,
+            from: sent.from,
+            to: sent.to,
+            label: label.borrow().clone(),
+        };
+        let value = sent.layout.with_all_origins(&one);
+        let mut part = value.clone();
+        if self.block.is_summed
+            && sent.boxes.iter().any(|boxed| sent.layout.intersect(boxed, &value, &mut part))
+        {
+            self.follow_value(sent, has, traced);
+        }
+        if has {
+            self.last = Some(traced());
         }
     }
 }

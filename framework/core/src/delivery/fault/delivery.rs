@@ -1,6 +1,6 @@
 //! Faults that are found during a step.
 
-use super::place::{Block, BlockLocation, PlacedNode};
+use super::place::{Block, BlockLocation, Count, PlacedNode};
 
 /// A contradiction between a send and the holdings of a node.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +33,25 @@ pub enum DeliveryFault {
         node: PlacedNode,
         /// The first contribution that is counted twice.
         block: Block,
+    },
+    /// A value is passed on as a result, lacks a contribution, and its receiver never gets it. This
+    /// is known at the end of the schedule.
+    #[error(
+        "{from} passes on to {to} a value without {block}{location}; missing in total: {missing} at {nodes}"
+    )]
+    PassedOn {
+        /// The sender.
+        from: PlacedNode,
+        /// The receiver.
+        to: PlacedNode,
+        /// The first missing contribution.
+        block: Block,
+        /// The location of the contribution at the end.
+        location: BlockLocation,
+        /// Number of contributions that are missing at the end.
+        missing: Count,
+        /// Number of nodes that lack a contribution.
+        nodes: Count,
     },
     /// A received value that replaces the receiver's value lacks one of its contributions.
     #[error(
