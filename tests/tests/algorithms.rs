@@ -1,6 +1,7 @@
 //! The bundled algorithms, loaded from the real plugin files, compared with their papers and with
 //! independent implementations.
 
+mod arrivals;
 mod claims;
 mod collectives;
 mod dual_net;

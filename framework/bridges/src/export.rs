@@ -152,13 +152,13 @@ pub struct Step {
     /// The number of the step, from 1, among steps in which something is sent.
     pub number: u64,
     /// Messages between nodes, in the order in which the schedule names their ends. Messages with
-    /// equal ends are merged.
+    /// equal ends and routes are merged.
     pub messages: Vec<Message>,
     /// Messages of nodes to themselves.
     pub copies: Vec<Message>,
 }
 
-/// Everything that one node sends to another in a step.
+/// Everything that one node sends to another on one route in a step.
 #[derive(Debug, Default)]
 pub struct Message {
     pub from: u64,
@@ -216,14 +216,14 @@ pub struct Exporter {
     current: u64,
     earlier_steps: Vec<u64>,
     step: Step,
-    /// For each pair of ends, the index of their message in the step.
-    by_ends: HashMap<(u64, u64), usize>,
+    /// For each route, with both ends, the index of its message in the step.
+    by_route: HashMap<(u64, u64, Vec<u64>, Vec<i8>), usize>,
 }
 
 impl Exporter {
     /// Creates an exporter that writes into an existing folder.
     pub fn new(format: &'static Format, folder: &Path) -> Self {
-        let (step, by_ends) = (Step { number: 1, ..Step::default() }, HashMap::new());
+        let (step, by_route) = (Step { number: 1, ..Step::default() }, HashMap::new());
         Self {
             format,
             folder: OutputFolder(folder.to_owned()),
@@ -233,7 +233,7 @@ impl Exporter {
             counts: None,
             current: 0,
             step,
-            by_ends,
+            by_route,
             earlier_steps: Vec::new(),
         }
     }
@@ -260,7 +260,7 @@ impl Exporter {
         let is_step = !self.step.messages.is_empty();
         let next = number + u64::from(is_step);
         let step = std::mem::replace(&mut self.step, Step { number: next, ..Step::default() });
-        self.by_ends.clear();
+        self.by_route.clear();
         if is_step {
             self.earlier_steps.push(self.current);
         }
@@ -287,7 +287,7 @@ impl Exporter {
         };
         // Steps are renumbered without gaps, since steps without messages are not exported.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
-        let Send { from, to, bytes, path, bandwidths, .. } = send;
+        let Send { from, to, bytes, path, signs, bandwidths, .. } = send;
         let message = Message { from, to, bytes, after, path, bandwidths, blocks, counts };
         // Case 1: a local copy is no message.
         if message.from == message.to {
@@ -298,12 +298,9 @@ impl Exporter {
         if message.bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Case 3: several sends between the same nodes in one step are one message.
-        match self
-            .by_ends
-            .get(&(message.from, message.to))
-            .and_then(|at| self.step.messages.get_mut(*at))
-        {
+        // Case 3: several sends between the same nodes on one route in one step are one message.
+        let route = (message.from, message.to, message.path.clone(), signs);
+        match self.by_route.get(&route).and_then(|at| self.step.messages.get_mut(*at)) {
             Some(first) => {
                 first.bytes = first.bytes.saturating_add(message.bytes);
                 first.after = first.after.max(message.after);
@@ -313,7 +310,7 @@ impl Exporter {
                 first.counts.extend(message.counts);
             }
             None => {
-                self.by_ends.insert((message.from, message.to), self.step.messages.len());
+                self.by_route.insert(route, self.step.messages.len());
                 self.step.messages.push(message);
             }
         }

@@ -4,6 +4,7 @@
 pub mod boxes;
 pub mod byte_counts;
 pub mod collective;
+pub(crate) mod contents;
 pub mod exchange;
 pub mod fault;
 pub mod grid;

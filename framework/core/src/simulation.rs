@@ -310,6 +310,8 @@ impl<'a> Simulation<'a> {
 }
 
 #[cfg(test)]
+mod packing_tests;
+#[cfg(test)]
 mod symmetry_tests;
 
 #[cfg(test)]

@@ -273,7 +273,21 @@ impl Rehearsal {
     /// As [`Rehearsal::verify`].
     #[doc(hidden)]
     pub unsafe fn verify_table(&self, algorithm: *const SwmAlgorithm) -> Result<Proved, Disproof> {
-        let recorded = self.record(|problem, host, reason| {
+        // SAFETY: the caller guarantees that this is an algorithm's table.
+        let recorded = unsafe { self.rehearse_table(algorithm) };
+        recorded.map_err(Disproof::Stopped).and_then(|schedule| self.follow(&schedule))
+    }
+
+    /// As [`Rehearsal::rehearse`], for an algorithm in any language.
+    ///
+    /// # Safety
+    /// `algorithm` must point to an algorithm's table in a loaded plugin.
+    ///
+    /// # Errors
+    /// As [`Rehearsal::rehearse`].
+    #[doc(hidden)]
+    pub unsafe fn rehearse_table(&self, algorithm: *const SwmAlgorithm) -> Result<Rehearsed, Stop> {
+        self.record(|problem, host, reason| {
             // SAFETY: the caller guarantees that this is an algorithm's table.
             let table = unsafe { &*algorithm };
             for function in table.supports.into_iter().chain(table.plan) {
@@ -288,8 +302,7 @@ impl Rehearsal {
                 }
             }
             Ok(())
-        });
-        recorded.map_err(Disproof::Stopped).and_then(|schedule| self.follow(&schedule))
+        })
     }
 
     fn follow(&self, schedule: &Rehearsed) -> Result<Proved, Disproof> {

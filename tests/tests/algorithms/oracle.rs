@@ -22,7 +22,7 @@ enum Verdict {
     Unsupported,
 }
 
-const ANSWERS: PlanInputs = PlanInputs {
+pub(super) const ANSWERS: PlanInputs = PlanInputs {
     block_bytes: 0,
     ports: 1,
     virtual_channels: 2,
@@ -32,7 +32,11 @@ const ANSWERS: PlanInputs = PlanInputs {
     byte_us: 0.01,
 };
 
-fn rehearsal(task: &Task, params: &[(String, String)], answers: PlanInputs) -> Rehearsal {
+pub(super) fn rehearsal(
+    task: &Task,
+    params: &[(String, String)],
+    answers: PlanInputs,
+) -> Rehearsal {
     let topology = task.topology.as_ref();
     let collective = match task.collective.kind().word {
         "alltoall" => sdk::Collective::AllToAll,

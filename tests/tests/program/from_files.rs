@@ -145,7 +145,7 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
         priced(PASSED_ON_EARLY),
         (
             Status::Invalid,
-            "step 2: node 0 passes on to node 1 a value without node 2's contribution to the vector (it is at node 0 since step 3); \
+            "step 2: node 0 passes on to node 1 a value without node 2's contribution to the vector (it is at node 0); \
              missing in total: 1 contribution at 1 node [the result]"
                 .to_owned()
         )

@@ -148,3 +148,28 @@ fn a_complete_exchange_in_one_step_has_a_note() {
     );
     assert_eq!(note("pairwise"), "");
 }
+
+/// The schedule's two trees have their own data: a rank that waits for both at once takes 401.962.
+/// The time is that of a simulation which waits for exactly the blocks of each send.
+#[test]
+fn sends_wait_for_the_blocks_that_they_carry() {
+    let machine = "free:model=loggp,latency_us=2,overhead_us=1,gap_us=1,byte_us=0.001,order=data";
+    let us = time("fully-connected:24", "two-tree-allreduce", "allreduce/uniform:64000", machine);
+    assert!((us - 339.968).abs() < 1e-9, "{us}");
+}
+
+/// Between two nodes of a ring of two there are two links in each direction, and half of the bytes
+/// takes each of them.
+#[test]
+fn sends_on_different_routes_are_different_messages() {
+    let of = |topology| time(topology, "dim-rotation", "uniform:1000", "free:byte_us=1,ports=all");
+    assert_eq!((of("ring:2"), of("torus:2x2")), (500.0, 1000.0));
+}
+
+/// Each message of the ring is one sum, whatever the number of its contributions.
+#[test]
+fn a_sum_is_not_rearranged() {
+    let machine = "free:byte_us=0.1,rearrange_byte_us=0.01";
+    let row = priced("ring:8", "ring-allreduce", "allreduce/uniform:1024", machine);
+    assert_eq!(row.rearrangement_us, Some(0.0));
+}

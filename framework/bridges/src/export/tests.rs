@@ -85,6 +85,31 @@ fn goal_with_order_data_waits_for_forwarded_data() {
     assert_eq!(text, expected);
 }
 
+/// Sends between the same two ranks are one message for each route. Between two nodes with two links,
+/// routes differ in their direction only.
+#[test]
+fn goal_has_a_message_for_each_route() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut exporter = Exporter::new(format("goal").unwrap(), folder.path());
+    let head =
+        Header { format: FORMAT.to_owned(), version: VERSION, nodes: 3, ..Header::default() };
+    exporter.head(head).unwrap();
+    for (path, signs) in [
+        (vec![0, 1], vec![1]),
+        (vec![0, 2, 1], vec![]),
+        (vec![0, 1], vec![-1]),
+        (vec![0, 2, 1], vec![]),
+    ] {
+        let send = Send { step: 1, to: 1, bytes: 50, path, signs, ..Send::default() };
+        exporter.event(DocumentEvent::Send(send)).unwrap();
+    }
+    exporter.event(DocumentEvent::EndOfStep).unwrap();
+    exporter.finish(&[]).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("schedule.goal")).unwrap();
+    let sends = "s1: send 50b to 1 tag 1\ns2: send 100b to 1 tag 1\ns3: send 50b to 1 tag 1\n}";
+    assert!(text.contains(sends), "{text}");
+}
+
 /// Evaluates a GOAL text under LogGP, with L, o, g and G in nanoseconds; returns when each rank
 /// finishes. A send occupies the processor for o and the network for max(g, o + (s - 1) G). The
 /// message arrives L plus (s - 1) G after the send's o, and receiving takes o. This handles only

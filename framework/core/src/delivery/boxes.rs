@@ -213,9 +213,9 @@ pub trait Layout: Debug {
         product(self, self.axes().origins.end..self.axes().radices.len(), a)
     }
 
-    /// Returns the number of destinations of the blocks of a box.
-    fn destinations_of(&self, a: &[Self::Element]) -> u64 {
-        product(self, self.axes().destinations.clone(), a)
+    /// Returns the number of nodes (or parts, or segments) on one side of a box.
+    fn members_of(&self, side: Side, a: &[Self::Element]) -> u64 {
+        product(self, self.axes().of_side(side), a)
     }
 
     /// Returns the number of segments of each block that are in a box.

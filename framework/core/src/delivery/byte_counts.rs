@@ -13,6 +13,7 @@
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
+use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Count, EndFault, Fault};
 use crate::delivery::placement::Placement;
 use crate::limits;
@@ -130,6 +131,8 @@ pub(crate) struct ByteCounts<T> {
     last_receipts: Vec<u64>,
     /// See [`ByteCounts::latest_arrival`].
     latest_arrival: u64,
+    /// The blocks of the most recent send.
+    contents: Contents,
     /// Bytes that each node holds.
     held: Vec<u64>,
     peak: u64,
@@ -190,6 +193,7 @@ impl<T: ElementCount> ByteCounts<T> {
             receivers: Vec::new(),
             last_receipts: vec![0; nodes],
             latest_arrival: 0,
+            contents: Contents::Nothing,
             peak: held.iter().copied().max().unwrap_or(0),
             held,
             step: 0,
@@ -304,6 +308,12 @@ impl<T: ElementCount> ByteCounts<T> {
     /// origin of bytes is not tracked, so they may have been received in any earlier step.
     pub(crate) fn latest_arrival(&self) -> u64 {
         self.latest_arrival
+    }
+
+    /// Returns the blocks of the most recent send. The data for one node counts as one block, since
+    /// its origins are not tracked, and a bucket counts as several.
+    pub(crate) fn contents(&self) -> Contents {
+        self.contents
     }
 
     /// Returns the number of the current step, from 1.

@@ -15,6 +15,7 @@
 
 use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection};
 use crate::delivery::collective::{BlockSizes, Collective};
+use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Block, Count, Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 use crate::delivery::holdings::Holdings;
@@ -359,15 +360,10 @@ impl<L: Layout> Exchange<L> {
         self.in_flight.receivers.len()
     }
 
-    /// Returns the number of blocks in the boxes in flight, starting with box number `first`. A
-    /// block is counted once for each box that contains any of its segments.
-    pub(crate) fn in_flight_blocks(&self, first: usize) -> u32 {
-        let (layout, format) = (&self.inventory.layout, self.holdings.format());
-        let records = self.in_flight_records(first).chunks_exact(format.elements());
-        records.fold(0, |sum: u32, record| {
-            let blocks = format.count(record) / layout.segments_of(format.box_of(record)).max(1);
-            sum.saturating_add(u32::try_from(blocks).unwrap_or(u32::MAX))
-        })
+    /// Returns the blocks in the boxes in flight, starting with box number `first`.
+    pub(crate) fn in_flight_contents(&self, first: usize) -> Contents {
+        let boxes = self.in_flight(first);
+        boxes.fold(Contents::Nothing, |all, (_, a)| all.and(self.inventory.contents(a)))
     }
 
     /// Returns the load that each node of the machine, or each representative, holds.

@@ -10,7 +10,8 @@
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
 /// The lists of boxes of all nodes. A *record* is a box with its number of blocks in front and,
-/// before that, if arrivals are tracked, the step in which it was received.
+/// before that, if arrivals are tracked, the step in which it was received. Boxes are then joined
+/// only if they were received in the same step, so that each part keeps its own arrival.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
@@ -57,8 +58,8 @@ impl RecordFormat {
         self.head > 1
     }
 
-    /// Returns the last step in which blocks of the record were received; 0 if all were there at
-    /// the start, or if arrivals are not tracked.
+    /// Returns the step in which the record was received; 0 if it was there at the start, or if
+    /// arrivals are not tracked.
     pub(crate) fn arrival<E: Element>(self, record: &[E]) -> u64 {
         if self.tracks_arrivals() { record[0].number() } else { 0 }
     }
@@ -220,10 +221,11 @@ impl<E: Element> Holdings<E> {
         while at > 0 {
             at -= elements;
             let held = &records[at..at + elements];
-            if layout.join(&mut joined[head..], &held[head..]) {
+            if format.arrival(joined) == format.arrival(held)
+                && layout.join(&mut joined[head..], &held[head..])
+            {
                 let count = format.count(joined) + format.count(held);
                 joined[head - 1] = E::from_number(count);
-                format.set_arrival(format.arrival(joined).max(format.arrival(held)), joined);
                 remove(records, at, elements);
                 at = records.len();
             }

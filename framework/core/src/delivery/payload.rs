@@ -3,6 +3,7 @@
 use crate::delivery::boxes::{BitLayout, Layout};
 use crate::delivery::byte_counts::{ByteCountUnits, ByteCounts, ByteSend, Redistribution};
 use crate::delivery::collective::BlockSizes;
+use crate::delivery::contents::Contents;
 use crate::delivery::exchange::{Exchange, OrbitExchange};
 use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::placement::Placement;
@@ -184,6 +185,15 @@ impl Payload {
             Self::Orbits(_) => 0,
             Self::ByteCounts(byte_counts) => byte_counts.latest_arrival(),
             Self::LargeByteCounts(byte_counts) => byte_counts.latest_arrival(),
+        }
+    }
+
+    /// Returns the blocks that the most recent send of byte counts moved.
+    pub(crate) fn byte_contents(&self) -> Contents {
+        match self {
+            Self::Blocks(_) | Self::Orbits(_) => Contents::Nothing,
+            Self::ByteCounts(byte_counts) => byte_counts.contents(),
+            Self::LargeByteCounts(byte_counts) => byte_counts.contents(),
         }
     }
 

@@ -1,28 +1,84 @@
 //! The messages of a step, in the order in which the schedule first names their ends.
 //!
 //! The order matters: a node of the model `flat` processes its messages in it. Sends with the same
-//! ends form one message, which has the place and the route of the first of them. In most steps
-//! each node sends once, or to one node at a time. Only the other steps are searched for equal
-//! ends, in time proportional to their sends.
+//! ends that request the same route, or none, form one message, which has the place of the first of
+//! them. In most steps each node sends once, or to one node at a time. Only the other steps are
+//! searched for equal ends, in time proportional to their sends (times the number of routes between
+//! two nodes).
 
+use crate::delivery::contents::Contents;
 use crate::network::topology::Route;
 use crate::simulation::listener::Interests;
 use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
-/// A value of `earlier`: the sender has no earlier message in the step.
+/// The end of a chain of messages.
 const NONE: u32 = u32::MAX;
 /// A value of a message's hops, which are not known yet: the message was merged into an earlier
 /// one. No route is this long.
 const MERGED: u32 = u32::MAX;
 
 /// Further properties of a send, which are only kept if a listener needs them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendNotes {
-    /// The number of blocks.
-    pub blocks: u32,
+    /// The blocks of the send.
+    pub contents: Contents,
     /// The latest step in which any of the data arrived at its sender.
     pub latest_arrival: u32,
+}
+
+/// The notes of all messages of a step.
+#[derive(Debug)]
+struct MessageNotes {
+    /// The blocks of each message, if a listener needs them.
+    contents: Option<Vec<Contents>>,
+    /// The latest arrival of the data of each message, if a listener needs it.
+    latest_arrivals: Option<Vec<u32>>,
+}
+
+impl MessageNotes {
+    fn push(&mut self, notes: SendNotes) {
+        if let Some(contents) = &mut self.contents {
+            contents.push(notes.contents);
+        }
+        if let Some(arrivals) = &mut self.latest_arrivals {
+            arrivals.push(notes.latest_arrival);
+        }
+    }
+
+    /// Adds the notes of a send to those of an earlier message.
+    fn join(&mut self, message: usize, notes: SendNotes) {
+        if let Some(contents) = &mut self.contents {
+            contents[message] = contents[message].and(notes.contents);
+        }
+        if let Some(arrivals) = &mut self.latest_arrivals {
+            arrivals[message] = arrivals[message].max(notes.latest_arrival);
+        }
+    }
+
+    /// Adds the notes of a message to those of an earlier one.
+    fn join_later(&mut self, message: usize, later: usize) {
+        let contents = self.contents.as_ref().map(|all| all[later]).unwrap_or_default();
+        let latest_arrival = self.latest_arrivals.as_ref().map_or(0, |all| all[later]);
+        self.join(message, SendNotes { contents, latest_arrival });
+    }
+
+    /// Removes the notes of messages for which `stays` returns false.
+    fn retain(&mut self, stays: impl Fn(usize) -> bool) {
+        if let Some(contents) = &mut self.contents {
+            let mut message = 0..;
+            contents.retain(|_| message.next().is_some_and(&stays));
+        }
+        if let Some(arrivals) = &mut self.latest_arrivals {
+            let mut message = 0..;
+            arrivals.retain(|_| message.next().is_some_and(&stays));
+        }
+    }
+
+    fn clear(&mut self) {
+        self.contents.iter_mut().for_each(Vec::clear);
+        self.latest_arrivals.iter_mut().for_each(Vec::clear);
+    }
 }
 
 /// For each receiver the last search that found a message to it, and that message.
@@ -47,17 +103,16 @@ impl LastFound {
 #[derive(Debug)]
 pub(crate) struct Messages {
     list: Vec<Transfer>,
-    /// The number of blocks of each message, if a listener needs it.
-    blocks: Option<Vec<u32>>,
-    /// The latest arrival of the data of each message, if a listener needs it.
-    latest_arrivals: Option<Vec<u32>>,
+    notes: MessageNotes,
     /// For each node the last step in which it sent, and its last message in that step.
     last: Vec<(u64, u32)>,
-    /// Whether some node sends to more than one receiver in this step.
-    has_several_receivers: bool,
+    /// Whether some node sends to more than one receiver, or on more than one route, in this step.
+    has_several_messages: bool,
     /// For each message, the previous message of its sender; only filled if
-    /// `has_several_receivers`.
+    /// `has_several_messages`.
     earlier: Vec<u32>,
+    /// During a search, for each message one with the same ends and another route.
+    other_route: Vec<u32>,
     last_found: LastFound,
     search: u64,
 }
@@ -66,11 +121,14 @@ impl Messages {
     pub(crate) fn new(nodes: usize, interests: Interests) -> Self {
         Self {
             list: Vec::new(),
-            blocks: interests.packing.then(Vec::new),
-            latest_arrivals: interests.arrivals.then(Vec::new),
+            notes: MessageNotes {
+                contents: interests.packing.then(Vec::new),
+                latest_arrivals: interests.arrivals.then(Vec::new),
+            },
             last: vec![(0, 0); nodes],
-            has_several_receivers: false,
+            has_several_messages: false,
             earlier: Vec::new(),
+            other_route: Vec::new(),
             last_found: LastFound::Table(Vec::new()),
             search: 0,
         }
@@ -93,52 +151,36 @@ impl Messages {
         let last = &mut self.last[sent.from as usize];
         let mut before = NONE;
         if last.0 == step {
-            // Case 1: the sender's last message has the same receiver. Join the two.
+            // Case 1: the sender's last message has the same receiver and route. Join the two.
             let message = &mut self.list[last.1 as usize];
-            if message.to == sent.to {
+            if (message.to, message.route) == (sent.to, sent.route) {
                 message.load = message.load.saturating_add(sent.load);
-                let at = last.1 as usize;
-                return self.join_notes(at, notes);
+                return self.notes.join(last.1 as usize, notes);
             }
-            // Case 2: another receiver. From now on remember each sender's earlier messages; so far
-            // there are none.
-            if !self.has_several_receivers {
-                self.has_several_receivers = true;
+            // Case 2: another receiver or route. From now on remember each sender's earlier
+            // messages; so far there are none.
+            if !self.has_several_messages {
+                self.has_several_messages = true;
                 self.earlier.clear();
                 self.earlier.resize(self.list.len(), NONE);
             }
             before = last.1;
         }
         *last = (step, self.list.len() as u32);
-        if self.has_several_receivers {
+        if self.has_several_messages {
             self.earlier.push(before);
         }
         self.list.push(sent);
-        if let Some(blocks) = &mut self.blocks {
-            blocks.push(notes.blocks);
-        }
-        if let Some(arrivals) = &mut self.latest_arrivals {
-            arrivals.push(notes.latest_arrival);
-        }
+        self.notes.push(notes);
     }
 
-    /// Adds the notes of a send to those of an earlier message.
-    fn join_notes(&mut self, message: usize, notes: SendNotes) {
-        if let Some(blocks) = &mut self.blocks {
-            blocks[message] = blocks[message].saturating_add(notes.blocks);
+    /// Returns all messages, no two with the same ends and the same route, and the blocks of each if
+    /// a listener needs them. `routes` are those that messages refer to.
+    pub(crate) fn merged(&mut self, routes: &[Route]) -> (&mut [Transfer], Option<&[Contents]>) {
+        if std::mem::take(&mut self.has_several_messages) {
+            self.merge_equal_ends(routes);
         }
-        if let Some(arrivals) = &mut self.latest_arrivals {
-            arrivals[message] = arrivals[message].max(notes.latest_arrival);
-        }
-    }
-
-    /// Returns all messages, no two with the same ends, and the number of blocks of each if these
-    /// are counted.
-    pub(crate) fn merged(&mut self) -> (&mut [Transfer], Option<&[u32]>) {
-        if std::mem::take(&mut self.has_several_receivers) {
-            self.merge_equal_ends();
-        }
-        (&mut self.list, self.blocks.as_deref())
+        (&mut self.list, self.notes.contents.as_deref())
     }
 
     /// Returns the messages as [`Messages::merged`] has left them.
@@ -148,61 +190,69 @@ impl Messages {
 
     /// Returns the latest arrival of each message's data; empty if these are not followed.
     pub(crate) fn latest_arrivals(&self) -> &[u32] {
-        self.latest_arrivals.as_deref().unwrap_or_default()
+        self.notes.latest_arrivals.as_deref().unwrap_or_default()
     }
 
     /// Begins the next step.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
-        for notes in [&mut self.blocks, &mut self.latest_arrivals].into_iter().flatten() {
-            notes.clear();
-        }
-        self.has_several_receivers = false;
+        self.notes.clear();
+        self.has_several_messages = false;
     }
 
-    /// Merges messages with the same ends, also those between which their sender has named other
-    /// receivers.
-    fn merge_equal_ends(&mut self) {
-        if let LastFound::Table(found) = &mut self.last_found {
-            found.resize(self.last.len(), (0, 0));
+    /// Merges messages with the same ends and route, also those between which their sender has named
+    /// others.
+    fn merge_equal_ends(&mut self, routes: &[Route]) {
+        let Self { list, notes, last, earlier, other_route, last_found, search, .. } = self;
+        if let LastFound::Table(found) = last_found {
+            found.resize(last.len(), (0, 0));
         }
+        other_route.resize(list.len(), NONE);
         let mut any_merged = false;
-        for i in 0..self.list.len() {
-            let sender = self.list[i].from;
-            if self.last[sender as usize].1 as usize != i {
+        for i in 0..list.len() {
+            let sender = list[i].from;
+            if last[sender as usize].1 as usize != i {
                 continue;
             }
-            // Go from a sender's last message back to its first. If a receiver is found again, the
-            // message found now is the earlier of the two.
-            self.search += 1;
+            // Go from a sender's last message back to its first. The messages found so far to one
+            // receiver are a chain, one for each route.
+            *search += 1;
             let mut at = i as u32;
             while at != NONE {
-                let receiver = self.list[at as usize].to;
-                let found = self.last_found.of(receiver);
-                let (is_again, later) = (found.0 == self.search, found.1 as usize);
-                *found = (self.search, at);
                 let first = at as usize;
-                at = self.earlier[first];
-                if is_again {
-                    self.list[later].hops = MERGED;
-                    let load = self.list[later].load;
-                    self.list[first].load = self.list[first].load.saturating_add(load);
-                    let note = |notes: &Option<Vec<u32>>| notes.as_ref().map_or(0, |n| n[later]);
-                    let (blocks, latest_arrival) =
-                        (note(&self.blocks), note(&self.latest_arrivals));
-                    self.join_notes(first, SendNotes { blocks, latest_arrival });
+                at = earlier[first];
+                let found = last_found.of(list[first].to);
+                let head = if found.0 == *search { found.1 } else { NONE };
+                *found = (*search, first as u32);
+                other_route[first] = head;
+                // Look for a message on the same route. This one is the earlier of the two, and
+                // takes its place in the chain.
+                let (mut before, mut later) = (first, head);
+                while later != NONE && !is_same_route(&list[first], &list[later as usize], routes) {
+                    (before, later) = (later as usize, other_route[later as usize]);
+                }
+                if later != NONE {
+                    let later = later as usize;
+                    other_route[before] = other_route[later];
+                    list[later].hops = MERGED;
+                    list[first].load = list[first].load.saturating_add(list[later].load);
+                    notes.join_later(first, later);
                     any_merged = true;
                 }
             }
         }
         if any_merged {
-            for notes in [&mut self.blocks, &mut self.latest_arrivals].into_iter().flatten() {
-                let mut stays = self.list.iter().map(|t| t.hops != MERGED);
-                notes.retain(|_| stays.next().unwrap_or(false));
-            }
-            self.list.retain(|t| t.hops != MERGED);
+            notes.retain(|message| list[message].hops != MERGED);
+            list.retain(|t| t.hops != MERGED);
         }
     }
+}
+
+/// Returns whether two messages request the same route. Equal routes may have different numbers.
+fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
+    let route = |t: &Transfer| t.route.checked_sub(1).map(|i| &routes[i as usize]);
+    one.route == other.route
+        || route(one).zip(route(other)).is_some_and(|(one, other)| one.is(other))
 }
 
 /// Returns the number of a route in the list of a step, from 1, and adds the route if it is new.
@@ -224,34 +274,40 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In each of several steps, the sends between two ends form one message, with the place
-        /// and route of the first send, the load of all, and the latest arrival of any.
+        /// In each of several steps, the sends between two ends on one route form one message, with
+        /// the place of the first send, the load of all, and the latest arrival of any. Routes 2 and 3
+        /// have different numbers, but are equal.
         #[test]
-        fn sends_with_equal_ends_form_one_message(
-            steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..3, 1_u64..9), 0..40), 1..4),
+        fn sends_with_equal_ends_and_routes_form_one_message(
+            steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..4, 1_u64..9), 0..40), 1..4),
         ) {
+            let signs = [vec![1], vec![-1], vec![-1]];
+            let routes = signs.map(|signs| Route { signs, ..Route::default() });
             let mut messages = Messages::new(5, Interests { packing: true, arrivals: true, ..Interests::FACTS });
             for (number, sends) in (1..).zip(steps) {
-                let (mut expected, mut latest): (Vec<Transfer>, Vec<u32>) = (Vec::new(), Vec::new());
-                for (after, (from, distance, route, load)) in sends.into_iter().enumerate() {
-                    let (to, after) = ((from + distance) % 5, after as u32 * 7 % 11);
+                let mut expected: Vec<(Transfer, Contents, u32)> = Vec::new();
+                for (step, (from, distance, route, load)) in (1..).zip(sends) {
+                    let to = (from + distance) % 5;
+                    let latest_arrival = step * 7 % 11;
                     let sent = Transfer { from, to, route, hops: 0, load };
-                    messages.add(number, sent, SendNotes { blocks: load as u32, latest_arrival: after });
-                    match expected.iter().position(|t| (t.from, t.to) == (from, to)) {
-                        Some(first) => {
-                            expected[first].load += load;
-                            latest[first] = latest[first].max(after);
+                    let contents = Contents::One(load, 0);
+                    messages.add(number, sent, SendNotes { contents, latest_arrival });
+                    let ends = |t: &Transfer| (t.from, t.to, t.route.min(2));
+                    match expected.iter_mut().find(|(t, ..)| ends(t) == ends(&sent)) {
+                        Some((first, all, latest)) => {
+                            first.load += load;
+                            *all = all.and(contents);
+                            *latest = latest_arrival.max(*latest);
                         }
-                        None => {
-                            expected.push(sent);
-                            latest.push(after);
-                        }
+                        None => expected.push((sent, contents, latest_arrival)),
                     }
                 }
-                let (merged, blocks) = messages.merged();
-                prop_assert_eq!(&*merged, expected.as_slice());
-                let expected: Vec<u32> = expected.iter().map(|t| t.load as u32).collect();
-                prop_assert_eq!(blocks, Some(expected.as_slice()), "as many blocks as load");
+                let (merged, contents) = messages.merged(&routes);
+                let transfers: Vec<Transfer> = expected.iter().map(|(t, ..)| *t).collect();
+                prop_assert_eq!(&*merged, transfers.as_slice());
+                let all: Vec<Contents> = expected.iter().map(|(_, all, _)| *all).collect();
+                prop_assert_eq!(contents, Some(all.as_slice()));
+                let latest: Vec<u32> = expected.iter().map(|(.., latest)| *latest).collect();
                 prop_assert_eq!(messages.latest_arrivals(), latest.as_slice());
                 messages.clear();
             }

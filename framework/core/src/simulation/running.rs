@@ -149,11 +149,11 @@ impl Running {
     fn measure(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
         let Self { payload, reported, statistics, messages, routes, buffers, .. } = self;
         let number = payload.step();
-        let (merged, blocks) = messages.merged();
+        let (merged, contents) = messages.merged(routes);
         let facts = match reported {
             Reported::All | Reported::Expanded(_) => {
                 merged.iter().for_each(|t| buffers.moved(t.from, t.to, t.load));
-                statistics.measure(number, merged, blocks, routes)?
+                statistics.measure(number, merged, contents, routes)?
             }
             Reported::Representatives(links) => {
                 statistics.measure_orbits(number, merged, routes, links, buffers)?

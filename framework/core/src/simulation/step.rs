@@ -126,8 +126,8 @@ pub struct Step<'a> {
     pub phase: &'a str,
     /// The number of the phase, from 1.
     pub phase_number: u32,
-    /// All messages, no two with the same ends, in the order in which the schedule first named
-    /// their ends. In a symmetric schedule of which no listener reads more than
+    /// All messages, no two with the same ends and the same requested route, in the order in which
+    /// the schedule first named these. In a symmetric schedule of which no listener reads more than
     /// [`Detail::Representatives`](crate::simulation::listener::Detail), only the messages of the
     /// planned nodes, without hops; see [`Step::symmetry`].
     pub transfers: &'a [Transfer],

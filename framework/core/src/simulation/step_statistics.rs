@@ -7,6 +7,7 @@
 mod port;
 mod symmetric;
 
+use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Fault, SendFault};
 use crate::network::links::LinkLoad;
 use crate::network::topology::{Route, RouteError, Run, Topology};
@@ -101,13 +102,13 @@ impl StepStatistics {
     }
 
     /// Measures one step, and fills in the hops of each transfer. `number` is the schedule's own
-    /// number of the step, for error messages. `blocks` has the number of blocks of each transfer,
-    /// if these are counted.
+    /// number of the step, for error messages. `contents` has the blocks of each transfer, if a
+    /// listener needs them.
     pub(crate) fn measure(
         &mut self,
         number: u64,
         transfers: &mut [Transfer],
-        blocks: Option<&[u32]>,
+        contents: Option<&[Contents]>,
         routes: &[Route],
     ) -> Result<StepFacts, Fault> {
         self.step += 1;
@@ -139,8 +140,8 @@ impl StepStatistics {
         facts.max_multiplexed_load = multiplexing.then_some(multiplexed);
 
         // Values that need no routes.
-        if let Some(blocks) = blocks {
-            facts.max_packed_load = Some(self.max_packed_load(transfers, blocks));
+        if let Some(contents) = contents {
+            facts.max_packed_load = Some(self.max_packed_load(transfers, contents));
         }
         self.mean_hops.clear();
         if self.topology.random_routing().is_some() {
@@ -357,9 +358,9 @@ impl StepStatistics {
 
     /// Returns the largest load that one node packs to send and unpacks on arrival: that of
     /// messages of more than one block.
-    fn max_packed_load(&mut self, transfers: &[Transfer], blocks: &[u32]) -> u64 {
-        let packed =
-            || transfers.iter().zip(blocks).filter(|(_, blocks)| **blocks > 1).map(|(t, _)| t);
+    fn max_packed_load(&mut self, transfers: &[Transfer], contents: &[Contents]) -> u64 {
+        let is_packed = |(_, contents): &(&Transfer, &Contents)| **contents == Contents::Several;
+        let packed = || transfers.iter().zip(contents).filter(is_packed).map(|(t, _)| t);
         let mut most = 0;
         for t in packed() {
             for node in [t.from, t.to] {

@@ -4,7 +4,7 @@
 //! never handles a single block. An error in one of them therefore shows as a difference between
 //! the two.
 
-use super::record::{Rehearsed, RehearsedSend, Settings};
+use super::record::{Rehearsed, RehearsedRoute, RehearsedSend, Settings};
 use crate::collective::Collective;
 use crate::stop::Stop;
 use blocks::Blocks;
@@ -22,7 +22,8 @@ mod values;
 pub struct Proved {
     /// Number of steps in which anything was sent from one node of the machine to another.
     pub steps: u64,
-    /// Number of messages. Sends with the same sender and receiver in one step are one message.
+    /// Number of messages. Sends with the same sender, receiver and route in one step are one
+    /// message.
     pub messages: u64,
     /// Sum of the bytes of all messages.
     pub total_bytes: u64,
@@ -135,13 +136,15 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     holdings.redistribute_after(0).map_err(wrong(0))?;
     // Carry out step after step.
     for (number, step) in (1..).zip(&schedule.steps) {
-        // Sends with the same sender and receiver are one message.
-        let mut messages: BTreeMap<(u64, u64), u128> = BTreeMap::new();
+        // Sends with the same sender, receiver and route are one message.
+        let mut messages: BTreeMap<(u64, u64, &RehearsedRoute), u128> = BTreeMap::new();
         for send in &step.sends {
-            let ends = (places.physical[send.from as usize], places.physical[send.to as usize]);
+            let [from, to] = [send.from, send.to].map(|node| places.physical[node as usize]);
             match holdings.send(send).map_err(wrong(number))? {
                 Some(0) if goal.settings.skip_empty => {}
-                Some(load) if ends.0 != ends.1 => *messages.entry(ends).or_default() += load,
+                Some(load) if from != to => {
+                    *messages.entry((from, to, &send.route)).or_default() += load;
+                }
                 Some(_) | None => {}
             }
         }
@@ -156,9 +159,9 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         critical += messages.values().max().unwrap_or(&0);
         summed += holdings.most_summed();
         proved.max_sends =
-            proved.max_sends.max(max_frequency(messages.keys().map(|(from, _)| *from)));
+            proved.max_sends.max(max_frequency(messages.keys().map(|(from, ..)| *from)));
         proved.max_receives =
-            proved.max_receives.max(max_frequency(messages.keys().map(|(_, to)| *to)));
+            proved.max_receives.max(max_frequency(messages.keys().map(|(_, to, _)| *to)));
     }
     // Check the result.
     holdings.verify().map_err(wrong(schedule.steps.len()))?;

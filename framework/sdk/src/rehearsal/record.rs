@@ -67,7 +67,7 @@ pub struct RehearsedSend {
 }
 
 /// The requested route of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct RehearsedRoute {
     /// For each dimension 1, -1 or 0; empty for no request.
     pub signs: Vec<i8>,

@@ -272,6 +272,11 @@ impl Steps {
         self.waiting += 1;
     }
 
+    /// Counts all ranks, or none, as waiting for an unknown step.
+    pub(super) fn set_all_waiting(&mut self, are_waiting: bool) {
+        self.waiting = if are_waiting { self.nodes } else { 0 };
+    }
+
     /// Returns the step that a rank enters. If it is unknown, the rank waits for it.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {

@@ -2,6 +2,7 @@
 
 use super::redistributing::UNSENT;
 use super::{ALL_BYTES, ByteCounts, ByteSelection, ByteSend, ElementCount};
+use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Fault, SendFault};
 
 impl<T: ElementCount> ByteCounts<T> {
@@ -59,6 +60,7 @@ impl<T: ElementCount> ByteCounts<T> {
         }
         *receiver = to as u32;
         self.latest_arrival = redistributed.latest_arrival;
+        self.contents = Contents::Several;
         redistributed.steps[bucket as usize] = u32::try_from(step).unwrap_or(u32::MAX);
         if self.unsettled == 0 {
             self.unsettled_since = step;
@@ -79,6 +81,7 @@ impl<T: ElementCount> ByteCounts<T> {
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
         let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
         let mut sum = 0;
+        self.contents = Contents::Nothing;
         for &(destination, bytes) in byte_counts {
             if destination >= nodes {
                 return Err(bad(format!(
@@ -102,6 +105,9 @@ impl<T: ElementCount> ByteCounts<T> {
             };
             *held = T::of(rest);
             sum += elements;
+            if elements > 0 {
+                self.contents = self.contents.and(Contents::One(0, destination));
+            }
             self.arriving.push((to as u32, destination as u32, elements));
         }
         Ok(sum)

@@ -2,6 +2,7 @@
 
 use crate::delivery::boxes::{BitLayout, Layout, Side, without};
 use crate::delivery::collective::{BlockSizes, Blocks, Collective};
+use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Block, Fault};
 use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
@@ -147,21 +148,59 @@ impl<L: Layout> Inventory<L> {
     /// Returns the load of a box of `count` units.
     pub(super) fn load(&self, a: &[L::Element], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
-        let is_part = |side| side == Side::Destinations && self.division.in_parts;
-        let physical = |side: Side| -> Vec<u64> {
-            // Blocks that are not distinguished by this side all have the root on it. Values of a
-            // reduction have one size, whatever the origins of their contributions.
-            if !self.layout.has(side) || is_part(side) || self.sums() && side == Side::Origins {
+        let [origins, destinations] = self.ends(a);
+        let bytes = sizes.total(&origins, &destinations);
+        let parts =
+            if self.division.in_parts { self.layout.members_of(Side::Destinations, a) } else { 1 };
+        bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
+    }
+
+    /// Returns whether a block (in a reduction, a value) is identified by this side. All others have
+    /// the root on it: the origins of a value are its contributions, and parts are pieces.
+    fn identifies(&self, side: Side) -> bool {
+        self.layout.has(side)
+            && match side {
+                Side::Origins => !self.sums(),
+                Side::Destinations => !self.division.in_parts,
+                Side::Segments => false,
+            }
+    }
+
+    /// Returns the origins and the destinations of the blocks of a box, as nodes of the machine in
+    /// ascending order.
+    fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
+        [Side::Origins, Side::Destinations].map(|side| {
+            if !self.identifies(side) {
                 return vec![self.collective.root().unwrap_or(0)];
             }
             let nodes = self.layout.nodes_of(side, a).into_iter();
             let mut nodes: Vec<u64> = nodes.map(|node| self.placement.physical(node)).collect();
             nodes.sort_unstable();
             nodes
-        };
-        let bytes = sizes.total(&physical(Side::Origins), &physical(Side::Destinations));
-        let parts = if self.division.in_parts { self.layout.destinations_of(a) } else { 1 };
-        bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
+        })
+    }
+
+    /// Returns the blocks of a box that is not empty.
+    pub(super) fn contents(&self, a: &[L::Element]) -> Contents {
+        if let Some(sizes) = &self.sizes {
+            let [origins, destinations] = self.ends(a);
+            let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));
+            let mut blocks = pairs.filter(|(o, d)| sizes.bytes(*o, *d) > 0);
+            return match (blocks.next(), blocks.next()) {
+                (None, _) => Contents::Nothing,
+                (Some((origin, destination)), None) => Contents::One(origin, destination),
+                (Some(_), Some(_)) => Contents::Several,
+            };
+        }
+        let sides = [Side::Origins, Side::Destinations];
+        if sides.iter().any(|side| self.identifies(*side) && self.layout.members_of(*side, a) > 1) {
+            return Contents::Several;
+        }
+        let [origin, destination] = sides.map(|side| match self.identifies(side) {
+            true => self.layout.first_of(side, a),
+            false => 0,
+        });
+        Contents::One(origin, destination)
     }
 
     /// Returns the number and the load of the values of a reduction that have contributions in

@@ -6,6 +6,7 @@
 
 use super::{Reported, Running};
 use crate::delivery::boxes::BitLayout;
+use crate::delivery::contents::Contents;
 use crate::delivery::exchange::{OrbitExchange, Rule, SentBoxes};
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::Payload;
@@ -14,7 +15,7 @@ use crate::network::symmetry::Group;
 use crate::network::topology::Route;
 use crate::simulation::listener::Sent;
 use crate::simulation::listeners::Listeners;
-use crate::simulation::messages::{SendNotes, number_of};
+use crate::simulation::messages::number_of;
 
 /// The sends of representatives in the current step.
 #[derive(Debug)]
@@ -38,8 +39,8 @@ struct RepresentativeSend {
     combine: bool,
     /// The load; `None` if the send moved nothing.
     load: Option<u64>,
-    /// The number of blocks, if these are counted.
-    blocks: u32,
+    /// The blocks, if a listener needs them. Images of equal blocks are equal.
+    contents: Contents,
     /// The boxes that moved, if a listener follows sends.
     boxes: SentBoxes,
     /// The index of the route in the list, plus 1; 0 for the topology's own route.
@@ -83,15 +84,13 @@ impl Expansion {
                 limits::STEP_MESSAGES
             )));
         }
-        let route = match (load, route) {
-            (Some(_), Some(route)) => {
-                self.routes.push(route.clone());
-                self.routes.len() as u32
-            }
-            _ => 0,
-        };
+        // A send that moved nothing needs no route.
+        let route = route.filter(|_| load.is_some()).map_or(0, |route| {
+            self.routes.push(route.clone());
+            self.routes.len() as u32
+        });
         let interests = listeners.interests;
-        let counts_blocks = load.is_some() && (interests.sends || interests.packing);
+        let wants_blocks = load.is_some() && interests.packing;
         let follows_boxes = load.is_some() && interests.sends;
         self.sends.push(RepresentativeSend {
             sender: self.group.home(rule.from).0 as u32,
@@ -99,7 +98,11 @@ impl Expansion {
             copy: rule.copy,
             combine: rule.combine,
             load,
-            blocks: if counts_blocks { exchange.in_flight_blocks(first) } else { 0 },
+            contents: if wants_blocks {
+                exchange.in_flight_contents(first)
+            } else {
+                Contents::Nothing
+            },
             boxes: if follows_boxes { exchange.sent_boxes(first) } else { SentBoxes::default() },
             route,
         });
@@ -169,8 +172,7 @@ impl Running {
             listeners.sent(&Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) });
         }
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
-        let notes = SendNotes { blocks: send.blocks, latest_arrival: 0 };
-        self.add_message(listeners, ends, load, notes, route);
+        self.add_message(listeners, ends, load, send.contents, route);
     }
 }
 

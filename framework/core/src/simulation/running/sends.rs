@@ -2,7 +2,8 @@
 
 use super::{Reported, Running};
 use crate::delivery::boxes::{BitLayout, Layout};
-use crate::delivery::byte_counts::{ByteSelection, ByteSend};
+use crate::delivery::byte_counts::ByteSend;
+use crate::delivery::contents::Contents;
 use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::Payload;
@@ -21,11 +22,11 @@ impl Running {
         rule: &Rule<'_>,
         route: Option<&Route>,
     ) -> Result<(), Fault> {
-        // Send, and count blocks if some listener needs them.
-        let counts_blocks = listeners.interests.sends || listeners.interests.packing;
+        // Send, and compare the blocks if some listener needs this.
+        let wants_blocks = listeners.interests.packing;
         let sent = match &mut self.payload {
-            Payload::Blocks(exchange) => send_and_count(exchange, rule, counts_blocks),
-            Payload::Orbits(exchange) => send_and_count(exchange, rule, counts_blocks),
+            Payload::Blocks(exchange) => send_and_note(exchange, rule, wants_blocks),
+            Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
                 let message = "the schedule sends blocks, but declared byte counts";
                 return Err(Fault::OutOfOrder(message));
@@ -51,13 +52,12 @@ impl Running {
             // Case 2: nothing moved.
             (_, None) => self.report_empty_send(listeners, ends, false),
             // Case 3: each node is planned.
-            (Reported::All, Some((load, blocks))) => {
+            (Reported::All, Some((load, contents))) => {
                 if listeners.interests.sends {
                     self.report_boxes(listeners, rule, first, load, route);
                 }
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
-                let notes = SendNotes { blocks, latest_arrival: self.latest_arrival() };
-                self.add_message(listeners, ends, load, notes, route);
+                self.add_message(listeners, ends, load, contents, route);
             }
             // Case 4: only representatives are planned and reported.
             (Reported::Representatives(links), Some((load, _))) => {
@@ -101,17 +101,9 @@ impl Running {
             listeners.notify_of_send(ScheduleEvent::ByteSend(send));
             listeners.sent(&Sent { load, route, ..self.sent(ends, layout) });
         }
-        // Byte counts do not know where data comes from. The data for one node is contiguous, a
-        // bucket has data for many.
-        let blocks = match send.what {
-            ByteSelection::Bucket(_) => u32::MAX,
-            ByteSelection::Listed(destinations) => {
-                u32::try_from(destinations.len()).unwrap_or(u32::MAX)
-            }
-        };
+        let contents = self.payload.byte_contents();
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
-        let notes = SendNotes { blocks, latest_arrival: self.latest_arrival() };
-        self.add_message(listeners, ends, load, notes, route);
+        self.add_message(listeners, ends, load, contents, route);
         Ok(())
     }
 
@@ -151,21 +143,15 @@ impl Running {
         }
     }
 
-    /// Returns the latest step in which any data of the last send arrived at its sender. A step
-    /// whose number exceeds 32 bits counts as the last one that fits.
-    #[inline]
-    fn latest_arrival(&self) -> u32 {
-        u32::try_from(self.payload.latest_arrival()).unwrap_or(u32::MAX)
-    }
-
-    /// Adds a send between two nodes of the schedule's grid to the messages of the step.
+    /// Adds the most recent send, between two nodes of the schedule's grid, to the messages of the
+    /// step.
     #[inline]
     pub(super) fn add_message(
         &mut self,
         listeners: &mut Listeners<'_>,
         (from, to): (u64, u64),
         load: u64,
-        notes: SendNotes,
+        contents: Contents,
         route: u32,
     ) {
         if load == 0 && self.skip_empty {
@@ -178,6 +164,9 @@ impl Running {
             buffers.moved(from, from, load);
             listeners.local_copy(step, from, load, payload.segments());
         } else {
+            // A step whose number exceeds 32 bits counts as the last one that fits.
+            let latest_arrival = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);
+            let notes = SendNotes { contents, latest_arrival };
             messages.add(step, Transfer { from, to, route, hops: 0, load }, notes);
         }
     }
@@ -199,19 +188,20 @@ impl Running {
     }
 }
 
-/// The load and the number of blocks of a send; `None` if it moved nothing.
-type Moved = Option<(u64, u32)>;
+/// The load and the blocks of a send; `None` if it moved nothing.
+type Moved = Option<(u64, Contents)>;
 
 /// Carries out a send. Returns the number of its first box in flight, and what it moved. Blocks are
-/// only counted if `counts_blocks`.
+/// only determined if `wants_blocks`.
 #[inline]
-fn send_and_count<L: Layout>(
+fn send_and_note<L: Layout>(
     exchange: &mut Exchange<L>,
     rule: &Rule<'_>,
-    counts_blocks: bool,
+    wants_blocks: bool,
 ) -> Result<(usize, Moved), Fault> {
     let first = exchange.in_flight_boxes();
     let Some(load) = exchange.send(rule)? else { return Ok((first, None)) };
-    let blocks = if counts_blocks { exchange.in_flight_blocks(first) } else { 0 };
-    Ok((first, Some((load, blocks))))
+    let contents =
+        if wants_blocks { exchange.in_flight_contents(first) } else { Contents::Nothing };
+    Ok((first, Some((load, contents))))
 }

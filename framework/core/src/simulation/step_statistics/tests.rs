@@ -58,7 +58,8 @@ fn packed_load_is_that_of_messages_of_several_blocks() {
     let mut statistics = StepStatistics::new(parse("ring:4").unwrap(), interests);
     for _ in 0..2 {
         let mut transfers = [send(0, 1, 5), send(1, 2, 7), send(2, 0, 100)];
-        let facts = statistics.measure(1, &mut transfers, Some(&[2, 3, 1]), &[]).unwrap();
+        let contents = [Contents::Several, Contents::Several, Contents::One(2, 0)];
+        let facts = statistics.measure(1, &mut transfers, Some(&contents), &[]).unwrap();
         assert_eq!(
             facts.max_packed_load,
             Some(12),

@@ -280,13 +280,24 @@ impl Simulation {
     /// Ends the work of the rank's step. Returns `true` if there is no barrier to wait for.
     fn reach_barrier(&mut self, rank: usize) -> bool {
         self.ranks[rank].ended = self.now;
-        let Some(barrier_us) = self.barrier_us else { return true };
+        if self.barrier_us.is_none() {
+            return true;
+        }
         self.at_barrier += 1;
         self.last_path = self.ranks[rank].path;
         if self.at_barrier == self.ranks.len() {
-            self.startups.set(self.ranks.len(), self.now + barrier_us);
+            // There is no barrier after the last step, so it begins when the next step is known.
+            self.progress.steps.set_all_waiting(true);
         }
         false
+    }
+
+    /// Begins the barrier before the step that has been added, if all ranks wait there.
+    fn begin_barrier(&mut self) {
+        if let Some(barrier_us) = self.barrier_us.filter(|_| self.at_barrier == self.ranks.len()) {
+            self.startups.set(self.ranks.len(), self.now + barrier_us);
+            self.progress.steps.set_all_waiting(false);
+        }
     }
 
     /// Ends the barrier: all ranks enter the next step.
@@ -317,6 +328,7 @@ impl RankModel for Simulation {
 
     fn add_step(&mut self, step: &Step<'_>) {
         self.add_folded_step(step);
+        self.begin_barrier();
     }
 
     fn add_sums(&mut self, summed: Summed<'_>) {

@@ -107,6 +107,30 @@ fn parts_follow_the_critical_path() {
     assert_eq!(priced("mesh:4", machine, &late).2, [4.0, 101.0, 2.0, 0.0, 0.0]);
 }
 
+/// There is a barrier between two steps and none after the last one, as under `loggp`.
+#[test]
+fn barriers_separate_steps() {
+    let steps: [&[_]; 3] = [&[(0, 1, 100), (2, 3, 50)], &[(1, 2, 100)], &[(0, 1, 20), (2, 3, 10)]];
+    // Under both models, the long messages take 102, 102 and 22. The mean is that of the ends of the
+    // ranks in the last step: 22, 22, 12 and 12, or 0, 22, 0 and 12, since `loggp` senders go on.
+    for (model, mean) in
+        [("fluid,byte_us=1,hop_us=2", 204.0 + 17.0), ("loggp,byte_us=1,latency_us=3", 204.0 + 8.5)]
+    {
+        for (order, barrier_us) in [("step", 7.0), ("barrier", 7.0), ("barrier", 0.0)] {
+            for known in 1..=3 {
+                let machine = format!("free:model={model},order={order},barrier_us={barrier_us}");
+                let cost = cost("mesh:4", &machine, &steps[..known]);
+                let barriers = (known - 1) as f64 * barrier_us;
+                assert_eq!(cost.parts.barrier, Some(barriers), "{machine}: {known} steps");
+                if known == 3 {
+                    assert_eq!(cost.parts.total(), 226.0 + barriers, "{machine}");
+                    assert_eq!(cost.ranks.unwrap().mean, mean + barriers, "{machine}");
+                }
+            }
+        }
+    }
+}
+
 /// Two messages start at times that differ by 0.4 µs, unless these count as simultaneous.
 #[test]
 fn a_second_simulation_reports_the_influence_of_rounding() {

@@ -1,0 +1,250 @@
+//! A naive simulation of schedules in which each node sends as soon as it has the data. It follows
+//! every block by itself and shares no code with the host, which follows boxes of blocks and joins
+//! them. The host must find the same latest arrival of each message, and the same times under every
+//! model whose nodes wait for data.
+
+use super::matrix::{bundled, for_each_problem};
+use super::oracle::{ANSWERS, rehearsal};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::cost::model::PricingContext;
+use swapmeet_core::delivery::boxes::Side;
+use swapmeet_core::delivery::collective::Blocks;
+use swapmeet_core::network::topology::{self, Topology};
+use swapmeet_core::simulation::Task;
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
+use swapmeet_core::simulation::step::Transfer;
+use swapmeet_runner::host::{self, Outcome, PlanInputs};
+use swapmeet_runner::plugin::Algorithm;
+use swapmeet_sdk::{Rehearsed, RehearsedRoute, RehearsedSend};
+use swapmeet_workloads::Workload;
+
+/// A segment of a block: its origin, its destination or part, and its number. Sides that do not
+/// distinguish blocks are 0.
+type Piece = (u64, u64, u64);
+
+/// The pieces that a node of the schedule's grid holds, with the step in which each arrived at the
+/// node of the machine; 0 if it was there at the start.
+type Held = BTreeMap<Piece, u64>;
+
+/// Follows every piece of a schedule. Returns the latest arrival of each message's data, step by
+/// step, in the order in which the schedule first names the messages.
+fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
+    let (kind, nodes) = (task.collective.kind(), task.topology.nodes());
+    // Place the nodes of the grid.
+    let mut homes: Vec<u64> = (0..nodes).collect();
+    let mut physical = homes.clone();
+    if !schedule.placements.is_empty() {
+        physical = vec![0; schedule.placements.len()];
+    }
+    for &(node, machine_node, is_home) in &schedule.placements {
+        physical[node as usize] = machine_node;
+        if is_home {
+            homes[machine_node as usize] = node;
+        }
+    }
+    // Give each node its pieces.
+    let by_origin = kind.distinguishes(Side::Origins);
+    let by_destination = kind.distinguishes(Side::Destinations) || schedule.in_parts;
+    let destinations = if by_destination { homes.clone() } else { vec![0] };
+    let mut held = vec![Held::new(); physical.len()];
+    for (node, home) in (0..).zip(&homes) {
+        if task.collective.initial(node) == Blocks::None {
+            continue;
+        }
+        let origin = if by_origin { *home } else { 0 };
+        for destination in &destinations {
+            let pieces = (0..schedule.segments).map(|segment| (origin, *destination, segment));
+            held[*home as usize].extend(pieces.map(|piece| (piece, 0)));
+        }
+    }
+    let mut latest = Vec::new();
+    for (number, step) in (1..).zip(&schedule.steps) {
+        let mut messages: Vec<((u64, u64, &RehearsedRoute), u32)> = Vec::new();
+        let mut in_flight: Vec<(&RehearsedSend, Held)> = Vec::new();
+        for send in &step.sends {
+            let is_selected = |(origin, destination, segment): &Piece| {
+                (!by_origin || send.origins.contains(origin))
+                    && (!by_destination || send.destinations.contains(destination))
+                    && send.segments.contains(segment)
+            };
+            let holds = &mut held[send.from as usize];
+            let sent: Held =
+                holds.iter().filter(|(p, _)| is_selected(p)).map(|(p, s)| (*p, *s)).collect();
+            if sent.is_empty() {
+                continue;
+            }
+            if !send.copies {
+                holds.retain(|piece, _| !sent.contains_key(piece));
+            }
+            let [from, to] = [send.from, send.to].map(|node| physical[node as usize]);
+            let is_message = from != to;
+            if is_message {
+                let key = (from, to, &send.route);
+                let at =
+                    messages.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                        messages.push((key, 0));
+                        messages.len() - 1
+                    });
+                let arrivals = sent.values().map(|step| *step as u32);
+                messages[at].1 = arrivals.fold(messages[at].1, u32::max);
+            }
+            // What stays within a node of the machine keeps its arrival.
+            let arrived = |(piece, step)| (piece, if is_message { number } else { step });
+            in_flight.push((send, sent.into_iter().map(arrived).collect()));
+        }
+        for (send, sent) in in_flight {
+            let holds = &mut held[send.to as usize];
+            if kind.sums && !send.combines {
+                let values: BTreeSet<(u64, u64)> = sent.keys().map(|(_, d, s)| (*d, *s)).collect();
+                holds.retain(|(_, d, s), _| !values.contains(&(*d, *s)));
+            }
+            // What a node already holds is not replaced.
+            for (piece, step) in sent {
+                holds.entry(piece).or_insert(step);
+            }
+        }
+        latest.push(messages.into_iter().map(|(_, step)| step).collect());
+    }
+    latest
+}
+
+/// A step as the host reports it.
+struct HostStep {
+    number: u64,
+    phase: u32,
+    messages: Vec<Transfer>,
+    latest_arrivals: Vec<u32>,
+}
+
+#[derive(Default)]
+struct Recorder(Vec<HostStep>);
+
+impl Listener for Recorder {
+    fn interests(&self) -> Interests {
+        Interests { arrivals: true, ..Interests::SCHEDULE }
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        let ScheduleEvent::Step(step) = event else { return };
+        self.0.push(HostStep {
+            number: step.schedule_step,
+            phase: step.phase_number,
+            messages: step.transfers.to_vec(),
+            latest_arrivals: step.latest_arrivals.to_vec(),
+        });
+    }
+}
+
+/// Returns the end of the last message. A node sends its messages in the order of the schedule, each
+/// as soon as it has received everything up to the step in `latest`, and a message travels for
+/// `duration`. With `phases`, all nodes wait for each other between two phases.
+fn naive_us(
+    steps: &[HostStep],
+    latest: &[Vec<u32>],
+    phases: bool,
+    duration: impl Fn(&Transfer) -> f64,
+) -> f64 {
+    let (mut end, mut start_of_phase, mut phase) = (0.0_f64, 0.0, 0);
+    let mut last_start: HashMap<u32, f64> = HashMap::new();
+    // The step and the time of each message that a node receives.
+    let mut received: HashMap<u32, Vec<(u64, f64)>> = HashMap::new();
+    for step in steps {
+        if phases && step.phase != phase {
+            (phase, start_of_phase) = (step.phase, end);
+        }
+        for (message, latest) in step.messages.iter().zip(&latest[step.number as usize - 1]) {
+            let last = last_start.get(&message.from).copied().unwrap_or(0.0);
+            let start = received
+                .get(&message.from)
+                .into_iter()
+                .flatten()
+                .filter(|(number, _)| *number <= u64::from(*latest))
+                .fold(last.max(start_of_phase), |start, (_, at)| start.max(*at));
+            last_start.insert(message.from, start);
+            let at = start + duration(message);
+            received.entry(message.to).or_default().push((step.number, at));
+            end = end.max(at);
+        }
+    }
+    end
+}
+
+/// The time of a message: its latency or its bytes alone.
+type Duration = fn(&Transfer) -> f64;
+
+/// The models, and whether they have a barrier between two phases.
+const MODELS: [(&str, bool, Duration); 3] = [
+    ("free:model=loggp,order=data,latency_us=3", false, |_| 3.0),
+    ("free:model=fluid,order=data,hop_us=2,ports=all", false, |t| 2.0 * f64::from(t.hops)),
+    ("free:model=flat,mode=nonblocking,ports=all,byte_us=0.5", true, |t| 0.5 * t.load as f64),
+];
+
+/// Compares the host with the naive simulation. Returns whether the schedule is of blocks and
+/// correct.
+fn compare(
+    algorithm: &Algorithm,
+    params: &[(String, String)],
+    topology: &Arc<dyn Topology>,
+    workload: &Workload,
+) -> bool {
+    let task = workload.task(topology, 7).unwrap();
+    // Loads count blocks or parts of them; a load of 1 is one byte here.
+    let inputs = PlanInputs { block_bytes: workload.block_bytes(), ..ANSWERS };
+    let table = algorithm.raw_table().unwrap();
+    // SAFETY: the table belongs to a plugin that this process has loaded.
+    let Ok(schedule) = (unsafe { rehearsal(&task, params, inputs).rehearse_table(table) }) else {
+        return false;
+    };
+    if schedule.moves_byte_counts {
+        return false;
+    }
+    let case = format!("{} {params:?} on {} with {workload}", algorithm.name, topology.spec());
+    let mut recorder = Recorder::default();
+    let planned = host::plan(algorithm, params, &task, inputs, None, vec![&mut recorder]);
+    let Outcome::Verified(totals) = planned.outcome else { return false };
+    // The arrivals of each message.
+    let latest = follow(&task, &schedule);
+    for step in &recorder.0 {
+        let expected = &latest[step.number as usize - 1];
+        assert_eq!(&step.latest_arrivals, expected, "{case}: step {}", step.number);
+    }
+    // The times.
+    for (machine, phases, duration) in MODELS {
+        let machine = Machine::parse(machine).unwrap();
+        // Each unit of load is one byte.
+        let context = PricingContext::new(topology, totals.segments as f64);
+        let mut evaluator = machine.evaluator(context);
+        host::plan(algorithm, params, &task, inputs, None, vec![evaluator.as_mut()]);
+        let us = evaluator.cost().unwrap().parts.total();
+        let expected = naive_us(&recorder.0, &latest, phases, duration);
+        assert!(
+            (us - expected).abs() < 1e-6 * expected.max(1.0),
+            "{case} on {machine}: {us}, expected {expected}"
+        );
+    }
+    true
+}
+
+#[test]
+fn nodes_wait_for_the_blocks_that_they_send() {
+    let mut compared = 0;
+    for algorithm in bundled() {
+        for_each_problem(&algorithm, |topology, workload, params| {
+            if topology.nodes() <= 9 && workload.to_string().contains("uniform:6") {
+                compared += u32::from(compare(&algorithm, params, topology, workload));
+            }
+        });
+    }
+    assert!(compared > 500, "{compared} schedules");
+}
+
+/// The example of a schedule in which a node holds parts of two trees.
+#[test]
+fn a_node_of_two_trees_waits_for_each_tree_alone() {
+    let algorithm = bundled().into_iter().find(|a| a.name == "two-tree-allreduce").unwrap();
+    let topology = topology::parse("fully-connected:24").unwrap();
+    let workload = Workload::parse("allreduce/uniform:64000").unwrap();
+    assert!(compare(&algorithm, &[], &topology, &workload));
+}
