@@ -54,6 +54,21 @@ const SMALL: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
+    // Other sizes of families with one example, unequal in each dimension: constants that fit the
+    // example are found.
+    "groups:2x5",
+    "groups:5x3,inside=9",
+    "dragonfly:2x3x1",
+    "dragonfly:4x3x2",
+    "hyperx:2x3",
+    "hyperx:5x2,nodes=3",
+    "slim-fly:3",
+    "slim-fly:4,nodes=2",
+    "jellyfish:6x3x1,seed=2",
+    "jellyfish:8x4x3,seed=3",
+    "twisted-torus:2x4",
+    "twisted-torus:3x3x6",
+    "fat-tree:2x4",
 ];
 
 const LARGE: &[&str] = &[
@@ -83,6 +98,15 @@ const LARGE: &[&str] = &[
 mod tests {
     use super::*;
     use swapmeet_core::network::topology::parse;
+
+    #[test]
+    fn every_family_has_three_sizes() {
+        let kinds: Vec<&str> = ladder().iter().map(|spec| parse(spec).unwrap().kind()).collect();
+        for family in families().iter().filter(|family| family.name != "graph") {
+            let sizes = kinds.iter().filter(|kind| **kind == family.name).count();
+            assert!(sizes >= 3, "{}: {sizes}", family.name);
+        }
+    }
 
     /// The family of graphs has no example: its topologies are files of the user.
     #[test]

@@ -25,7 +25,7 @@ pub(crate) fn terminal_width() -> Option<usize> {
 }
 
 /// Returns the table of a run: a line for each case, followed by the reasons of cases without
-/// results. If the table is wider than `width`, values that all cases share are listed above it.
+/// results. The share of barriers in the time is shown if there are any. If the table is wider than `width`, values that all cases share are listed above it.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -39,6 +39,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         "messages",
         "link load",
     ];
+    let has_barriers = records.iter().any(|r| r.barrier_us.is_some_and(|us| us > 0.0));
+    header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
     // In place of `verified`, a case without a result shows its status.
@@ -53,7 +55,13 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             (Some(time), Some(bound)) if bound > 0.0 => format!("{:.2}", time / bound),
             _ => String::new(),
         };
-        rows.push(vec![
+        let share = match (r.barrier_us, r.time_us) {
+            (Some(barriers), Some(time)) if time > 0.0 => {
+                format!("{:.0} %", 100.0 * barriers / time)
+            }
+            _ => String::new(),
+        };
+        let mut row = vec![
             r.topology.clone(),
             r.algorithm.clone(),
             r.workload.clone(),
@@ -64,7 +72,9 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             number(r.steps),
             number(r.messages),
             number(r.max_link_messages),
-        ]);
+        ];
+        row.extend(has_barriers.then_some(share));
+        rows.push(row);
         // Repetitions of a case repeat its remarks: print each once.
         for remark in [&r.reason, &r.note] {
             let line = format!("{} on {}: {remark}", r.algorithm, r.topology);
@@ -74,10 +84,11 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         }
     }
     // Shared values move above the table only if it does not fit the terminal.
-    let mut text = plain(&header, &[5, 6, 7, 8, 9], rows.clone());
+    let numbers: Vec<usize> = (5..header.len()).collect();
+    let mut text = plain(&header, &numbers, rows.clone());
     if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
         let common = take_common(&mut header, &mut rows, 5);
-        let numbers: Vec<usize> = (header.len() - 5..header.len()).collect();
+        let numbers: Vec<usize> = (header.len() - numbers.len()..header.len()).collect();
         let above = if common.is_empty() {
             String::new()
         } else {
@@ -142,8 +153,13 @@ mod tests {
              ring                             7\n\
              bruck                            7"
         );
+        let with_barriers =
+            rows.map(|row| Record { time_us: Some(200.0), barrier_us: Some(184.0), ..row });
+        let last = |line: &str| line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ");
+        let lines: Vec<String> = results(&with_barriers, None).lines().map(last).collect();
+        assert_eq!(lines, ["barriers load", "% 92", "% 92"]);
         assert!(
-            results(&rows[..1], Some(20))
+            results(&with_barriers[..1], Some(20))
                 .starts_with("All cases: ring:8, ring, uniform:1, paragon"),
             "one case"
         );

@@ -186,3 +186,25 @@ fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     let message = "--algorithm: `wrong:way=bakc`: `way=bakc`: expected forth or back";
     { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
 }
+
+/// A schedule with constants for one size is right there, and refused elsewhere.
+#[test]
+fn an_algorithm_that_accepts_one_machine_gets_a_remark() {
+    let dir = tempdir().unwrap();
+    let plan = "if (problem->topology->nodes != 12) { host->fail(host->ctx, text(\"12 nodes\")); \
+        return SWM_UNSUPPORTED; } return shift(problem, host);";
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "one_size", &[("PLAN", plan)])
+    else {
+        return;
+    };
+    let only = "remark delivers wrong groups:3x4 this is the only one of 3 machines that it accepts, so it may contain constants that fit this size; name others with --topology";
+    let remarks = |topologies: [&str; 3]| {
+        let named = topologies.iter().flat_map(|name| ["--topology", name]).collect::<Vec<_>>();
+        let (code, report) = check(&file, &named);
+        let found = findings(&report);
+        assert_eq!(code, 0, "{found:#?}");
+        found.iter().any(|finding| finding == only)
+    };
+    assert!(remarks(["groups:3x4", "groups:2x5", "groups:5x3"]));
+    assert!(!remarks(["groups:3x4", "groups:2x5", "ring:12"]));
+}

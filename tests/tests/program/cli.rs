@@ -220,7 +220,8 @@ fn rows_do_not_depend_on_other_cases() {
 #[test]
 fn flags_override_the_list_in_the_file() {
     let file = project("workloads/experiments/quick-start.toml");
-    let rows = rows(&[file.to_str().unwrap(), "--topology", "ring:4", "--workload", "uniform:2"]);
+    let of = ["--topology", "ring:4", "--workload", "uniform:2", "--machine", "sp2"];
+    let rows = rows(&[&[file.to_str().unwrap()], &of[..]].concat());
     let cases: Vec<_> = rows
         .iter()
         .map(|r| (r.topology.as_str(), r.algorithm.as_str(), r.workload.as_str()))
@@ -230,7 +231,11 @@ fn flags_override_the_list_in_the_file() {
         [
             ("ring:4", "suh-shin", "uniform:2"),
             ("ring:4", "pex", "uniform:2"),
-            ("ring:4", "gen", "uniform:2")
+            ("ring:4", "row-column", "uniform:2"),
+            ("ring:4", "torus-multiscatter", "uniform:2"),
+            ("ring:4", "linear", "uniform:2"),
+            ("ring:4", "pairwise", "uniform:2"),
+            ("ring:4", "bruck", "uniform:2")
         ]
     );
     assert!(rows.iter().all(|r| r.experiment == "quick-start"));

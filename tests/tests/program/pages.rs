@@ -105,3 +105,30 @@ fn a_range_that_misses_its_end_is_reported() {
     assert!(said("uniform:8..1MiB*8").contains(remark), "{}", said("uniform:8..1MiB*8"));
     assert!(!said("uniform:8..1MiB*2").contains("remark"));
 }
+
+/// Returns whether the lines match; `..` stands for any number of lines.
+fn matches(shown: &[&str], printed: &[&str]) -> bool {
+    match shown.split_first() {
+        None => printed.is_empty(),
+        Some((&"..", rest)) => (0..=printed.len()).any(|skip| matches(rest, &printed[skip..])),
+        Some((first, rest)) => {
+            printed.split_first().is_some_and(|(line, more)| line == first && matches(rest, more))
+        }
+    }
+}
+
+/// The README shows what its first command prints, and the experiment's comment names the
+/// algorithms of MPI libraries in its list.
+#[test]
+fn the_readme_shows_the_output_of_the_quick_start() {
+    let readme = std::fs::read_to_string(project("README.md")).unwrap();
+    let shown = readme.split("```\n").find(|block| block.starts_with("topology ")).unwrap();
+    let experiment = project("workloads/experiments/quick-start.toml");
+    let output = swapmeet(&["run", experiment.to_str().unwrap(), "--quiet"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let [shown, lines] = [shown, &printed].map(|text| text.lines().collect::<Vec<_>>());
+    assert!(matches(&shown, &lines), "{printed}");
+    let text = std::fs::read_to_string(experiment).unwrap();
+    assert!(text.contains("(linear, pairwise, bruck)"));
+    assert!(text.contains("\"linear\", \"pairwise\", \"bruck\"]"));
+}

@@ -42,6 +42,7 @@ impl Examiner<'_> {
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
+            let mut accepted = Vec::new();
             let (cases_before, refused_before) = (self.done.cases, self.done.unsupported);
             for topology in topologies {
                 let Some((nodes, plan)) = self.examine_case(
@@ -57,6 +58,7 @@ impl Examiner<'_> {
                 if plan.status != "ok" {
                     continue;
                 }
+                accepted.push(*topology);
                 let unevenness = unevenness(topology);
                 if kind.permutes() && unevenness.is_some() {
                     self.examine_case(
@@ -74,6 +76,17 @@ impl Examiner<'_> {
                 if special.as_ref().is_none_or(|(other, ..)| rank(nodes) >= rank(*other)) {
                     special = Some((nodes, topology, plan));
                 }
+            }
+            // Constants that fit the only machine cannot be told from a general rule.
+            if let ([only], 2..) = (&accepted[..], topologies.len())
+                && !reasons.is_empty()
+                && !self.lacks_a_file()
+            {
+                let what = format!(
+                    "this is the only one of {} machines that it accepts, so it may contain constants that fit this size; name others with --topology",
+                    topologies.len()
+                );
+                self.remark("delivers", &Subject { place: only, workload: collective }, what);
             }
             // An algorithm that lacks its input file refuses every case. This is not a fault.
             if self.done.cases - cases_before == self.done.unsupported - refused_before
