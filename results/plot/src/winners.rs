@@ -130,7 +130,8 @@ impl Drawable for WinnerFigure {
     }
 
     fn remarks(&self) -> Vec<String> {
-        self.notes.iter().chain(&self.remarks).cloned().collect()
+        // The others are in the figure.
+        self.notes.clone()
     }
 
     fn picture(&self, paper: &Paper) -> Picture {
