@@ -45,7 +45,7 @@ fn json_contains_the_full_description_of_algorithms() {
     let suh_shin = named(&list, "suh-shin");
     assert_eq!(
         (&suh_shin["abi"], &suh_shin["licence"]),
-        (&Value::from("1.0"), &Value::from("MIT OR Apache-2.0"))
+        (&Value::from("1.1"), &Value::from("MIT OR Apache-2.0"))
     );
     let algorithm = &suh_shin["algorithms"][0];
     assert_eq!(
@@ -65,7 +65,7 @@ fn the_text_contains_title_and_paper_of_each_algorithm() {
     let text = String::from_utf8(output.stdout).unwrap();
     let paragraph = text.split("\nthakur ").nth(1).unwrap();
     let shown: Vec<&str> = paragraph.lines().take(5).collect();
-    assert_eq!(shown[0], "0.2.0  (plugin ABI 1.0, MIT OR Apache-2.0)");
+    assert_eq!(shown[0], "0.2.0  (plugin ABI 1.1, MIT OR Apache-2.0)");
     assert!(shown[1].ends_with("  (beside the program)"), "{}", shown[1]);
     assert_eq!(shown[2], "    pex: PEX: pairwise exchange by exclusive-or (Fig. 1)");
     assert_eq!(shown[3], "        on any topology with a power of two of nodes");
