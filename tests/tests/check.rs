@@ -58,7 +58,7 @@ const SHORT_LADDER: [&str; 18] = [
 ];
 
 /// Further sizes of networks that some algorithms require: a single one gives a remark.
-const SPECIAL_SIZES: [&str; 8] = [
+const SPECIAL_SIZES: [&str; 10] = [
     "--topology",
     "rdn:1(hypercube:2)",
     "--topology",
@@ -67,6 +67,8 @@ const SPECIAL_SIZES: [&str; 8] = [
     "hypercube:3",
     "--topology",
     "torus:16x16",
+    "--topology",
+    "ring:9",
 ];
 
 #[test]
