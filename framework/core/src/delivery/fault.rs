@@ -83,3 +83,18 @@ impl Fault {
     pub(crate) const COMBINES_NOTHING: Self =
         Self::OutOfOrder("the schedule combines values, but the collective is not a reduction");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Fault;
+
+    #[test]
+    fn only_faults_of_a_labelled_send_have_a_label() {
+        let fault = || Fault::OutOfOrder("too late");
+        let message = |label: &str| fault().labelled(label.to_owned()).to_string();
+        assert_eq!(message("ring.c:7"), "too late [ring.c:7]");
+        assert_eq!(message(""), "too late");
+        let refused = Fault::Refused("too large".to_owned()).labelled("ring.c:7".to_owned());
+        assert_eq!(refused.to_string(), "too large");
+    }
+}

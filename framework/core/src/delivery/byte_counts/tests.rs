@@ -1,5 +1,6 @@
 use super::*;
 use crate::delivery::grid::Grid;
+use crate::delivery::payload::Payload;
 use proptest::prelude::*;
 
 /// Entry (i, j) is the bytes from i to j.
@@ -48,6 +49,14 @@ fn step<T: ElementCount>(x: &mut ByteCounts<T>, sends: &[ByteSend<'_>]) -> Resul
 
 fn message<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
     result.unwrap_err().to_string()
+}
+
+#[test]
+fn a_send_of_byte_counts_reports_its_load() {
+    let mut payload = Payload::ByteCounts(uniform(2, 5));
+    payload.begin_step();
+    let share = send(0, 1, ByteSelection::Listed(&[(1, ALL_BYTES)]));
+    assert_eq!(payload.send_bytes(&share), Ok(Some(5)));
 }
 
 /// Ends with a direct exchange.
