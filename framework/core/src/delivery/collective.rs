@@ -1,8 +1,9 @@
 //! Collectives: the blocks that each node holds at the start and must hold at the end.
 //!
-//! Each collective is a row of [`COLLECTIVES`]. Its other properties follow from the row: the sides
-//! by which blocks are distinguished, the sets that a send may use, whether there is a root, which
-//! block sizes are possible, and the lower bounds. A new collective needs only a new row.
+//! Each collective is a row of [`COLLECTIVES`]. Its other properties follow from the row: whether
+//! blocks are distinguished by origin and by destination, by which sets a send may select blocks,
+//! whether there is a root, which block sizes are possible, and the lower bounds. A new collective
+//! needs only a new row.
 
 use crate::delivery::boxes::Side;
 use std::fmt;
@@ -37,7 +38,7 @@ pub enum FinalBlocks {
 /// The consequence when a node receives a block that it already holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedundantDelivery {
-    /// The message is longer than necessary.
+    /// No fault, but the message is longer than necessary.
     Allowed,
     /// A fault ends the case.
     Fault,
@@ -61,7 +62,8 @@ pub struct CollectiveKind {
     /// Whether a schedule may trace byte counts per destination instead of blocks. This requires
     /// that the origin of the data does not matter.
     pub by_byte_counts: bool,
-    /// Whether it is a reduction. Each node then holds one value in place of one block per origin.
+    /// Whether the collective is a reduction. Each node then holds one value instead of one block
+    /// per origin.
     pub sums: bool,
 }
 
@@ -239,14 +241,14 @@ impl CollectiveKind {
         }
     }
 
-    /// Returns whether a send may select by `side`. A value of a reduction is sent as a whole, so
-    /// origins cannot be selected.
+    /// Returns whether a send may select blocks by `side`. A value of a reduction is sent as a
+    /// whole, so origins cannot be selected.
     fn may_name(&self, side: Side) -> bool {
         self.distinguishes(side) && !(self.sums && side == Side::Origins)
     }
 
-    /// Returns why a send cannot select by `side`, or `None` if it can. Ignoring such a set would
-    /// send more blocks than intended.
+    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can. To ignore
+    /// such a set would send more blocks than intended.
     pub fn set_error(&self, side: Side) -> Option<String> {
         if self.may_name(side) {
             return None;
@@ -297,8 +299,9 @@ pub enum Blocks {
 }
 
 impl Collective {
-    /// Returns a collective of this kind. Its root, if it has one, is node 0. A permutation maps
-    /// each node to itself; see [`Collective::permutation`].
+    /// Returns a collective of this kind. The root, if the collective has one, is node 0. A
+    /// permutation maps each node to itself; for other permutations see
+    /// [`Collective::permutation`].
     pub fn of(kind: &'static CollectiveKind) -> Self {
         Self { kind, root: 0, permutation: None }
     }
@@ -319,7 +322,7 @@ impl Collective {
         Self { kind: &PERMUTATION, root: 0, permutation: Some(permutation) }
     }
 
-    /// Returns the row in the table of collectives.
+    /// Returns the kind of the collective, which is a row of [`COLLECTIVES`].
     pub fn kind(&self) -> &'static CollectiveKind {
         self.kind
     }
@@ -334,7 +337,8 @@ impl Collective {
         self.permutation.as_ref().map(|permutation| &*permutation.name)
     }
 
-    /// Returns the node to which the permutation maps each node, if there is one.
+    /// Returns, for each node, the node to which the permutation maps it; `None` if no permutation
+    /// is set.
     pub fn images(&self) -> Option<&[u32]> {
         self.permutation.as_ref().map(|permutation| &*permutation.to)
     }
@@ -380,7 +384,7 @@ mod tests {
         assert!((0..).zip(COLLECTIVES).all(|(code, kind)| kind.code == code));
     }
 
-    /// A collective that is missing in the table would be taken for the one with its number.
+    /// A collective that is missing in the table could not be found by its number.
     #[test]
     fn every_row_of_this_file_is_in_the_table() {
         let is_row =

@@ -1,17 +1,18 @@
 //! Traces the blocks of every node through all steps of a schedule and verifies their delivery.
 //!
 //! Blocks are never listed one by one. A node's holdings are a list of boxes (products of sets of
-//! origins, destinations and segments). A send moves boxes from one node's holdings to another's.
-//! A moved block is in one place at a time, so the number of blocks that each node holds at the end
+//! origins, destinations and segments). A send moves boxes from one node's holdings to another's. A
+//! moved block is in one place at a time, so the number of blocks that each node holds at the end
 //! is enough to verify delivery.
 //!
 //! # Symmetric schedules
 //!
-//! Where a group maps the schedule to itself, only the holdings of one node per orbit are stored,
-//! its *representative*, and only representatives send. When representative r sends a set D to t,
-//! every element g of the group has g(r) send g(D) to g(t). The representative of t's orbit
-//! therefore receives what r sends, moved by the inverse of the element that maps the
-//! representative to t. Full planning is the case in which each node is its own orbit.
+//! If a group maps the schedule to itself, only the holdings of one node per orbit, its
+//! *representative*, are stored, and only representatives send. If representative r sends a set D
+//! of blocks to node t, then g(r) sends g(D) to g(t) for each element g of the group. Let h be the
+//! element that maps s, the representative of t's orbit, to t. Because of the send from r to t, s
+//! receives the image of D under the inverse of h. Full planning is the case in which each node is
+//! its own orbit.
 
 use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection};
 use crate::delivery::collective::{BlockSizes, Collective};
@@ -93,9 +94,9 @@ pub struct Exchange<L: Layout = BitLayout> {
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,
-    /// Buffer for the rule of the current send.
+    /// Buffer for the blocks that the current send selects.
     selection: Selection<L::Element>,
-    /// Buffer for the records of values that a node combines with received ones.
+    /// Buffer for the records of a receiver's own values, with which received values are combined.
     own_values: Vec<L::Element>,
 }
 
@@ -106,21 +107,23 @@ struct InFlight<E> {
     receivers: Vec<u64>,
     /// The records of the boxes, one after the other.
     records: Vec<E>,
-    /// In reductions, the sends: what one send moves is received as a whole.
+    /// The sends of a reduction, whose receivers process all values of one send together. Empty for
+    /// other collectives.
     sends: Vec<ReductionSend>,
 }
 
 /// A send of a reduction.
 #[derive(Debug, Clone, Copy)]
 struct ReductionSend {
-    /// Number of its first box.
+    /// Index of the first box of the send.
     first: usize,
     from: u64,
     combine: bool,
 }
 
 impl Exchange {
-    /// Creates the state before the first step: each node holds what the collective gives it.
+    /// Creates the state before the first step, in which each node holds its initial blocks of the
+    /// collective.
     ///
     /// `sizes` is `None` for blocks of uniform size. Loads are then in blocks, otherwise in bytes.
     pub fn new(
@@ -185,7 +188,7 @@ impl OrbitExchange {
 
 impl<L: Layout> Exchange<L> {
     fn start(inventory: Inventory<L>) -> Result<Self, Fault> {
-        /// Keeps the load of a node or message, and sums of two loads, within 64 bits.
+        /// Limit that keeps the load of a node or message, and sums of two loads, within 64 bits.
         const MAX_TOTAL_LOAD: u128 = 1 << 63;
         let (layout, placement) = (&inventory.layout, &inventory.placement);
         let (lists, order) = match layout.group() {
@@ -238,7 +241,7 @@ impl<L: Layout> Exchange<L> {
     pub fn end_step(&mut self) -> Result<(), Fault> {
         let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
         let received = self.receive(&mut in_flight);
-        // The peak is updated last: redundant deliveries have been subtracted only now.
+        // Update the peak after the receipt, which has subtracted redundant deliveries.
         let placement = &self.inventory.placement;
         self.loads.end_step(in_flight.receivers.iter().map(|list| placement.physical(*list)));
         in_flight.clear();
@@ -246,8 +249,8 @@ impl<L: Layout> Exchange<L> {
         received.map_err(|fault| self.for_orbit(fault))
     }
 
-    /// Returns and clears the first block, since the last call, that reached a node which already
-    /// held it, where the collective permits this.
+    /// Returns and clears the first redundant delivery since the last call: a block that reached a
+    /// node which already held it, in a collective that permits this.
     pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         self.redundant.take().map(|boxed| *boxed)
     }
@@ -305,8 +308,9 @@ impl<L: Layout> Exchange<L> {
         self.step
     }
 
-    /// Returns the number of load units per block: parts times segments. With explicit sizes loads
-    /// are bytes (of padded parts), and the result is 1.
+    /// Returns the number of load units per block, which is the number of parts times the number of
+    /// segments. If blocks have explicit sizes, loads are in bytes (with padded parts), and the
+    /// result is 1.
     pub fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }

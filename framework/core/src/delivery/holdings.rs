@@ -2,22 +2,24 @@
 //!
 //! The boxes of a node are stored one after the other in one vector, each with its number of blocks
 //! in front, so that a search reads memory in order: with thousands of nodes, memory access is most
-//! of the cost of a send. (Lists with linked slots in one arena, which move boxes without copying,
-//! took half as long again.) A box that is sent in part is split. Whatever remains or arrives is
-//! joined with other boxes of the node where the union is a box, so that in the algorithms of the
-//! papers a list has two or three boxes however many blocks a node holds.
+//! of the cost of a send. (Linked lists in one arena, which move boxes without copying, took 1.5
+//! times as long.)
+//!
+//! If a send selects a part of a box, the box is split. The remainder, and each box that arrives,
+//! is joined with another box of the node if the union of the two is a box. With the published
+//! algorithms, a list therefore has only two or three boxes, however many blocks the node holds.
 
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
-/// The lists of boxes of all nodes. A *record* is a box with its number of blocks in front and,
-/// before that, if arrivals are tracked, the step in which it was received. Boxes are then joined
-/// only if they were received in the same step, so that each part keeps its own arrival.
+/// The lists of boxes of all nodes. A *record* is a box with its number of blocks in front. If
+/// arrivals are tracked, the step in which the box was received precedes this number, and boxes are
+/// joined only if they were received in the same step.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
-    /// Buffers, reused so that sends need no allocation: one record each, and the remainder of
-    /// boxes that were split.
+    /// Buffers, reused so that sends need no allocation. `inner` and `joined` have space for one
+    /// record. `remainder` contains the records that remain of boxes that were split.
     inner: Vec<E>,
     joined: Vec<E>,
     remainder: Vec<E>,
@@ -89,7 +91,7 @@ impl<E: Element> Holdings<E> {
         Self { format, lists, inner: record.clone(), joined: record, remainder: Vec::new() }
     }
 
-    /// Adds to each record the step of its arrival, so far 0.
+    /// Adds the step of arrival, initially 0, to each record.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {
         let RecordFormat { head, elements } = self.format;
@@ -170,8 +172,8 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Removes from a list the blocks that contribute to the same values as those of a box, and
-    /// calls `found` with their records.
+    /// Removes from a list the blocks that contribute to the same values as the blocks of the box
+    /// `values`, and calls `found` with the records of the removed blocks.
     pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -197,7 +199,7 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Adds what remains of boxes that were split.
+    /// Adds the remainders of split boxes to a list.
     fn reinsert_remainder<L: Layout<Element = E>>(&mut self, layout: &L, list: usize) {
         if self.remainder.is_empty() {
             return;
@@ -210,13 +212,13 @@ impl<E: Element> Holdings<E> {
         self.remainder = remainder;
     }
 
-    /// Adds a record to a list, which has none of its blocks.
+    /// Adds a record to a list that contains none of the record's blocks.
     pub(crate) fn insert<L: Layout<Element = E>>(&mut self, layout: &L, list: usize, record: &[E]) {
         let Self { format, lists, joined, .. } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
         joined.clone_from_slice(record);
-        // A joined box is larger and may have unions with boxes that were searched before, so each
-        // join starts the search again.
+        // After a join, the larger box may also be joinable with boxes that were tried before, so
+        // the search restarts.
         let mut at = records.len();
         while at > 0 {
             at -= elements;
@@ -233,7 +235,7 @@ impl<E: Element> Holdings<E> {
         records.extend_from_slice(joined);
     }
 
-    /// Adds a box, received in this step, to a list, which has none of its blocks.
+    /// Adds a box, received in step `step`, to a list that contains none of the box's blocks.
     pub(crate) fn insert_box<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -269,7 +271,8 @@ impl<E: Element> Holdings<E> {
     }
 }
 
-/// Appends the records of `record` without `inner` to `remainder`.
+/// Splits a record: appends records of the blocks that are in `record`, but not in the box of
+/// `inner`, to `remainder`.
 fn split<L: Layout>(
     layout: &L,
     format: RecordFormat,
@@ -286,7 +289,7 @@ fn split<L: Layout>(
     });
 }
 
-/// Removes the record at index `at`. The last record takes its place.
+/// Removes the record at index `at` and moves the last record to this index.
 fn remove<E>(records: &mut Vec<E>, at: usize, elements: usize) {
     let last = records.len() - elements;
     if at < last {

@@ -9,7 +9,7 @@ use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
 
-/// The subject of the verification of delivery.
+/// The kind of data whose delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Proof {
     /// Each block was traced to its destination.
@@ -22,7 +22,7 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns the kind of data that an exchange of blocks traces.
+    /// Returns `Contributions` if the exchange is a reduction, otherwise `Blocks`.
     pub(crate) fn of<L: Layout>(exchange: &Exchange<L>) -> Self {
         if exchange.sums() { Self::Contributions } else { Self::Blocks }
     }
@@ -41,7 +41,7 @@ pub(crate) enum Payload {
     LargeByteCounts(ByteCounts<u64>),
 }
 
-/// Calls a method that all payloads have.
+/// Calls a method on the data of any variant of [`Payload`].
 macro_rules! either {
     ($payload:expr, $kind:ident => $call:expr) => {
         match $payload {
@@ -54,8 +54,8 @@ macro_rules! either {
 }
 
 impl Payload {
-    /// Creates byte counts from the sizes of a workload. The total for a destination is the largest
-    /// count that a node can hold.
+    /// Creates byte counts from the sizes of a workload. The largest possible count is the total
+    /// for one destination; counts have 32 bits if an upper bound of it fits.
     pub(crate) fn byte_counts(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
@@ -96,7 +96,7 @@ impl Payload {
         }
     }
 
-    /// Returns what will be verified.
+    /// Returns the kind of data whose delivery will be verified.
     pub(crate) fn proof(&self) -> Proof {
         match self {
             Self::Blocks(exchange) => Proof::of(exchange),
@@ -114,8 +114,9 @@ impl Payload {
         either!(self, payload => payload.end_step())
     }
 
-    /// Returns and clears the first block of the last step that reached a node which already held
-    /// it, where the collective permits this. Only full planning of blocks reports it.
+    /// Returns and clears the first redundant delivery since the last call: a block that reached a
+    /// node which already held it, in a collective that permits this. Always `None` unless every
+    /// node is planned and blocks are traced.
     pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         match self {
             Self::Blocks(exchange) => exchange.take_redundant(),

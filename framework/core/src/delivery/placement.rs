@@ -41,8 +41,9 @@ impl Placement {
         self.machine_nodes
     }
 
-    /// Places a virtual node on a physical node, as its home if `home`. Errors if either is unknown
-    /// or already placed.
+    /// Places a virtual node on a physical node. If `home`, the virtual node becomes the home of
+    /// the physical node. Errors if either node does not exist, if the virtual node is already
+    /// placed, or if the physical node already has a home.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         let (nodes, machine_nodes) = (self.grid.nodes(), self.machine_nodes);
         if virtual_node >= nodes || physical >= machine_nodes {
@@ -73,7 +74,7 @@ impl Placement {
         Ok(())
     }
 
-    /// Errors if a virtual node has no place or a physical node has no home.
+    /// Errors if a virtual node is not placed or a physical node has no home.
     pub fn check(&self) -> Result<(), Fault> {
         let Some(table) = &self.table else {
             if self.grid.nodes() == self.machine_nodes {
@@ -109,7 +110,7 @@ impl Placement {
         self.table.as_ref().map_or(physical, |t| u64::from(t.home[physical as usize]))
     }
 
-    /// Returns both numbers of a virtual node.
+    /// Returns the numbers of a virtual node and of the physical node that runs it.
     pub(crate) fn locate(&self, virtual_node: u64) -> PlacedNode {
         PlacedNode { virtual_node, physical: self.physical(virtual_node) }
     }

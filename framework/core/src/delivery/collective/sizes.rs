@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The sizes of blocks. Blocks of uniform size have no table; they are counted instead.
+/// The sizes of blocks that have different sizes. (Blocks of uniform size are counted instead.)
 pub trait BlockSizes: fmt::Debug + Send + Sync {
     /// Returns the bytes of the block from node `origin` to node `destination` of the machine. If
     /// blocks go to all nodes, `destination` is ignored.
@@ -45,15 +45,16 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     }
 }
 
-/// Maxima over all nodes of what a node sends to and receives from the other nodes.
+/// The traffic between different nodes: maxima over all nodes, and the total number of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
-    /// Maximum bytes that one node has for all other nodes.
+    /// Maximum, over all nodes, of the total bytes of a node's blocks for the other nodes.
     pub sent: u64,
-    /// Maximum bytes that all other nodes have for one node.
+    /// Maximum, over all nodes, of the total bytes of the other nodes' blocks for a node.
     pub received: u64,
-    /// Maximum number of other nodes to which, or from which, one node's blocks are not empty.
+    /// Maximum, over all nodes, of the number of other nodes that a node sends blocks to or
+    /// receives blocks from, whichever number is larger. Empty blocks are not counted.
     pub peers: u64,
-    /// Number of pairs of different nodes whose block is not empty.
+    /// Number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,
 }

@@ -26,8 +26,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Adds the blocks of a record that the receiver does not hold. Once a block has been copied, a
-    /// node may receive it twice: a fault where blocks have one destination, redundant elsewhere.
+    /// Adds those blocks of a record that the receiver does not hold yet. Once a block has been
+    /// copied, a node may receive it twice. This is a fault in collectives whose blocks have one
+    /// destination, and a redundant delivery in others.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);

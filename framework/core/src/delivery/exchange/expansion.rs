@@ -17,13 +17,14 @@ impl OrbitExchange {
         SentBoxes(self.in_flight(first).map(|(_, a)| a.to_vec()).collect())
     }
 
-    /// Returns the layout of expanded boxes: that of full planning.
+    /// Returns the layout of expanded boxes, which is the layout of full planning.
     pub(crate) fn expanded_layout(&self) -> BitLayout {
         let Inventory { collective, division, placement, .. } = &self.inventory;
         Inventory::layout(collective, *division, placement)
     }
 
-    /// Returns the boxes that the node sends to which an element of the group maps the sender.
+    /// Returns the boxes that another node of the sender's orbit sends: the images of the boxes in
+    /// `sent` under an element of the group, in the layout `expanded`.
     pub(crate) fn expand(
         &self,
         sent: &SentBoxes,
@@ -74,18 +75,18 @@ fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64])
     inner
 }
 
-/// Partitions points into products of sets of coordinates. Points with the same coordinates after
-/// the first are in the same products.
+/// Partitions points into products of sets of coordinates. Two first coordinates share a product if
+/// they occur with the same remaining coordinates.
 fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
     if points.iter().all(|point| point.is_empty()) {
         return vec![Vec::new()];
     }
-    // The remaining coordinates of all points with the same first one.
+    // Collect the remaining coordinates of the points of each first coordinate.
     let mut remaining: BTreeMap<u64, Vec<&[u64]>> = BTreeMap::new();
     for (first, rest) in points.iter().filter_map(|point| point.split_first()) {
         remaining.entry(*first).or_default().push(rest);
     }
-    // First coordinates with the same remaining ones.
+    // Group first coordinates that have the same remaining coordinates.
     let mut groups: Vec<(Vec<u64>, Vec<&[u64]>)> = Vec::new();
     for (first, rest) in remaining {
         match groups.iter_mut().find(|(_, other)| *other == rest) {

@@ -1,16 +1,17 @@
-//! Explanations of faults: the affected block and its location. They search the holdings of all
-//! nodes, so they are computed only for messages.
+//! Explanations of faults: the affected block and its location. An explanation requires a search
+//! through the holdings of all nodes, so it is computed only when a fault is reported.
 
 use super::{Exchange, Rule};
 use crate::delivery::boxes::{Layout, Side, without};
 use crate::delivery::fault::{BlockLocation, Count, DeliveryFault, EndFault, Fault};
 
 impl<L: Layout> Exchange<L> {
-    /// Returns the fault of a strict send whose sender holds only the boxes in flight from number
-    /// `first` on.
+    /// Returns the fault of a strict send whose sender does not hold all selected blocks. The boxes
+    /// that the sender does hold are in flight, starting with number `first`.
     pub(super) fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        // A value is sent with all contributions that it contains, so any of them is enough.
+        // A value is sent with all contributions that it contains, so one contribution in flight
+        // shows that the value is not missing.
         let sent =
             |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
         let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
@@ -19,7 +20,8 @@ impl<L: Layout> Exchange<L> {
         let mut missing = missing.into_iter().next().unwrap_or(selected);
         let mut block = self.inventory.first_block(&missing);
         if self.sums() {
-            // The value is missing, not a contribution. It is where the sender's contribution is.
+            // The whole value is missing, not one contribution. Search for the contribution of the
+            // sender to find the location of the value.
             block.origin = None;
             layout.narrow_to(Side::Origins, rule.from, &mut missing);
         }

@@ -32,9 +32,10 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
     pub placement: Placement,
     pub layout: L,
     pub division: Division,
-    /// Bytes of one segment of each block, or of one part.
+    /// Sizes in bytes of one unit (a segment or part) of each block; `None` if blocks have uniform
+    /// size.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// All blocks of the machine: the boxes with homes on both sides.
+    /// All blocks of the machine, as boxes. Origins and destinations are homes of physical nodes.
     homes: Vec<Vec<L::Element>>,
 }
 
@@ -57,7 +58,7 @@ impl Inventory {
         BitLayout::new(placement.grid().clone(), by_origin, by_destination, division.segments)
     }
 
-    /// Returns the bytes of two boxes per node.
+    /// Returns the minimum memory, in bytes, for the boxes of all nodes: two boxes per node.
     pub(crate) fn least_bytes(layout: &BitLayout) -> u64 {
         layout.grid().nodes().saturating_mul(layout.elements() as u64 * 16)
     }
@@ -122,7 +123,8 @@ impl<L: Layout> Inventory<L> {
         }
     }
 
-    /// Returns the boxes of all blocks with `node` on `side`.
+    /// Returns the boxes of all blocks that have `node` as their origin or destination, depending
+    /// on `side`.
     fn narrowed(&self, side: Side, node: u64) -> Vec<Vec<L::Element>> {
         let mut selected = self.layout.full().to_vec();
         self.layout.narrow_to(side, node, &mut selected);
@@ -138,8 +140,8 @@ impl<L: Layout> Inventory<L> {
         self.collective.kind().sums
     }
 
-    /// Returns the number of units (parts times segments) per block. Loads are in units, or in
-    /// bytes of units where blocks have sizes.
+    /// Returns the number of units per block, which is the number of parts times the number of
+    /// segments. Loads are in units, or in bytes if blocks have sizes.
     pub(super) fn units(&self) -> u64 {
         let parts = if self.division.in_parts { self.placement.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
@@ -155,8 +157,8 @@ impl<L: Layout> Inventory<L> {
         bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
     }
 
-    /// Returns whether a block (in a reduction, a value) is identified by this side. All others have
-    /// the root on it: the origins of a value are its contributions, and parts are pieces.
+    /// Returns whether `side` distinguishes blocks (values in a reduction). It does not if it
+    /// represents the contributions to a value or the parts of a block.
     fn identifies(&self, side: Side) -> bool {
         self.layout.has(side)
             && match side {
@@ -167,7 +169,8 @@ impl<L: Layout> Inventory<L> {
     }
 
     /// Returns the origins and the destinations of the blocks of a box, as nodes of the machine in
-    /// ascending order.
+    /// ascending order. If a side does not distinguish blocks, its only node is the root, or node 0
+    /// if there is no root.
     fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
         [Side::Origins, Side::Destinations].map(|side| {
             if !self.identifies(side) {
@@ -180,7 +183,7 @@ impl<L: Layout> Inventory<L> {
         })
     }
 
-    /// Returns the blocks of a box that is not empty.
+    /// Returns the contents of a box, which must not be empty.
     pub(super) fn contents(&self, a: &[L::Element]) -> Contents {
         if let Some(sizes) = &self.sizes {
             let [origins, destinations] = self.ends(a);
@@ -224,7 +227,7 @@ impl<L: Layout> Inventory<L> {
             if i == 1 {
                 same = layout.full().to_vec();
             }
-            // Leave out values that earlier boxes have contributions to.
+            // Leave out values to which earlier boxes contribute.
             let earlier = boxes.clone().take(i);
             let earlier: Vec<Vec<L::Element>> = earlier
                 .filter(|other| layout.terms_of(a, other, &mut same))
@@ -241,7 +244,7 @@ impl<L: Layout> Inventory<L> {
         (values, load)
     }
 
-    /// Returns the first block of a box, by nodes of the machine.
+    /// Returns the first block of a box, with numbers of nodes of the machine.
     pub(super) fn first_block(&self, a: &[L::Element]) -> Block {
         let first = |side| {
             self.layout.has(side).then(|| self.placement.physical(self.layout.first_of(side, a)))
@@ -257,7 +260,8 @@ impl<L: Layout> Inventory<L> {
     }
 }
 
-/// The sizes of units. All units of a block have the same size, rounded up to bytes.
+/// The sizes of units (segments or parts). All units of a block have the same size, rounded up to
+/// bytes.
 #[derive(Debug)]
 struct UnitSizes {
     blocks: Arc<dyn BlockSizes>,
@@ -274,12 +278,13 @@ impl BlockSizes for UnitSizes {
     }
 }
 
-/// Returns all blocks of the machine, which are those between homes, as boxes.
+/// Returns all blocks of the machine, as boxes. Origins and destinations are homes of physical
+/// nodes.
 fn home_boxes<L: Layout>(layout: &L, placement: &Placement) -> Vec<Vec<L::Element>> {
     if placement.is_identity() {
         return vec![layout.full().to_vec()];
     }
-    // Boxes of the homes on one side, with the other side full.
+    // Create boxes that have the homes on one side and all nodes on the other.
     let on = |side: Side| -> Vec<Vec<L::Element>> {
         if !layout.has(side) {
             return vec![layout.full().to_vec()];
@@ -295,7 +300,7 @@ fn home_boxes<L: Layout>(layout: &L, placement: &Placement) -> Vec<Vec<L::Elemen
         }
         list.of(0).map(<[L::Element]>::to_vec).collect()
     };
-    // Every pair of the two sides.
+    // Intersect each box of origins with each box of destinations.
     let (origins, destinations) = (on(Side::Origins), on(Side::Destinations));
     let mut inner = layout.full().to_vec();
     let mut all = Vec::new();

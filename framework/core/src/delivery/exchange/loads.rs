@@ -64,10 +64,11 @@ impl Loads {
         if self.summing.is_empty() { &[] } else { &self.summed }
     }
 
-    /// Ends a step. Only its receivers can exceed the peak.
+    /// Ends a step. Only the nodes that received data in this step can exceed the previous peak.
     pub(crate) fn end_step(&mut self, receivers: impl Iterator<Item = u64>) {
         self.peak = receivers.map(|node| self.held[node as usize]).fold(self.peak, u64::max);
-        // If no node reduced anything in this step, `summed` is still that of the last one.
+        // If no node reduced anything in this step, `summed` still contains the loads of the
+        // previous step.
         self.clear_last_step();
         self.is_ended = true;
     }

@@ -1,11 +1,12 @@
 //! Reductions: a node holds one value of each segment, and the origins of the node's boxes are the
 //! contributions that the value contains.
 //!
-//! A send moves whole values, with all contributions in them, and is as long as one contribution. A
-//! received value is combined with the receiver's value of the same segment, or replaces it.
-//! Combining must not count a contribution twice, and replacing must not lose one. A value that
-//! contains every contribution then contains each exactly once. An algorithm that keeps two values
-//! of a segment apart places a virtual node for the second.
+//! A send moves whole values, with all contributions in them. A value is as long as one
+//! contribution. A received value is combined with the receiver's value of the same segment, or
+//! replaces it. Combining must not count a contribution twice, and replacing must not lose one. A
+//! final value with every contribution therefore contains each exactly once. An algorithm that
+//! needs two separate values of a segment on one node places an additional virtual node there,
+//! which holds the second value.
 
 use super::{Exchange, InFlight};
 use crate::delivery::boxes::{Layout, without};
@@ -20,8 +21,8 @@ impl<L: Layout> Exchange<L> {
         (0..in_flight.sends.len()).try_for_each(|send| self.receive_send(in_flight, send, true))
     }
 
-    /// Combines the values of one send with those of the receiver, or replaces these. Loads change
-    /// only if `counts`.
+    /// Combines the values of one send with the receiver's values of the same segments, or replaces
+    /// the latter. Updates loads only if `counts`.
     pub(super) fn receive_send(
         &mut self,
         in_flight: &InFlight<L::Element>,
@@ -42,7 +43,7 @@ impl<L: Layout> Exchange<L> {
         } else {
             let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
-            // In either case one value takes the place of two.
+            // Whether values are combined or replaced, only one value remains of two.
             if counts {
                 self.loads.discarded(account, load);
             }
@@ -57,7 +58,7 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Add the contributions of both.
+        // Store the received values, and the receiver's own ones unless they were replaced.
         let layout = &self.inventory.layout;
         for record in
             received.chunks_exact(format.elements()).chain(own.chunks_exact(format.elements()))
@@ -75,7 +76,7 @@ impl<L: Layout> Exchange<L> {
         own: &[L::Element],
         received: &[L::Element],
     ) -> Result<(), Fault> {
-        // Without copies, every contribution is in one place.
+        // Without copies, no contribution is in two values.
         if !self.has_copies {
             return Ok(());
         }

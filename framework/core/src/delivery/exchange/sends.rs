@@ -1,5 +1,5 @@
-//! Sends: checks a rule, removes the selected boxes from the sender's holdings and puts them in
-//! flight.
+//! The execution of a send: check the rule, remove the selected boxes from the sender's holdings
+//! and put them in flight.
 
 use super::{Exchange, InFlight, ReductionSend, Rule};
 use crate::delivery::boxes::{Layout, NodeSet, Selection, Side};
@@ -49,7 +49,8 @@ impl<L: Layout> Exchange<L> {
         });
         in_flight.receivers.resize(records.len() / format.elements(), rule.to);
 
-        // Determine the load: values in a reduction, bytes where blocks have sizes, else blocks.
+        // Determine the load: in bytes if blocks have sizes, otherwise in values (of a reduction)
+        // or blocks.
         let boxes = || format.boxes(&in_flight.records[start..]);
         let (found, wanted, load) = if inventory.sums() {
             let (values, load) = inventory.values(&boxes());

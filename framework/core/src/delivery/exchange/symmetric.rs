@@ -8,8 +8,9 @@ use crate::network::symmetry::Group;
 use std::collections::BTreeSet;
 
 impl<L: Layout> Exchange<L> {
-    /// Replaces each box in flight by its image that is sent to a representative, and receivers by
-    /// indices of lists.
+    /// Replaces each box in flight by its image under the element of the group that maps the
+    /// receiver to the representative of its orbit, and each receiver by the index of the
+    /// representative's list.
     pub(super) fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let Some(group) = layout.group() else { return };
@@ -25,8 +26,7 @@ impl<L: Layout> Exchange<L> {
         }
     }
 
-    /// Receives the values of a step in the order of their senders, in which full planning would
-    /// receive them.
+    /// Receives the values of a step in the order of their senders, as in full planning.
     pub(super) fn receive_values_by_sender(
         &mut self,
         in_flight: &InFlight<L::Element>,
@@ -38,8 +38,8 @@ impl<L: Layout> Exchange<L> {
         let mut sends: Vec<usize> = (0..in_flight.sends.len()).collect();
         sends.sort_by_key(key);
         for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
-            // Other nodes of the orbit receive the same values in another order, which may be a
-            // fault. Try each order that differs.
+            // Other nodes of the orbit receive images of the same values in another order, which
+            // may cause a fault. Try each order that can have a different result.
             let list = key(&sends[0]).0 as usize;
             for order in self.other_orders(in_flight, sends) {
                 let records = self.holdings.records(list).to_vec();
@@ -51,9 +51,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns the orders in which nodes of an orbit receive these sends. It is empty if the order
-    /// does not matter: it only matters if one send replaces values that another one contributes to
-    /// or replaces.
+    /// Returns the orders in which the nodes of the orbit receive these sends; empty if the order
+    /// does not matter. The order matters only if a send replaces values that another send replaces
+    /// or contributes to.
     fn other_orders(
         &self,
         in_flight: &InFlight<L::Element>,
