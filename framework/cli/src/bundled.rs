@@ -1,5 +1,5 @@
-//! The bundled plugins. They are linked into the program, so that it works without plugin files. If
-//! their files are in the program's folder, the files are used instead.
+//! The bundled plugins. They are linked into the program, so that the program works without plugin
+//! files. If the program's folder contains the plugin files, these files are used instead.
 
 use swapmeet_runner::plugin::linked::Linked;
 

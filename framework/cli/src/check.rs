@@ -52,7 +52,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if topologies.is_empty() {
         topologies = ladder();
     }
-    // Findings of the conformance tests come first, then clashes with the names of other plugins.
+    // The report lists the findings of the conformance tests first. Algorithm names that other
+    // plugins also use follow.
     let bench = BenchWithProgress::new(processes);
     let report = examine(&bench, &args.plugin.display().to_string(), &topologies, &wanted);
     bench.bar.finish_and_clear();
@@ -78,8 +79,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }
 
-/// Returns remarks on algorithms with the name of a bundled one: only the one that is found first
-/// can be used.
+/// Returns a remark for each algorithm that has the name of a bundled algorithm. Of two algorithms
+/// with the same name, only the one that is found first can be used.
 fn name_clashes(report: &Report) -> Vec<Finding> {
     let algorithms = report
         .about
@@ -99,8 +100,8 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
 struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
-    /// Whether a process died or an algorithm reported an error. A refused system call is a
-    /// possible reason.
+    /// Whether a process died or an algorithm reported an error. The sandbox may have caused this
+    /// by refusing a system call.
     has_failed: Cell<bool>,
 }
 
@@ -149,7 +150,7 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Answers one question of [`check`] in a child process, which the plugin may crash.
+/// Answers one question of [`check`] in a child process, because the plugin may crash the process.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     let question: Question =
         serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
@@ -168,12 +169,13 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     };
     isolation::begin_with_files(args.memory, !args.no_sandbox, &access)
         .map_err(|e| Failure::Output(e.to_string()))?;
-    // A worker of `run` has an open socket while plugins run. This file stands in for it, to detect
-    // plugins that close descriptors which they did not open.
+    // A worker of `run` has an open socket while plugins run. This open file takes the place of the
+    // socket. A plugin that closes descriptors which it did not open closes this file, too.
     let held = ManuallyDrop::new(OwnedFd::from(
         File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?,
     ));
-    // Two plans at the same time may use twice the memory: the parent raises the limit.
+    // Two plans that are made at the same time may use twice the memory, so the parent is asked to
+    // raise the memory limit first.
     let two = || {
         let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
         if text.and_then(|text| std::fs::write(&args.answer, text)).is_ok() {

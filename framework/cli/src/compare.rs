@@ -24,7 +24,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the error of a comparison. For a baseline without rows, it suggests similar names.
+/// Converts the error of a comparison. If no row has the baseline, the message suggests similar
+/// names.
 fn refused(error: CompareError) -> Failure {
     let message = error.to_string();
     match error {

@@ -1,4 +1,5 @@
-//! The files `swapmeet.toml`: that of the current folder overrides that of the user.
+//! The configuration files `swapmeet.toml`. The file in the current folder overrides the file in
+//! the user's folder.
 
 use crate::failure::Failure;
 use std::io::ErrorKind;
@@ -27,7 +28,7 @@ fn user_folder() -> Option<PathBuf> {
 }
 
 fn of(path: &Path, owner: Owner<'_>) -> Result<Config, Failure> {
-    /// The largest size of a configuration with three keys.
+    /// Maximum bytes of a configuration file.
     const LONGEST: u64 = 1 << 16;
     if matches!(std::fs::metadata(path), Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
     {

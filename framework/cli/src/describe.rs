@@ -14,8 +14,8 @@ use swapmeet_runner::case::spec_error;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A property with its name, computed value, source and value in the paper; or a parameter with its
-/// value, meaning and source.
+/// A table row. For a property: name, computed value, source, and the value in the paper. For a
+/// parameter: name, value, meaning and source.
 type Row = [String; 4];
 
 /// Describes a topology in the given format.
@@ -43,8 +43,8 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// Describes a machine in the given format: every value that its model or planning reads and its
-/// source, followed by inherited values that are not read.
+/// Describes a machine in the given format. The values that the model or the planning reads come
+/// first, each with its source. Inherited values that are not read follow.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
@@ -95,7 +95,8 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 }
 
 fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
-    // Values found by search or by formula stand next to those that the paper publishes.
+    // Collect two kinds of values: those found by search or by formula, and those published in the
+    // paper.
     let survey = Survey::of(topology);
     let spec = topology.spec();
     let Published { theorem_1, table_1, ratio } =
@@ -106,7 +107,8 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
-    // Each row names the property, its value, how the value was found, and the published one.
+    // A row contains the name of the property, its value, how the value was found, and the
+    // published value.
     let row = |name: &str, value: Option<String>, how: String, paper: String| {
         [name.to_owned(), value.unwrap_or_else(|| "not known".to_owned()), how, paper]
     };
@@ -155,14 +157,14 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             ratio.map_or(String::new(), |ratio| format!("{ratio:.2} (Table I)")),
         ),
     ];
-    // With several ranks per node, the numbers above are those of the network of nodes.
+    // With several ranks per node, the rows so far describe the network of nodes, not the ranks.
     if topology.node_network().is_some() {
         rows.insert(
             0,
             row("ranks", Some(topology.nodes().to_string()), String::new(), String::new()),
         );
     }
-    // Links that differ have a range.
+    // If the bandwidths of links differ, their range is shown.
     if let Some((least, most)) = topology.bandwidths() {
         rows.push(row(
             "bandwidths, of the machine's",

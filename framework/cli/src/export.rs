@@ -50,8 +50,8 @@ fn printed(case: &Case, args: &ExportArgs, file: &Path) -> Result<Option<Box<Rec
     Ok(record)
 }
 
-/// Writes the schedule in another format to `folder`. Errors of output name `place`, to which the
-/// files will be moved.
+/// Writes the schedule in another format to `folder`. The caller later moves the files to `place`,
+/// so error messages name `place`.
 pub(crate) fn translated(
     case: &Case,
     plugins: &PluginArgs,
@@ -64,7 +64,8 @@ pub(crate) fn translated(
         ExportError::Write(error) => Failure::file(place, &error),
     };
     let mut exporter = Exporter::new(format, folder);
-    // If the sizes do not exist on this topology, return an unsupported row, as a run does.
+    // If the workload has no block sizes for this topology, return an unsupported row, as `run`
+    // does.
     let task = match case.workload.task(&case.topology, case.seed) {
         Ok(task) => task,
         Err(why) => {
@@ -72,8 +73,8 @@ pub(crate) fn translated(
             return Ok(Some(Box::new(refused)));
         }
     };
-    // Formats start with what identifies the case. Sizes per pair take memory, so only formats that
-    // want them get them.
+    // A file starts with a header that identifies the case. The table of sizes per pair of nodes
+    // takes much memory, so it is only built for formats that use it.
     let nodes = case.topology.nodes();
     let head = Header {
         format: FORMAT.to_owned(),
@@ -106,14 +107,13 @@ pub(crate) fn translated(
             .map(u64::from)
             .collect(),
     };
-    // The events of `trace` are converted one at a time; the schedule is never in memory as a
-    // whole.
+    // The events of `trace` are converted one at a time, so the whole schedule is never in memory.
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
     let mut lines = LineParser::new(&mut exporter);
     let (record, written) = trace::events(case, plugins, &mut lines)?;
     written.map_err(passed_on)?;
-    // A format is complete only if the schedule is valid.
+    // Only valid schedules are finished; without this call, the exported files stay incomplete.
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
         exporter.finish(&measured(case, record)).map_err(failed)?;
     }
@@ -121,7 +121,7 @@ pub(crate) fn translated(
 }
 
 /// Returns the columns of a row for measurements, with placeholders for measured values. Of the
-/// predicted row, only values that are true of any run of this schedule are kept.
+/// predicted values, only those that hold for every run of this schedule are kept.
 fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     let row = Record {
         status: Status::Ok,
@@ -151,7 +151,7 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
 /// The destination of an export.
 enum Place {
     Printed(&'static str),
-    /// A path, and the name of the file in the staging folder.
+    /// The path of the file, and its name in the staging folder.
     File(PathBuf, &'static str),
     Folder(PathBuf),
 }
@@ -171,7 +171,8 @@ impl Place {
         }
         output::may_write(out, args.over, run::input_files_of_case(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
-        // Files of an earlier export could be mistaken for files of this one.
+        // Files of an earlier export could be mistaken for files of this export, so the folder must
+        // be empty unless `--force` is given.
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(

@@ -17,7 +17,7 @@ use swapmeet_workloads::file::read_bounded;
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     /// Maximum bytes of one file.
     const LONGEST: u64 = 256 << 20;
-    // The name becomes a key of the machine's file.
+    // The machine's name becomes a TOML key.
     if args.name.is_empty()
         || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
     {
@@ -30,7 +30,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.residuals {
         output::may_write(path, args.over, &args.files)?;
     }
-    // Files may be of both kinds: point-to-point tests and rows of collectives.
+    // A file contains either point-to-point measurements or rows of collectives.
     let (mut samples, mut rows) = (Vec::new(), Vec::new());
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -81,8 +81,9 @@ fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
     csv_table([header.map(str::to_owned)].into_iter().chain(rows))
 }
 
-/// Returns one sample for each measured row: its time, and the steps and critical bytes of its
-/// schedule. A row without these two values takes them from the prediction of the same case.
+/// Returns one sample for each measured row: the measured time, and the number of steps and the
+/// critical bytes of the schedule. If the row does not have these two values, they are taken from
+/// the predicted row of the same case.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]

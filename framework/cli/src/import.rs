@@ -18,7 +18,8 @@ use swapmeet_workloads::file::{read_bounded, read_regular};
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     /// Maximum bytes of one file.
     const LONGEST: u64 = 256 << 20;
-    // The name becomes a spec in the column `machine`, where these characters separate parameters.
+    // The name becomes part of a spec in the column `machine`. In a spec, these characters separate
+    // parameters.
     check_text("--name", &args.name)?;
     args.algorithm.iter().try_for_each(|name| check_text("--algorithm", name))?;
     if args.name.contains([',', ':', '"']) {
@@ -28,14 +29,15 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
-    // Files know the number of ranks at most. The topology is the user's statement.
+    // Measurement files contain the number of ranks but not the topology, so the user states the
+    // topology.
     let given = args.topology.as_deref().map(|spec| {
         let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
         known.map(|known| (known.spec(), known.nodes()))
     });
     let given = given.transpose()?;
     let mut rows = Vec::new();
-    // Equal cases, in one file or several, are numbered as repetitions.
+    // Measurements of the same case, in one file or in several, are numbered as repetitions.
     let mut repetitions: HashMap<(String, String, String), u32> = HashMap::new();
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -60,7 +62,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
             rows.push(row);
         }
     }
-    // All files must be readable before the output is written.
+    // The output is only written after all files have been read without error.
     let write = |out: &mut dyn std::io::Write| {
         let mut sink = CsvSink::new(out);
         rows.iter().try_for_each(|row| sink.record(row))?;
@@ -75,7 +77,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses an empty text and one with characters that a terminal acts on: it becomes part of rows.
+/// Errors if a text is empty or contains characters that a terminal interprets. The text becomes
+/// part of rows, which may be printed.
 fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     if !text.is_empty() && !text.contains(is_unsafe) {
         return Ok(());
@@ -86,8 +89,8 @@ fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the topology of a row and its number of nodes. If the user gives none and only the
-/// number of ranks is known, it is a fully connected network.
+/// Returns the topology of a row and its number of nodes. If the user gives no topology and only
+/// the number of ranks is known, the topology is a fully connected network.
 fn place(
     args: &ImportArgs,
     given: Option<&(String, u64)>,

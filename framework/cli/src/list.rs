@@ -45,7 +45,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         written(&described)?;
         return Ok(ExitCode::SUCCESS);
     }
-    // Without a kind, all lists follow each other, except the columns of rows.
+    // If no kind is given, print all lists one after another, except the list of row columns.
     let kinds = match args.kind {
         Some(kind) => vec![kind],
         None if args.format == Format::Csv => {
@@ -73,7 +73,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         Format::Json => as_json(&lists, &registry).map_err(|e| Failure::Output(e.to_string()))?,
     };
     written(&text)?;
-    // Plugins that could not be loaded explain why an algorithm is missing.
+    // If a plugin could not be loaded, its error message may explain why an algorithm is missing.
     if kinds.contains(&Kind::Plugins) || registry.plugins().is_empty() {
         for line in registry.log() {
             say!("{line}");
@@ -149,8 +149,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        // Generators of all-to-all are listed under their own names, other collectives by their
-        // word.
+        // Generators of all-to-all are listed under their own names, and other collectives under
+        // the name of the collective.
         Kind::Workloads => List {
             title: "workloads",
             header: &["name", "spec", "what it is"],

@@ -49,7 +49,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return without_command(&error),
     };
-    // Each subcommand has its module. The hidden ones are the child processes of the others.
+    // Each subcommand has its own module. Hidden subcommands are run as child processes by the
+    // other subcommands.
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => match args.real_ranks.on {
@@ -86,7 +87,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the help, the version or the error in the flags.
+/// Prints the help, the version, or the error in the flags.
 fn without_command(error: &clap::Error) -> ExitCode {
     match error.print().and_then(|()| io::stdout().flush()) {
         Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),

@@ -16,7 +16,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let cases =
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     output::refuse_inputs(&args.out, cases.iter().flat_map(run::input_files))?;
-    // Only the experiment tells the order of cases, and which ones are missing.
+    // The order of cases and the set of missing cases can only be determined from the experiment.
     let merged = match &cases {
         Some(cases) => shards.in_case_order(|| cases.iter().map(|case| case.id())),
         None => shards.in_file_order(),
@@ -36,7 +36,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
             missing.count + merged.len()
         )));
     }
-    // Rows are copied one at a time: the files may be larger than the memory.
+    // Rows are copied one at a time, because the files may be larger than the memory.
     let rows = |out: &mut dyn Write| {
         let mut csv = CsvSink::new(out);
         shards

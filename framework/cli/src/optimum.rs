@@ -1,5 +1,5 @@
-//! `swapmeet optimum`: the least time in which a network can move the bytes of a workload, what
-//! limits it, and how close the algorithms come.
+//! `swapmeet optimum`: the least time in which a network can move the bytes of a workload, the
+//! bottleneck, and how close the algorithms come to this time.
 
 use crate::args::{OptimumArgs, OptimumFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -45,7 +45,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.certificate {
         output::may_write(path, args.over, cases.iter().flat_map(run::input_files_of_case))?;
     }
-    // Find the interval, and write the certificate.
+    // Compute a lower and an upper bound of the optimum, and write the certificate.
     let start = Instant::now();
     let setting = Setting::of(first)?;
     let mut optimum = setting.solve(args.gap)?;
@@ -59,7 +59,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.certificate {
         output::file(path, |out| Ok(serde_json::to_writer(out, &optimum.certificate)?))?;
     }
-    // Run the algorithms on networks of moderate size.
+    // Run the algorithms, unless the network is too large.
     let runs = first.topology.nodes() <= answer::MAX_RUN_NODES;
     let Some(rows) = rows(args, if runs { &cases } else { &[] })? else {
         return Ok(ExitCode::from(INTERRUPTED));
@@ -102,13 +102,13 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     Ok(Product::of(&experiment, registry)?.iter().collect())
 }
 
-/// A task on a machine.
+/// The problem to solve: a task on a machine.
 struct Setting {
     task: Task,
     /// Bytes per unit of load.
     unit_bytes: f64,
     machine: Machine,
-    /// Words for messages.
+    /// The description of the problem in messages.
     name: String,
 }
 
@@ -132,7 +132,7 @@ impl Setting {
     }
 
     fn solve(&self, gap: f64) -> Result<Optimum, Failure> {
-        /// The interval between lines about the progress.
+        /// The interval between progress messages.
         const QUIET: Duration = Duration::from_secs(5);
         let mut last = Instant::now();
         let progress = &mut |lower: f64, upper: f64| {
@@ -146,7 +146,8 @@ impl Setting {
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
-    /// Returns the lower end with the start-ups and latencies that no schedule avoids, in µs.
+    /// Returns the lower bound of the optimum plus the start-ups and latencies that no schedule
+    /// avoids, in µs.
     fn with_startups(&self, optimum: &Optimum) -> f64 {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
         let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
@@ -156,7 +157,7 @@ impl Setting {
     }
 }
 
-/// Runs the cases and returns the rows of those that have a time, the shortest time first; `None`
+/// Runs the cases and returns the rows that have a time, sorted by time in ascending order; `None`
 /// after an interrupt.
 fn rows(args: &OptimumArgs, cases: &[Case]) -> Result<Option<Vec<Record>>, Failure> {
     /// The maximum delay until an interrupt is noticed.
@@ -184,8 +185,8 @@ fn rows(args: &OptimumArgs, cases: &[Case]) -> Result<Option<Vec<Record>>, Failu
     Ok(Some(rows))
 }
 
-/// Verifies the certificate in a file, and that its network and demand are those of the specs that
-/// it names.
+/// Verifies the certificate in a file. The network and the demand in the certificate must also be
+/// those of the specs that the certificate names.
 fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
@@ -194,7 +195,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
     let Origin { topology, workload, machine, .. } = &certificate.origin;
     let result = check(&certificate).and_then(|verified| {
         let named = named(&certificate.origin).map_err(|e| e.line())?;
-        // Decimal numbers in a file can be rounded.
+        // Decimal numbers in the file may have been rounded.
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-12 * b;
         let (mut network, demand, unit_us) = named;
         let unit = std::mem::replace(&mut network.capacity_unit, certificate.network.capacity_unit);
@@ -234,7 +235,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
     Ok(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }
 
-/// Returns the problem that a certificate names.
+/// Returns the network, the demand and the time unit of the specs that a certificate names.
 fn named(
     origin: &Origin,
 ) -> Result<(swapmeet_optimum::network::Network, swapmeet_optimum::demand::Demand, f64), Failure> {

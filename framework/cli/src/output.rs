@@ -29,13 +29,13 @@ pub(crate) fn file(
     atomic_file::write(path, write).map_err(|e| not_written(path, e))
 }
 
-/// Creates an empty file that can replace the one at `path`. Returns it with the path that it
-/// replaces.
+/// Creates an empty temporary file that can replace the file at `path`. Returns the temporary file
+/// and the path that it will replace.
 pub(crate) fn temporary_for(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
 
-/// Locks a file while it is open. Errors if another run writes to it.
+/// Locks a file until it is closed. Errors if another run is writing to the file.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     atomic_file::lock(file).map_err(|e| not_written(path, e))
 }
@@ -67,7 +67,8 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     }
 }
 
-/// Returns the error for an existing file that may not be overwritten. `or` names an alternative.
+/// Returns the error for an existing file that may not be overwritten. `or` is the part of the
+/// message that names an alternative.
 pub(crate) fn exists_error(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
     Failure::Usage(format!(
@@ -75,7 +76,7 @@ pub(crate) fn exists_error(place: &Path, bytes: u64, or: &str) -> Failure {
     ))
 }
 
-/// Errors if `out` is one of the input files `read`, under any name.
+/// Errors if `out` is the same file as one of the input files `read`, even if their paths differ.
 pub(crate) fn refuse_inputs<P: AsRef<Path>>(
     out: &Path,
     read: impl IntoIterator<Item = P>,
@@ -84,7 +85,7 @@ pub(crate) fn refuse_inputs<P: AsRef<Path>>(
         std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()))
     };
     let Some(own) = identity(out) else { return Ok(()) };
-    // The program file contains the bundled algorithms, so it is an input, too.
+    // The program's own file contains the bundled algorithms, so it counts as an input file, too.
     let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
     match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
         true => Err(Failure::Usage(format!(

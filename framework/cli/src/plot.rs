@@ -13,7 +13,7 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
 
 pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
-    // Refuse names and sizes before the rows are read.
+    // Report invalid names and sizes before any rows are read.
     let format = format(args)?;
     output::may_write(&args.out, args.over, &args.rows.files)?;
     let data = args.data.then(|| args.out.with_extension("csv")).filter(|data| *data != args.out);
@@ -22,7 +22,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     }
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
-    // Each kind of figure checks that the rows have what it needs.
+    // Each kind of figure checks that the rows contain the values that it draws.
     let files = rows(&args.rows)?;
     let drawn: Box<dyn Drawable> = match args.kind {
         FigureKind::Curves => Box::new(Figure::of(&files, &curves(args)).map_err(|e| refused(&e))?),
@@ -37,7 +37,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         FigureKind::Steps => stacked(args, &files, StackKind::Steps)?,
         FigureKind::Traffic => stacked(args, &files, StackKind::Traffic)?,
     };
-    // All formats are made from the same figure.
+    // All file formats are produced from the same figure.
     let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
     let picture = || drawn.picture(&paper);
     let bytes = match format {

@@ -31,8 +31,8 @@ mod failure;
 /// The cases of an experiment, and the settings for measuring them.
 struct Plan {
     cases: Vec<Case>,
-    /// The command line that starts ranks, without the program. `{ranks}` is replaced by their
-    /// number.
+    /// The command line that starts the ranks, without the program to run. `{ranks}` is replaced by
+    /// the number of ranks.
     launch: Vec<String>,
     name: String,
     warmup: u32,
@@ -46,13 +46,14 @@ pub(crate) fn run(
     on: On,
 ) -> Result<ExitCode, Failure> {
     refuse_appearance(&args.appearance)?;
-    // The cases, and the flags that do not apply to measurements.
+    // Read the experiment, and reject flags that do not apply to measurements.
     let mut experiment = experiment(args)?;
-    // Measured repetitions run the same schedule. The seed stays the same.
+    // The program on the ranks repeats one schedule. So each case is prepared once, with the same
+    // seed for all repetitions.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins)?;
     let mut cases = shard_cases(&all, args.shard)?;
-    // Cases that differ only in the machine are measured once.
+    // Cases that differ only in the machine have the same schedule, which is measured once.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
@@ -75,7 +76,7 @@ pub(crate) fn run(
             "--name {name}: expected 1 to 63 characters, without commas, colons, quotation marks and control characters"
         )));
     }
-    // The launcher gets the number of ranks of each case.
+    // `{ranks}` in the launcher's command line is replaced by the number of ranks of each case.
     let default = match on {
         On::Mpirun => "mpirun -n {ranks}",
         On::Slurm => "srun -n {ranks}",
@@ -115,7 +116,7 @@ fn run_with_launcher(
     // Cases run one after another: each needs all ranks.
     let mut tally = Tally::default();
     let mut finished = true;
-    // A launcher that fails does so in every case, so each reason is printed once.
+    // A broken launcher fails in the same way in every case, so each reason is printed only once.
     let mut reasons = HashSet::new();
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
@@ -133,7 +134,7 @@ fn run_with_launcher(
             finished = false;
             break;
         };
-        // Rows are written as cases end, as in simulated runs.
+        // As in simulated runs, the rows of a case are written as soon as the case ends.
         for record in measured {
             tally.add(&record);
             let is_new = record.status != Status::Ok && reasons.insert(record.reason.clone());
@@ -167,8 +168,8 @@ fn run_with_launcher(
     })
 }
 
-/// Writes the schedule of a case to a folder and returns the row. If there is no schedule, the row
-/// is that of a failed measurement. Returns `None` after an interrupt.
+/// Writes the schedule of a case to a folder and returns the row of the case. If there is no
+/// schedule, the row is that of a failed measurement. Returns `None` after an interrupt.
 fn export_case(
     args: &CaseArgs,
     plan: &Plan,
@@ -255,8 +256,8 @@ fn measure_case(
         let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    // An exit status of 1 with a message of the program itself is its verdict on the data; all
-    // other failures are those of the launcher or the machine.
+    // If the exit status is 1 and the program printed a message of its own, the received data are
+    // wrong. All other failures come from the launcher or the machine.
     match wait_for(child, case.options.timeout, interrupted).map_err(failed)? {
         LaunchEnd::Itself(status) if status.success() => {
             read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
@@ -343,7 +344,7 @@ fn wait_for(
 
 /// Writes a Slurm job. The schedules are written to a folder next to it.
 fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
-    // The folder belongs to the script and is replaced with it.
+    // The folder belongs to the script. Both are replaced together.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Overwrite { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;
@@ -400,7 +401,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
             flags.join(" ")
         );
     }
-    // The job runs in the folder, so paths are absolute.
+    // The job changes to the folder, so relative paths would not work.
     let out = args
         .out
         .as_deref()

@@ -23,10 +23,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // The child processes search for plugins, too. Errors of the search are reported here, once.
+    // The child processes search for plugins again. Searching here first reports errors of the
+    // search only once.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
-    // The page that sums up all papers needs all of them.
+    // The summary of all papers is only written if all papers are run.
     let summary = args.out.as_ref().filter(|_| args.paper.is_none());
     let summary = summary.map(|folder| folder.join("README.md"));
     let pages = wanted.iter().flat_map(|paper| paths(paper, args.out.as_deref()));
@@ -59,14 +60,15 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
 struct Tables {
     csv: String,
     markdown: String,
-    /// The section on the page that sums up all papers.
+    /// The section about the paper on the summary page of all papers.
     section: String,
 }
 
 /// A message of a child process.
 #[derive(Serialize, Deserialize)]
 enum Message {
-    /// A schedule is being made. The text names its algorithm and topology.
+    /// The child process has begun to make a schedule. The text names the algorithm and the
+    /// topology.
     Begins(String),
     Done(Tables),
     /// An error that the user can correct, such as a missing plugin.
@@ -74,8 +76,8 @@ enum Message {
     Failed(String),
 }
 
-/// Runs the experiments of a paper in a child process, because plugins run there. The inner error
-/// is a failure of the child process or of a schedule.
+/// Runs the experiments of a paper in a child process, because they execute plugins. The inner
+/// error means that the child process or a schedule failed.
 fn run_in_child(
     paper: &Paper,
     args: &ReproduceArgs,
@@ -93,8 +95,8 @@ fn run_in_child(
         command.arg("--plugin-dir").arg(dir);
     }
     let longest = Duration::from_secs_f64(args.timeout);
-    // The same grace period as for a worker: the child itself reports a timeout and the current
-    // step.
+    // The child process gets the same grace period as a worker. Within this period it can report
+    // the timeout and the current step itself.
     let grace = longest / 4 + Duration::from_secs(2);
     let limits = Limits { max_silence: longest, grace, memory_limit: Some(memory), stop };
     let mut under_way = String::new();

@@ -20,7 +20,7 @@ use swapmeet_runner::unit::units;
 /// The result of running a case again.
 enum Outcome {
     Same,
-    /// The changed results, and the changed conditions that may explain them.
+    /// The results that changed, and the changed conditions that may explain why.
     Differs(Vec<Difference>, Vec<Difference>),
     /// The case cannot run again, for this reason.
     Refused(String),
@@ -37,8 +37,8 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     }
     note_threads(args.threads);
     let registry = registry(&args.plugins)?;
-    // Rows whose case no longer exists, for instance without their plugin, are reported but not
-    // run.
+    // Some cases may no longer exist, for instance because their plugin is missing. Such rows are
+    // reported but not run.
     let mut results: BTreeMap<usize, Outcome> = BTreeMap::new();
     let (mut numbers, mut cases) = (Vec::new(), Vec::new());
     let mut lookup =
@@ -54,7 +54,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
             }
         }
     }
-    // Rows are compared as they arrive and printed in the order of the file.
+    // Rows are compared as soon as their cases end, but printed in the order of the file.
     let finished = run(args, &cases, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
         let changes = old.changes(again);
@@ -71,7 +71,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         writeln!(out, "row {number} ({case}): {}", describe(outcome))
             .map_err(|e| Failure::printing(&e))?;
     }
-    // Anything but equality is a failure that scripts can detect.
+    // If any row differs or cannot be run again, the exit status reports a failure to scripts.
     let same = results.values().filter(|outcome| matches!(outcome, Outcome::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
     say!(

@@ -36,7 +36,7 @@ pub(crate) use selection::{
 };
 
 pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitCode, Failure> {
-    // Everything that can be refused is refused before a file is opened or a case runs.
+    // Report all errors in the flags before a file is opened or a case runs.
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins)?;
@@ -45,13 +45,13 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     protect_inputs(args, &all)?;
-    // With --resume, the file already has rows; their cases do not run again.
+    // With --resume, the file already contains rows. The cases of these rows do not run again.
     let remarks = Remarks::default();
     let (mut rows, found) = place_for(args, *format, &cases, &all, &remarks)?;
     let kept = found.kept();
     let interrupted = interrupts();
 
-    // The tally counts all cases of the file, including those of earlier runs.
+    // The tally counts all cases of the file, including those of interrupted earlier runs.
     let mut tally = Tally::default();
     found.rows.iter().flatten().for_each(|record| tally.add(record));
     let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
@@ -66,8 +66,8 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         lines: 0,
         in_order: found.in_order,
     };
-    // Rows are written as cases end and sorted at the end. An interrupted run leaves the sorting to
-    // --resume.
+    // The rows of a file are written in the order in which cases end, and sorted at the end. After
+    // an interrupt they stay unsorted; a run with --resume sorts them.
     let finished = course.follow(
         &to_run,
         &workers(args.jobs, args.memory_limit, units(&to_run).len(), &args.plugins)?,
@@ -178,14 +178,14 @@ pub(crate) fn input_files_of_case(case: &Case) -> impl Iterator<Item = &Path> {
     named.chain([case.algorithm.algorithm.file.as_path()])
 }
 
-/// Returns the files that match a name or pattern; none if they no longer exist.
+/// Returns the files that match a name or pattern. Files that no longer exist are left out.
 fn of_pattern(name: &Path) -> Vec<PathBuf> {
     name.to_str()
         .and_then(|name| file::files(name).ok())
         .unwrap_or_else(|| vec![name.to_path_buf()])
 }
 
-/// Returns the treatment of existing rows that the flags request.
+/// Returns how the flags treat existing rows.
 pub(crate) fn before(args: &CaseArgs) -> Before {
     match (args.resume, args.retry_failed) {
         (false, _) if args.force => Before::Drop,
@@ -204,7 +204,8 @@ pub(crate) fn note_threads(threads: Option<u32>) {
     }
 }
 
-/// Returns the configuration of workers. At most `parts` of them have work at the same time.
+/// Returns the configuration of workers. `parts` is the maximum number of workers that are busy at
+/// the same time.
 pub(crate) fn workers(
     jobs: Option<u32>,
     memory_limit: Option<u64>,
@@ -237,7 +238,7 @@ pub(crate) fn default_memory(jobs: u64) -> u64 {
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
 }
 
-/// The maximum number of lines from plugins that a run prints.
+/// The maximum number of log lines from plugins that a run prints.
 const MOST_LINES: u64 = 1000;
 
 /// A running experiment, which turns events into rows and progress.
@@ -250,7 +251,8 @@ struct Progression<'a> {
     ended: usize,
     /// The number of lines from plugins.
     lines: u64,
-    /// Whether the rows of a file that can be sorted later are already in the order of cases.
+    /// Whether the rows in the file are in the order of cases so far. Only used for files that can
+    /// be sorted later.
     in_order: bool,
 }
 
@@ -287,7 +289,8 @@ impl Progression<'_> {
                     self.tally.add(&record);
                     self.progress.finished(case, &cases[case], &record);
                     if self.rows.can_be_sorted() {
-                        // Write the row at once, so that it is not lost if an earlier case fails.
+                        // Do not wait for earlier cases: if one of them fails, this row would be
+                        // lost.
                         self.in_order &= case == self.ended;
                         self.rows.push(*record)?;
                     } else {
@@ -299,13 +302,15 @@ impl Progression<'_> {
                 }
             }
         }
-        // Also write the rows that were waiting for an earlier case at an interrupt.
+        // After an interrupt, some rows still wait for an earlier case that will not run. Write
+        // them, too.
         for row in std::mem::take(&mut self.ordered).left() {
             self.rows.push(row)?;
         }
         self.log_rest();
         if self.ended < cases.len() && !stopping {
-            // A thread of this program has panicked and printed a message.
+            // A case without a row means that a thread of this program has panicked. Its message
+            // has been printed.
             return Err(Failure::Output(format!(
                 "{} cases have no row: please report it",
                 cases.len() - self.ended

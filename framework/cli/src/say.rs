@@ -1,5 +1,5 @@
-//! Messages to the user on standard error. Errors in writing them are ignored: the program
-//! continues without a reader or with a full disk.
+//! Messages to the user on standard error. Errors in writing them are ignored, so that the program
+//! continues if nobody reads them or the disk is full.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
@@ -25,8 +25,8 @@ fn written(text: &str) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Replaces control characters, which could change the state of a terminal: names of files and
-/// specs may contain any. The length in bytes stays the same.
+/// Replaces control characters, which could change the state of a terminal. File names and specs
+/// may contain them. The length in bytes stays the same.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !is_unsafe(c) || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

@@ -25,7 +25,8 @@ pub(crate) fn terminal_width() -> Option<usize> {
 }
 
 /// Returns the table of a run: a line for each case, followed by the reasons of cases without
-/// results. The share of barriers in the time is shown if there are any. If the table is wider than `width`, values that all cases share are listed above it.
+/// results. If any case has barriers, a column shows their share of the time. If the table is wider
+/// than `width`, values that all cases share are listed above it.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -43,7 +44,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
-    // In place of `verified`, a case without a result shows its status.
+    // If a case has no result, the column `verified` shows its status.
     for r in records {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let verified = match (r.status, r.verified) {
@@ -75,7 +76,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         ];
         row.extend(has_barriers.then_some(share));
         rows.push(row);
-        // Repetitions of a case repeat its remarks: print each once.
+        // All repetitions of a case have the same remarks, so each remark is printed once.
         for remark in [&r.reason, &r.note] {
             let line = format!("{} on {}: {remark}", r.algorithm, r.topology);
             if !remark.is_empty() && !reasons.contains(&line) {
@@ -83,7 +84,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             }
         }
     }
-    // Shared values move above the table only if it does not fit the terminal.
+    // Values that all cases share move above the table only if the table is wider than the
+    // terminal.
     let numbers: Vec<usize> = (5..header.len()).collect();
     let mut text = plain(&header, &numbers, rows.clone());
     if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
@@ -103,8 +105,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Removes those of the first `most` columns that have the same text in all rows, and returns these
-/// texts.
+/// Checks the first `most` columns. Removes each column that has the same text in all rows, and
+/// returns these texts.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {

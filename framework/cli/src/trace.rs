@@ -1,5 +1,5 @@
-//! `swapmeet trace`: prints a schedule while it is made, one line per message, as papers print
-//! theirs.
+//! `swapmeet trace`: prints a schedule while it is made, one line per message, in the notation that
+//! papers use.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -29,7 +29,7 @@ pub(crate) use watcher::WATCH;
 /// Prints the schedule of one algorithm on one topology.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     let cases = cases(&args.schedule, args.timeout, &args.plugins)?;
-    // Refuse a selection that would be empty before the schedule is made.
+    // Report an invalid node before the schedule is made.
     if let (Some(node), Some(case)) = (args.node, cases.first())
         && node >= case.topology.nodes()
     {
@@ -41,7 +41,8 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     if args.times {
         times::check_available(&cases)?;
     }
-    // Several sizes are printed one after another; a JSON document has one schedule.
+    // The text format prints the schedules of several block sizes one after another. A JSON
+    // document contains one schedule.
     let TraceArgs { summary, step, node, times, .. } = *args;
     let options =
         TraceOptions { json: args.format == TraceFormat::Json, summary, step, node, times };
@@ -106,7 +107,7 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes the events of such a document, one per line.
+/// Writes the events of the JSON document, one per line.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
@@ -144,7 +145,7 @@ fn write_events(
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
     observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {
-        // Write each event at once, so that the events before a failure are visible.
+        // Write each event as soon as it arrives, so that the events before a failure are visible.
         BatchEvent::Observed { value: Value::String(text) } if written.is_ok() => {
             written = out.write_all(escaped_lines(&text).as_bytes()).and_then(|()| out.flush());
             stop.store(written.is_err(), Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! `swapmeet tui`: prepares the dashboard from flags, files and the terminal, and handles its
-//! result.
+//! `swapmeet tui`: prepares the dashboard from flags and files for the current terminal, and
+//! handles its result.
 
 use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
@@ -23,7 +23,8 @@ use swapmeet_tui::{Appearance, RenderKind, RenderRequest, Setup, Theme, is_ascii
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
-    // The first file may be an experiment or a result file. Result files end in `.csv`.
+    // The first file is an experiment or a result file. Result files are recognised by the
+    // extension `.csv`.
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let first = args.cases.experiment.as_ref().filter(is_rows);
     if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
@@ -36,8 +37,8 @@ pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
     open(&CaseArgs { experiment, ..args.cases.clone() }, &files)
 }
 
-/// Returns the requested theme. On a terminal without colours, a theme from the configuration is
-/// not used.
+/// Returns the requested theme. If the terminal has no colours, a theme from the configuration is
+/// ignored.
 fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
     if let Some(theme) = appearance.theme.as_deref().and_then(Theme::named) {
         return Ok(theme);
@@ -95,8 +96,8 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     // Report errors in flags or files before the dashboard opens, even if the experiment is
     // incomplete.
     let all = Product::of(&experiment, &registry)?;
-    // Select the topologies, algorithms, workloads and machines that the rows name, as far as they
-    // are available. The rows are shown in any case.
+    // Select the topologies, algorithms, workloads and machines of the rows, as far as they are
+    // available. The rows themselves are always shown.
     if !opened.is_empty() && args.experiment.is_none() {
         pick(&mut experiment, args, experiment_of(opened.iter(), &registry));
     }
@@ -120,7 +121,8 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         found,
         opened,
         render,
-        // The user may start another experiment with more cases.
+        // The number of cases is not limited, because the user may start another experiment with
+        // more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
@@ -142,7 +144,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Selects the specs that rows name, unless flags name others.
+/// For each kind of spec that no flag selects, selects the specs of the rows.
 fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
     for (given, list, named) in [
         (&args.topologies, &mut experiment.topologies, of_rows.topologies),

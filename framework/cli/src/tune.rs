@@ -12,8 +12,8 @@ use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured, read_file};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and prints the loss without it: with the library's own choices, and with one
-/// algorithm for all cases.
+/// Writes the table, and prints how much time is lost without it. This is compared with the
+/// library's own choices, and with one algorithm for all cases.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     // Only successful rows of the selected machine and topologies are considered.
     let Some(library) = library(&args.format) else {
@@ -40,7 +40,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         };
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
-    // Some libraries read a complete table: the decisions are merged into the library's own.
+    // Some libraries read only complete tables. For these, the decisions are merged into the
+    // library's own table.
     let base = args.base.as_deref().map(read_table).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -51,7 +52,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     } else {
         output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
-    // The loss without the table, if one algorithm served all cases.
+    // Print the loss if one algorithm were used for all cases.
     if let Some(default) = &args.default {
         let lost = library.losses(&cells, default);
         if lost.is_empty() {
@@ -59,7 +60,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         }
         print_losses("", &lost);
     }
-    // The loss without the table, by the library's own choices.
+    // Print the loss if the library made its own choices.
     if let Some(DefaultLosses { losses, without_a_time }) =
         library.losses_of_defaults(&cells, base.as_deref()).map_err(Failure::Usage)?
     {
@@ -75,11 +76,11 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the time of each case. All rows must have the same machine, and the same topology for
-/// each number of nodes. Predicted times are averaged. For measured times the median is used,
-/// because other work on the machine causes outliers.
+/// Returns the time of each case. All rows must have the same machine, and all rows with the same
+/// number of nodes must have the same topology. Repeated predictions are averaged. For repeated
+/// measurements the median is used, because other work on the machine causes outliers.
 fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
-    // Times of different machines or topologies do not compare, so a mixture is refused.
+    // Times on different machines or topologies cannot be compared, so mixed rows are an error.
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
         let list: Vec<&str> = texts.into_iter().collect();
         match list.len() {
@@ -101,7 +102,7 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     // Collect the repetitions of each case.
     let mut times: BTreeMap<(&str, u64, u64, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // A table is indexed by one size. Irregular workloads have no single size.
+        // The table has one block size per entry. Irregular workloads have no single block size.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm))
@@ -128,15 +129,15 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     Ok(times.into_iter().filter_map(cell).collect())
 }
 
-/// Reads a library's table.
+/// Reads a decision table of a library.
 fn read_table(path: &Path) -> Result<String, Failure> {
-    /// Maximum bytes of a table. That of MPICH has 30 KB.
+    /// Maximum bytes of a decision table. The table of MPICH has 30 KB.
     const LONGEST: u64 = 16 << 20;
     read_bounded(path, LONGEST, "a table")
         .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
-/// Reports how much time is lost by a choice of algorithms that is not the table.
+/// Prints how much time is lost if the algorithms are chosen without the table.
 fn print_losses(chosen_by: &str, losses: &[Loss]) {
     let lost = |loss: &&Loss| loss.ratio > 1.0;
     for Loss { collective, ranks, bytes, used, best, ratio } in losses.iter().filter(lost) {

@@ -1,4 +1,4 @@
-//! SpecLists for reading: one line per entry, or the details of a selected entry.
+//! Human-readable lists: one line per entry, or the details of a selected entry.
 
 use super::{List, collectives};
 use crate::args::ListArgs;
@@ -10,15 +10,16 @@ use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::sandbox::{self, NO_SANDBOX};
 
-/// Returns the lists for reading: one line per entry, or the details of a selected entry.
+/// Formats lists for people: one line per entry, or the details of a selected entry.
 pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> String {
     let mut out = String::new();
     for list in lists {
-        // Titles tell several lists apart.
+        // Several lists need titles to distinguish them.
         if lists.len() > 1 {
             out += &format!("{}\n\n", list.title.to_uppercase());
         }
-        // Algorithms, machines and plugins have details of their own; the other kinds share a form.
+        // Algorithms, machines and plugins have their own formats; the other kinds share one
+        // format.
         match (list.title, &args.name) {
             ("algorithms", Some(name)) => {
                 out += &registry.algorithm(name).map(|a| algorithm(&a)).unwrap_or_default();
@@ -47,7 +48,8 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
                 out += &format!("{}\n    {}\n    {}\n", row[0], row[1], row[2]);
             }
             (title, None) => {
-                // Specs of workloads are long: they are details.
+                // The specs of workloads are too long for a table, so they are only shown in the
+                // details.
                 let columns: &[usize] = if title == "workloads" { &[0, 2] } else { &[0, 1, 2] };
                 let header: Vec<&str> = columns.iter().map(|i| list.header[*i]).collect();
                 let row = |row: &Vec<String>| columns.iter().map(|i| row[*i].clone()).collect();
@@ -60,7 +62,7 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
     out
 }
 
-/// Returns a table of at most 120 columns in which the last cell of a row is cut to fit.
+/// Returns a table that is at most 120 characters wide. The last cell of each row is cut to fit.
 fn one_line_each(header: &[&str], mut rows: Vec<Vec<String>>) -> String {
     const WIDTH: usize = 120;
     let chars = |text: &str| text.chars().count();
@@ -98,7 +100,7 @@ const PAPERS: [(&str, &str); 5] = [
 /// plugin, and last the reconstructions of published algorithms.
 fn algorithms(list: &List, registry: &Registry) -> String {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
-    // Each algorithm belongs to one group, and groups have a fixed order.
+    // Number the groups of algorithms in the order in which they are listed.
     let group = |a: &Algorithm| {
         let paper = PAPERS.iter().position(|(start, _)| a.paper.starts_with(start));
         match paper {
@@ -109,7 +111,7 @@ fn algorithms(list: &List, registry: &Registry) -> String {
             None => (PAPERS.len(), format!("plugin {}", a.plugin.name)),
         }
     };
-    // The list may be filtered by collective already.
+    // The user may have selected the algorithms of one collective.
     let mut selected: Vec<_> = registry
         .algorithms()
         .filter(|a| list.rows.iter().any(|row| row[0] == a.name))
@@ -134,7 +136,8 @@ fn algorithms(list: &List, registry: &Registry) -> String {
         &["  name", "collective", "topologies", "title"],
         selected.iter().map(row).collect(),
     );
-    // All groups share the widths of columns, so the titles of groups are inserted into one table.
+    // All groups share one table, so that their columns have the same widths. The title of each
+    // group is inserted between the lines of this table.
     let mut lines = table.lines();
     let mut out = format!("{}\n", lines.next().unwrap_or_default());
     let mut previous = None;
@@ -213,7 +216,7 @@ fn confined(no_sandbox: bool) -> String {
     }
 }
 
-/// Returns the details of a preset, and the parameters that machines have.
+/// Returns the details of a preset, and the parameters that any machine has.
 fn machine(name: &str) -> String {
     let mut out = String::new();
     for preset in presets().iter().filter(|preset| preset.name == name) {

@@ -7,17 +7,17 @@ use swapmeet_optimum::optimum::{Bottleneck, Optimum};
 use swapmeet_optimum::{Certificate, demand::Demand};
 use swapmeet_results::{Record, duration};
 
-/// The most nodes of networks on which algorithms are run.
+/// The maximum number of nodes of a network on which algorithms are run.
 pub(super) const MAX_RUN_NODES: u64 = 1024;
 
 /// The optimum of a case, and the rows of the algorithms.
 pub(super) struct Answer {
     pub optimum: Optimum,
-    /// The lower end with start-ups and latencies, in µs.
+    /// The lower bound of the optimum plus the unavoidable start-ups and latencies, in µs.
     pub optimum_us: f64,
-    /// The rows with times, the shortest first.
+    /// The rows that have a time, in ascending order of time.
     pub rows: Vec<Record>,
-    /// The time of the search.
+    /// The duration of the search for the optimum, in seconds.
     pub seconds: f64,
 }
 
@@ -92,8 +92,8 @@ impl Answer {
         })
     }
 
-    /// Returns the time of a row divided by the optimum with start-ups, and the time of its bytes
-    /// divided by the optimum of the bytes.
+    /// Returns two ratios of a row: its time divided by the optimum with start-ups, and the
+    /// transfer time of its bytes divided by the optimum without start-ups.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         let bytes = row.transmission_us.zip(row.contention_us).map(|(own, shared)| own + shared);
@@ -101,7 +101,7 @@ impl Answer {
     }
 
     fn bottleneck(&self) -> String {
-        /// The most links that are named.
+        /// The maximum number of links that are listed.
         const NAMED: usize = 12;
         let network = &self.optimum.certificate.network;
         match &self.optimum.bottleneck {
@@ -124,7 +124,8 @@ impl Answer {
     }
 }
 
-/// Returns whether the upper end is that of one kind of schedule.
+/// Returns whether the upper bound of the optimum only holds for one kind of schedule, so that
+/// other schedules may be faster.
 fn is_wide(certificate: &Certificate) -> bool {
     matches!(certificate.demand, Demand::SumForAll(_))
 }

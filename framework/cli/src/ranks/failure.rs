@@ -1,18 +1,18 @@
 //! The reason why a run on real ranks failed, from its error output.
 
-/// Texts of launchers, and what the user can do.
+/// Error texts of launchers, each with a command line that avoids the error.
 const HINTS: [(&str, &str); 2] = [
     ("not enough slots", "mpirun --oversubscribe -n {ranks}"),
     ("run as root", "mpirun --allow-run-as-root -n {ranks}"),
 ];
 
-/// Returns the message of the program on the ranks.
+/// Returns the error message of the program that runs on the ranks.
 pub(super) fn of_program(errors: &str) -> Option<String> {
     errors.lines().find_map(|line| line.split_once("replay: ")).map(|(_, rest)| rest.to_owned())
 }
 
-/// Returns the first sentence of a launcher, with a hint if there is one. Launchers end with
-/// general advice, so the last lines name no reason.
+/// Returns the first sentence of a launcher's error output, with a hint if there is one. The last
+/// lines are general advice and do not name the reason.
 pub(super) fn of_launcher(errors: &str) -> Option<String> {
     let says_something = |line: &&str| line.contains(char::is_alphabetic);
     let mut sentence = String::new();
@@ -36,7 +36,7 @@ pub(super) fn of_launcher(errors: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Texts of Open MPI 4.1.
+    /// The texts are those of Open MPI 4.1.
     #[test]
     fn the_first_sentence_is_the_reason() {
         let line = "-".repeat(74);

@@ -23,11 +23,12 @@ pub(super) struct Progress {
 
 enum Shown {
     Quiet,
-    /// A plain line from time to time.
+    /// A plain text line at regular intervals.
     Lines {
         last: Instant,
     },
-    /// A bar, and a line for each schedule in progress. The key is the first of its cases.
+    /// A bar for the whole run, and a line for each schedule in progress. The key of a schedule is
+    /// the index of the first of its cases.
     Bars {
         all: MultiProgress,
         sweep: ProgressBar,
@@ -47,7 +48,7 @@ struct Running {
 }
 
 impl Progress {
-    /// Creates a display for this number of cases, of which `open` are still to run.
+    /// Creates a display for `cases` cases, of which `open` have not run yet.
     pub(super) fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
@@ -110,7 +111,8 @@ impl Progress {
                 running.get_mut(&case).filter(|_| steps > 0)
         {
             pace.reached(steps, messages, bar.elapsed());
-            // The variable part comes first, because the line may be cut.
+            // The progress comes before the name of the case, because the end of the line may be
+            // cut.
             bar.set_message(cut(&format!("{}: {what}", pace.in_words(*length)), BESIDE_ELAPSED));
         }
     }
@@ -181,8 +183,9 @@ impl Progress {
     }
 }
 
-/// Columns in addition to the text of a case: its time, and room for the `^C` that a terminal
-/// echoes. Without this room the line would wrap, and the bar could not be removed.
+/// The columns that are not available for the text of a case: its elapsed time, and room for the
+/// `^C` that a terminal echoes. Without this room the line would wrap, and the bar could not be
+/// removed.
 const BESIDE_ELAPSED: usize = 12;
 
 /// Cuts a text to the width of the terminal minus `taken` columns.

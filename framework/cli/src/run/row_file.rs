@@ -1,10 +1,11 @@
 //! A row file that other programs may change while rows are written.
 //!
-//! Another program may truncate the file (`: > rows.csv`). Further rows would then follow a hole.
-//! The length is therefore checked before each row is appended, and missing rows are written again
-//! from memory. Lines that another program adds stay where they are. A separate thread syncs the
-//! file to the disk, all pending rows at a time. A power failure therefore only costs the latest
-//! rows, and no row waits for a disk.
+//! Another program may truncate the file (`: > rows.csv`). Rows that are appended afterwards would
+//! follow a gap of zero bytes. The length is therefore checked before each row is appended, and
+//! missing rows are written again from memory. Lines that another program adds stay where they are.
+//!
+//! A separate thread syncs the file to the disk, with one sync for all pending rows. Thus a power
+//! failure only loses the latest rows, and writing a row never waits for the disk.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -25,7 +26,7 @@ pub(crate) struct RowFile {
     held: Vec<u8>,
     /// Whether the file was checked since the last flush.
     is_checked: bool,
-    /// Whether another program has added to the file.
+    /// Whether another program has added lines to the file.
     has_others: bool,
     /// The sync thread of a regular file. Pipes and devices have none and cannot be truncated.
     disk: Option<Disk>,
@@ -120,7 +121,7 @@ impl Disk {
         let failure = Arc::clone(&failed);
         let thread = std::thread::Builder::new().name("disk".to_owned()).spawn(move || {
             while receiver.recv().is_ok() {
-                // One sync serves all requests that arrived before it.
+                // One sync is enough for all requests that arrived before it.
                 while receiver.try_recv().is_ok() {}
                 if let Err(error) = file.sync_data() {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -167,7 +168,7 @@ mod tests {
             File::options().write(true).open(&path).unwrap().set_len(cut).unwrap();
             rows.write_all(b"three\n").unwrap();
         }
-        // A flush without a preceding row checks the file again.
+        // A flush checks the file again even if no row was written before it.
         rows.flush().unwrap();
         File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
         rows.flush().unwrap();

@@ -1,5 +1,5 @@
-//! The destination of rows: a table at the end, standard output, or a file, which may contain rows
-//! of an interrupted run.
+//! The destination of rows: standard output, a table that is printed at the end, or a file, which
+//! may already contain rows of an interrupted run.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -23,9 +23,9 @@ pub(crate) enum Rows {
     Json(io::Stdout),
     Written {
         csv: Box<CsvSink<Box<dyn Write + Send>>>,
-        /// The path of the file, if the rows are not printed.
+        /// The path of the file; `None` for standard output.
         path: Option<PathBuf>,
-        /// The lock against other runs that would write to the file.
+        /// A lock that prevents other runs from writing to the file.
         lock: Option<File>,
     },
 }
@@ -38,14 +38,14 @@ pub(crate) struct Found {
     pub in_order: bool,
 }
 
-/// The treatment of rows that a file already contains.
+/// What to do with the rows that a file already contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// Do not change them: refuse to run.
+    /// Leave them unchanged, and refuse to run.
     Leave,
     Drop,
     Keep,
-    /// Keep them except those of failed cases, which are run again.
+    /// Keep them, except the rows of failed cases. These cases run again.
     KeepGood,
 }
 
@@ -54,7 +54,8 @@ impl Found {
         Self { rows: vec![None; cases], in_order: true }
     }
 
-    /// Removes the rows of cases that may succeed when run again. Returns whether there were any.
+    /// Removes the rows of failed cases that may succeed when they run again. Returns whether any
+    /// row was removed.
     fn drop_failed(&mut self) -> bool {
         let failed =
             |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
@@ -142,14 +143,15 @@ impl Rows {
         }
     }
 
-    /// Sorts the rows of a file by case. They were written in the order in which cases ended. If
-    /// sorting is impossible, returns the reason; the file then still contains all rows.
+    /// Sorts the rows of a file by case, because they were written in the order in which cases
+    /// ended. If sorting is impossible, returns the reason; the file then still contains all rows.
     pub(crate) fn sort(
         &mut self,
         cases: &[Case],
         in_order: bool,
     ) -> Result<Option<String>, Failure> {
-        // Only files can be sorted, and only if this is still the file that was opened.
+        // Only regular files can be sorted. The path must also still lead to the file that was
+        // opened.
         let Self::Written { path: Some(path), lock: Some(lock), .. } = self else {
             return Ok(None);
         };
@@ -163,14 +165,15 @@ impl Rows {
         if in_order {
             return Ok(None);
         }
-        // Sorting replaces the file, so a hard link to it would keep the unsorted rows.
+        // Sorting replaces the file. A hard link would still lead to the old file with the unsorted
+        // rows.
         if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
             return Ok(Some(format!(
                 "{} has a hard link, which would keep the old order",
                 path.display()
             )));
         }
-        // Read the rows back: they are not kept in memory during a run.
+        // Read the rows from the file, because they are not kept in memory during a run.
         let sorted = || {
             let name = path.display().to_string();
             let text = File::open(path).map_err(|e| Failure::writing(&name, &e))?;
@@ -185,7 +188,8 @@ impl Rows {
             }
             rewrite(path, &found)
         };
-        // The lock moves to the new file. A failure leaves the unsorted file, which is complete.
+        // The lock moves to the new file. If sorting fails, the unsorted file remains, which is
+        // complete.
         match sorted() {
             Ok(file) => {
                 *lock = file;
@@ -196,8 +200,7 @@ impl Rows {
     }
 }
 
-/// Replaces the file by one with the rows found, sorted by case, and locks it. The replacement is
-/// atomic.
+/// Atomically replaces the file by a locked file that contains the rows `found`, sorted by case.
 fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
     let (temporary, real) = output::temporary_for(path)?;
     let failed = |e: &io::Error| Failure::file(path, e);
@@ -213,8 +216,8 @@ fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// Opens and locks a file for rows of these cases. Returns it with the rows that it already
-/// contains and that are to be kept. `all` are the cases of all shards.
+/// Opens and locks a file for the rows of `cases`. Returns the file and those of its existing rows
+/// that are kept. `all` are the cases of all shards.
 pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,
@@ -232,11 +235,11 @@ pub(crate) fn open_and_lock(
             "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
         )));
     }
-    // The file is locked from here on, so its contents cannot change any more.
+    // The file is locked from here on, so no other run can change its contents.
     let mut file = open(path)?;
     let (is_file, there) =
         file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
-    // What happens to existing rows depends on --force and --resume.
+    // The flags --force and --resume decide what happens to existing rows.
     let mut found = Found::nothing(cases.len());
     match before {
         Before::Leave if is_file && is_there.is_some() => {
@@ -245,8 +248,8 @@ pub(crate) fn open_and_lock(
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
         Before::Drop => {}
-        // Cut off an incomplete last row. Rewrite the file only if rows are dropped or differ in
-        // format, so that an interruption here loses nothing.
+        // Remove an incomplete last row by truncating the file. Rewrite the whole file only if rows
+        // are dropped or the format differs, so that an interrupt at this point loses no rows.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file)? {
             Some(IntactRows { intact, records, is_as_written }) => {
                 own_shard(path, &records, cases, all)?;
@@ -280,14 +283,14 @@ pub(crate) fn sink(
 
 /// Opens a file and locks it.
 fn open(path: &Path) -> Result<File, Failure> {
-    // Check this before opening the file: a pipe that is opened for reading and writing is its own
-    // reader.
+    // Check this before opening the file: opening a pipe for both reading and writing would make
+    // this program the reader of its own rows.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // Another run may have replaced the file by a sorted one since it was opened. The lock is then
-    // on the old file.
+    // Another run may have replaced the file by a sorted one after it was opened here. The lock is
+    // then on the old file, so open the new one.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
@@ -305,8 +308,8 @@ struct IntactRows {
     /// Bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether rows can be appended in our format. Another program may have added a byte-order mark
-    /// or changed the line ends.
+    /// Whether rows can be appended in the format of this program. Another program may have added a
+    /// byte-order mark or changed the line ends.
     is_as_written: bool,
 }
 
@@ -316,7 +319,8 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<IntactRows>, Failur
     let failed = |e: io::Error| Failure::Usage(format!("{name}: {e}"));
     let unreadable = |e: ReadError| Failure::Usage(e.to_string());
     let bytes = file.metadata().map_err(failed)?.len();
-    // Rows are parsed while the file is read, so that a wrong file is not read to its end.
+    // Rows are parsed while the file is read, so reading stops at the first error if the file is
+    // not a row file.
     let mut read = |most: u64| {
         let begun = file.rewind().map_err(|source| ReadError::Io { file: name.clone(), source });
         begun.and_then(|()| read_rows(name.clone(), (&mut *file).take(most)))
@@ -331,7 +335,8 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<IntactRows>, Failur
         Err(e) => return Err(unreadable(e)),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
-    // The header, with a byte-order mark and a line end of two bytes.
+    // Read the length of the header, plus three bytes for a byte-order mark and two for the line
+    // end.
     let mut bytes = Vec::new();
     file.rewind().map_err(failed)?;
     file.take(header.len() as u64 + 5).read_to_end(&mut bytes).map_err(failed)?;
@@ -376,8 +381,9 @@ fn own_shard(
     })
 }
 
-/// Assigns each row to its case. An error names the difference from the nearest case. If a case has
-/// two rows because the dashboard ran it again, the later row is used.
+/// Assigns each row to its case. If a row has no case, the error message names the difference from
+/// the most similar case. If a case has two rows because the dashboard ran it again, the later row
+/// is used.
 fn assign_to_cases(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
     let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();

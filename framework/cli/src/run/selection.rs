@@ -16,7 +16,7 @@ use swapmeet_runner::registry::{Origin, Registry};
 use swapmeet_runner::unit::{self, units};
 use swapmeet_workloads::file::read_bounded;
 
-/// SpecLists of specs from flags.
+/// Lists of specs from flags.
 #[derive(Clone, Copy)]
 pub(crate) struct SpecLists<'a> {
     pub topologies: &'a [String],
@@ -25,7 +25,7 @@ pub(crate) struct SpecLists<'a> {
     pub machines: &'a [String],
 }
 
-/// Returns the experiment of a file and flags, before lookup.
+/// Returns the experiment that a file and flags describe. Its specs have not been looked up yet.
 pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     let mut experiment = match &args.experiment {
         Some(path) => read(path)?,
@@ -54,7 +54,7 @@ pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
-    /// Maximum bytes of an experiment file. It has room for the specs of more cases than are
+    /// Maximum bytes of an experiment file. This is enough for the specs of more cases than are
     /// allowed.
     const LONGEST: u64 = 16 << 20;
     // Read the file only once, so that it may be a pipe.
@@ -76,7 +76,7 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
     }
 }
 
-/// Returns the cases given by flags alone.
+/// Returns the cases of flags, without an experiment file.
 pub(crate) fn cases_of(
     lists: SpecLists<'_>,
     seed: u64,
@@ -113,8 +113,8 @@ pub(crate) fn complete(
     Ok(Product::of(&experiment, &registry)?)
 }
 
-/// Returns the cases of a shard; all cases without one. Cases of other shards are not kept, so each
-/// of a thousand shards holds a thousandth.
+/// Returns the cases of a shard, or all cases if `shard` is `None`. Cases of other shards are not
+/// kept, so that with a thousand shards each process holds a thousandth of the cases.
 pub(crate) fn shard_cases(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
     let Some(shard) = shard else { return Ok(all.iter().collect()) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;

@@ -1,5 +1,5 @@
-//! A complete schedule for other programs, with all sets, routes and bytes (`docs/trace.md`): one
-//! JSON document with one event per line.
+//! A complete schedule for other programs, with all block sets, routes and byte counts
+//! (`docs/trace.md`): one JSON document with one event per line.
 
 use super::selection::SendSelection;
 use super::times::Timetable;
@@ -13,7 +13,8 @@ use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Se
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 
-/// The version of the format. Fields may be added, but none changes its meaning.
+/// The version of the format. Later versions may add fields, but the meaning of a field never
+/// changes.
 const VERSION: u32 = 1;
 
 /// Begins the document with a description of the case.
@@ -54,7 +55,8 @@ pub(crate) struct Json<W: Write> {
     selection: SendSelection,
     /// Bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// The contents of the next send of byte counts.
+    /// The byte counts that the next send transfers, if the schedule counts bytes instead of
+    /// blocks.
     share: Option<Value>,
     laid_out: bool,
     first: bool,
@@ -67,7 +69,8 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // Errors are ignored here. The program that prints the text notices when nobody reads it.
+        // Errors are ignored here. The main program prints the text and notices when nobody reads
+        // it.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -76,8 +79,8 @@ impl<W: Write> Json<W> {
         self.put(&format!("{comma}{event}"));
     }
 
-    /// Writes the layout before the first send: the number of segments of a block, and the
-    /// placement if the schedule has its own grid.
+    /// Writes the layout before the first send: the number of segments of a block and, if the
+    /// schedule has its own grid, the placement of this grid on the machine.
     fn lay_out(&mut self, sent: &Sent<'_>) {
         if std::mem::replace(&mut self.laid_out, true) {
             return;
@@ -108,7 +111,7 @@ impl<W: Write> Json<W> {
 
 impl<W: Write> Writer for Json<W> {
     fn ended(&mut self, _: bool, times: Option<Result<Timetable, String>>) {
-        // If there are no times, the reason is in the row.
+        // If there are no times, the row contains the reason.
         if let Some(Ok(times)) = times {
             self.put("],\n\"times\":[");
             self.first = true;
@@ -165,14 +168,14 @@ impl<W: Write> Json<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        // The header and the phases come before the first event, even if this send is filtered out.
+        // The layout precedes the first send, even if that send is not selected.
         self.lay_out(sent);
         let share = self.share.take();
         if !self.selection.includes(sent.step, sent.from, sent.to) {
             return;
         }
-        // Numbers of nodes are physical. The algorithm's own numbers are added where a placement
-        // maps them.
+        // Nodes have physical numbers. If the schedule has its own grid, the node numbers in this
+        // grid are added.
         let mut event = Map::new();
         let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
         set("step", sent.step.into());
@@ -182,7 +185,8 @@ impl<W: Write> Json<W> {
             set("virtual_from", sent.from.virtual_node.into());
             set("virtual_to", sent.to.virtual_node.into());
         }
-        // Byte counts are sizes already; loads of blocks are multiplied by the size of a block.
+        // A load of byte counts is already in bytes. A load of blocks is multiplied by the block
+        // size.
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
         let load = if sent.proof == Proof::ByteCounts {
             sent.load
@@ -204,16 +208,18 @@ impl<W: Write> Json<W> {
             set("path", path.into());
             match sent.route {
                 None => set("own_route", true.into()),
-                // Of two links between the same vertices, the directions select one.
+                // If two links join the same vertices, the directions determine which one is used.
                 Some(route) if !route.signs.is_empty() => set("signs", route.signs.clone().into()),
                 Some(_) => None,
             };
-            // Links have the machine's bandwidth on most networks.
+            // Most networks have the same bandwidth on all links, that of the machine. Only other
+            // networks need a list.
             if sent.topology.bandwidths().is_some() {
                 set("bandwidths", bandwidths.into());
             }
         }
-        // Last come the contents: counts per destination, or sets of blocks.
+        // The last field is the content of the message: byte counts per destination, or sets of
+        // blocks.
         match share {
             Some(share) => set("share", share),
             None => set("blocks", sent.boxes.iter().map(|bits| block_set(sent, bits)).collect()),
@@ -222,13 +228,13 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// Returns the vertices of a route ([`Topology::endpoint`]) including both ends, and the bandwidth
-/// of each link.
+/// Returns the vertices of a route ([`Topology::endpoint`]), including its source and destination,
+/// and the bandwidth of each link.
 fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
     let start = topology.endpoint(from);
-    // The links of a run ascend regardless of the direction of travel. Their ends give the order in
-    // which they are travelled.
+    // The links of a run are in ascending order, whatever the direction of travel is. The vertices
+    // that they join determine the order in which a message passes them.
     let mut links = Vec::new();
     let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
@@ -252,8 +258,8 @@ fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     (path, bandwidths)
 }
 
-/// Returns a box as runs of nodes of the machine (first and last). Sides by which blocks are not
-/// distinguished are left out.
+/// Returns a box of blocks as ranges of physical nodes (first and last). If blocks are not
+/// distinguished by origin or by destination, that side is left out.
 fn block_set(sent: &Sent<'_>, bits: &[u64]) -> Value {
     let mut set = Map::new();
     for (side, key) in [(Side::Origins, "origins"), (Side::Destinations, "destinations")] {

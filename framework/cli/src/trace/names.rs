@@ -18,19 +18,19 @@ impl<'a> Names<'a> {
         Self { sent, radices: sent.topology.radices() }
     }
 
-    /// Names a node after the node of the machine that runs it. Virtual nodes are marked by `*`.
+    /// Returns the name of the physical node that runs this node. A `*` marks virtual nodes.
     pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(place.physical, self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
-    /// Returns whether the node of the machine that runs this one has another node of the grid as
-    /// its own.
+    /// Returns whether the physical node that runs this node is the home of another node of the
+    /// grid. This node is then called virtual.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.placement.home(place.physical) != place.virtual_node
     }
 
-    /// Describes a box, such as `from (0,0) for (*,4-7)`.
+    /// Describes a box of blocks, such as `from (0,0) for (*,4-7)`.
     pub(super) fn selection(&self, bits: &[u64]) -> String {
         let layout = self.sent.layout;
         let side = |side: Side, word: &str| {
@@ -75,8 +75,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Returns the coordinates of a node if the machine has two to four dimensions, otherwise its
-/// number.
+/// Returns the coordinates of a node if the machine has two to four dimensions. Otherwise, returns
+/// the number of the node.
 fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     if !(2..=4).contains(&radices.len()) {
         return vec![node];
@@ -85,7 +85,7 @@ fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     radices.iter().enumerate().map(|(axis, radix)| node / stride(axis) % radix).collect()
 }
 
-/// Returns the name of a node of a machine with these sides.
+/// Returns the name of a node of a machine with these side lengths.
 pub(super) fn name(node: u64, radices: &[u64]) -> String {
     let c: Vec<String> = coordinates(node, radices).iter().map(u64::to_string).collect();
     if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }

@@ -1,4 +1,5 @@
-//! A schedule for people: under a line for each step, one line per message, as papers print theirs.
+//! A human-readable schedule: each step has a heading, followed by one line per message, in the
+//! notation that papers use.
 
 use super::names::{Names, direction, name};
 use super::selection::SendSelection;
@@ -15,9 +16,9 @@ pub(super) struct Text<W: Write> {
     out: W,
     selection: SendSelection,
     summary: bool,
-    /// Whether loads are bytes because blocks differ in size.
+    /// Whether loads are in bytes, because blocks differ in size.
     bytes: bool,
-    /// The name of the current phase, until something of it is printed.
+    /// The name of the current phase. It is printed before the first line of the phase.
     phase: Option<String>,
     /// The number of rearrangements before the next step. They are printed under the phase of that
     /// step.
@@ -25,11 +26,11 @@ pub(super) struct Text<W: Write> {
     /// Whether a printed node is virtual: a node of the schedule's own grid that shares a node of
     /// the machine.
     has_virtual: bool,
-    /// The messages of the current step, each with the schedule's number of the step. They are
-    /// printed after the line of the step.
+    /// The messages of the current step, each with the step's number in the schedule. They are
+    /// printed after the heading of the step.
     lines: Vec<(u64, String)>,
-    /// The schedule's numbers of the steps with messages between nodes. The position in this list
-    /// is the printed number.
+    /// The steps with messages between nodes, by their numbers in the schedule. A step is printed
+    /// with its position in this list, counted from 1.
     steps: Vec<u64>,
     /// The side lengths of the machine.
     radices: Vec<u64>,
@@ -59,11 +60,12 @@ impl<W: Write> Text<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // Errors are ignored here. The program that prints the text notices when nobody reads it.
+        // Errors are ignored here. The main program prints the text and notices when nobody reads
+        // it.
         drop(writeln!(self.out, "{text}"));
     }
 
-    /// Prints the messages of a step that was ended by a fault.
+    /// Prints the messages of a step that a fault ended.
     fn put_unfinished(&mut self) {
         if !self.lines.is_empty() {
             self.put_phase();
@@ -74,7 +76,8 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Prints the messages of steps before `before` in which nothing left a node.
+    /// Prints the waiting messages of steps before step `before`. These steps have no messages
+    /// between nodes.
     fn put_local_steps(&mut self, before: u64) {
         let (stays, rest) = std::mem::take(&mut self.lines)
             .into_iter()

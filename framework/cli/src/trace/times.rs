@@ -1,5 +1,5 @@
-//! `--times`: for each rank and step, the start, the end and the kinds of time in between. The
-//! times are those of the machine's model, if it has separate times for each rank.
+//! `--times`: for each rank and step, the start, the end, and the time spent on each activity in
+//! between. Only machine models that simulate each rank separately have these times.
 
 use super::selection::SendSelection;
 use crate::failure::Failure;
@@ -10,16 +10,17 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 
-/// The maximum number of printed entries, about 28 MB. With more entries, steps are joined.
+/// The maximum number of entries, which take about 28 MB when printed. If there are more,
+/// consecutive steps are joined into one entry.
 const MOST: usize = 1 << 18;
 
-/// Simulates the times of ranks in the worker, only to record them.
+/// Simulates the schedule in the worker to record the times of ranks.
 pub(super) struct Times {
     evaluator: Box<dyn Evaluator>,
     steps: Steps,
 }
 
-/// The schedule's numbers of its steps.
+/// The number in the schedule of each simulated step.
 #[derive(Default)]
 struct Steps(Vec<u64>);
 
@@ -63,7 +64,8 @@ impl Times {
         Some(Self { evaluator, steps: Steps::default() })
     }
 
-    /// Returns the listeners of the schedule, one of which is the evaluator.
+    /// Returns the listeners that must receive the events of the schedule: the evaluator and the
+    /// recorder of step numbers.
     pub(super) fn listeners(&mut self) -> [&mut dyn Listener; 2] {
         [&mut *self.evaluator, &mut self.steps]
     }
@@ -77,7 +79,7 @@ impl Times {
 }
 
 impl Timetable {
-    /// Returns the schedule's numbers of an entry's first and last step.
+    /// Returns the first and the last step of an entry, by their numbers in the schedule.
     fn steps_of(&self, entry: &Entry) -> [u64; 2] {
         [entry.first_step, entry.last_step]
             .map(|step| self.steps.0.get(step as usize - 1).copied().unwrap_or(step))
@@ -107,8 +109,8 @@ impl Timetable {
         })
     }
 
-    /// Returns one line per entry, or one line per rank if `summary` is set. `printed` maps a step
-    /// to its printed number, and `name` names a rank.
+    /// Returns one line per entry, or one line per rank if `summary` is set. `printed` converts a
+    /// step's number in the schedule to its printed number, and `name` names a rank.
     pub(super) fn lines(
         &self,
         selection: SendSelection,
@@ -117,7 +119,7 @@ impl Timetable {
         name: impl Fn(usize) -> String,
     ) -> Vec<String> {
         let mut lines = vec!["\ntimes of ranks, in us".to_owned()];
-        // Without --summary, each entry has a line with its four moments.
+        // Without --summary, each entry has a line with its four times.
         if !summary {
             let heads =
                 ["posted", "started", "waited", "ended"].map(|head| format!("{head:>12}")).concat();
@@ -135,7 +137,7 @@ impl Timetable {
                 ));
             }
         }
-        // Sums over a rank make sense only if the whole trace is printed, not one step of it.
+        // The sums over a rank are only printed if the whole trace is printed instead of one step.
         let ends: Vec<usize> = (0..self.record.ranks())
             .filter(|rank| !self.record.entries(*rank).is_empty())
             .collect();
@@ -148,7 +150,7 @@ impl Timetable {
             let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
             lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));
         }
-        // Long traces join steps so that memory stays bounded; say so.
+        // In long traces, an entry is several steps, to limit the memory. The output mentions this.
         let joined = self.record.steps_per_entry();
         if joined > 1 {
             lines.push(format!("    up to {joined} steps are joined in a line: there are more than {MOST} lines. --node V has those of one rank"));

@@ -1,5 +1,5 @@
-//! The observer in the worker that makes the schedule. It writes the schedule and, on request,
-//! records the times of ranks.
+//! The observer that runs in the worker that makes the schedule. It writes the schedule and, if
+//! requested, records the times of ranks.
 
 use super::json::Json;
 use super::selection::SendSelection;
@@ -69,8 +69,8 @@ impl Observer for Traced {
     }
 }
 
-/// The size in bytes of the parts in which text is reported. Escaped as JSON, a byte takes up to
-/// six bytes.
+/// The maximum size in bytes of a part of the text that is sent in one message. When text is
+/// escaped as JSON, a byte may become six bytes.
 const PART: usize = max_bytes::TRACE / 16;
 
 /// A buffer that reports complete lines, so that the lines before a crash can be read.
@@ -89,7 +89,7 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // A line may be longer than a message.
+        // A line may be too long for one message, so split the text.
         let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
         let mut rest = text.as_str();
         while !rest.is_empty() {
