@@ -1,4 +1,5 @@
-//! Certificates: a question, both ends of the interval, and the evidence for them.
+//! Certificates: a question, the interval that holds its optimum, and the evidence for both ends of
+//! this interval.
 
 use crate::demand::Demand;
 use crate::network::Network;
@@ -39,7 +40,7 @@ pub struct Certificate {
     pub lower_us: f64,
     /// Some flow takes this time, in µs.
     pub upper_us: f64,
-    /// The evidence for both ends.
+    /// The evidence for both ends of the interval.
     pub proof: Proof,
 }
 
@@ -54,29 +55,31 @@ pub enum Proof {
     Flow {
         /// The length of each link of the network.
         lengths: Vec<u32>,
-        /// The lengths of ports: for each entry of the network's ports with the rule `every-hop`,
-        /// those of the sending and then of the receiving ports of all nodes; with the rule
-        /// `shared`, one. With translations, those of node 0.
+        /// The lengths of ports. For each entry of the network's ports with the rule `every-hop`:
+        /// the lengths of the sending ports of all nodes, then those of the receiving ports. For
+        /// each entry with the rule `shared`: one length. With translations, only the ports of node
+        /// 0 are listed.
         port_lengths: Vec<u32>,
-        /// For each source, the links that carry its data, with the amounts. With translations,
-        /// link `k` of vertex `v` has the number `v` times the links of a vertex, plus `k`. `None`
-        /// if there are too many; the upper end is then not certified.
+        /// For each source, the links that carry its data, with the amounts. With translations, the
+        /// number of link `k` of vertex `v` is `v` times the number of links of a vertex, plus `k`.
+        /// `None` if there are too many flows; the upper end of the interval is then not certified.
         flows: Option<Vec<SourceFlow>>,
     },
-    /// For data that is copied or added: the vertices of the set whose data takes longest to leave
-    /// it. For sums, all links are turned round.
+    /// For data that is copied or added: the set of vertices whose data takes longest to leave the
+    /// set. For sums, all links are reversed.
     Trees {
         /// The vertices of the set.
         cut: Vec<u32>,
     },
     /// For a sum that every node receives.
     SumForAll {
-        /// A set of vertices that its data must leave.
+        /// A set of vertices that data must leave.
         out: Vec<u32>,
-        /// A set of vertices that data must enter: it leaves the set if links are turned round.
+        /// A set of vertices that data must enter. (If all links are reversed, the data leaves the
+        /// set.)
         into: Vec<u32>,
-        /// The sets of the two parts of the upper end: an allgather, and the same with links
-        /// turned round (a reduce-scatter).
+        /// The sets that give the times of the two phases of the upper end: of an allgather, and of
+        /// a reduce-scatter (an allgather with all links reversed).
         parts: [Vec<u32>; 2],
     },
 }

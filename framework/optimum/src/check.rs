@@ -1,13 +1,13 @@
-//! Verifies certificates. Shares nothing with the solver but the types of the file.
+//! Verifies certificates. The verification and the solver share only the types of the file.
 //!
-//! The lower end is computed again from the whole-number lengths: with shortest paths from each
-//! source, the sum of demands times distances, divided by the sum of capacities times lengths. All
-//! sums are whole numbers. For data that may be copied, it is the amount inside the saved set,
-//! divided by the capacity of the links that leave it.
+//! The lower end of the interval is computed again from the whole-number lengths: the sum of
+//! demands times distances (by shortest paths from each source), divided by the sum of capacities
+//! times lengths. All sums are whole numbers. For data that may be copied, the lower end is the
+//! amount of data inside the saved set, divided by the capacity of the links that leave the set.
 //!
 //! The upper end is computed again from the flows, which must move every demand (up to a relative
-//! error of 10^-4, because flows are rounded); for data that may be copied, from maximum flows to
-//! every node.
+//! error of 10^-4, because flows are rounded). For data that may be copied, it is computed from
+//! maximum flows to every node.
 
 use crate::certificate::{Certificate, FORMAT, Proof, SourceFlow};
 use crate::demand::Demand;
@@ -20,18 +20,19 @@ mod trees;
 /// A verified interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
-    /// The lower end, in µs.
+    /// The lower end of the interval, in µs.
     pub lower_us: f64,
-    /// The upper end, in µs; `None` if the certificate has no flows.
+    /// The upper end of the interval, in µs; `None` if the certificate has no flows.
     pub upper_us: Option<f64>,
 }
 
-/// Verifies a certificate. A flow needs a demand between pairs, trees one that is copied or added.
+/// Verifies a certificate. Evidence by flows needs a demand between pairs of nodes; evidence by
+/// trees needs a demand that is copied or added.
 ///
 /// # Errors
-/// The first thing that is wrong.
+/// Describes the first error of the certificate.
 pub fn check(certificate: &Certificate) -> Result<Verified, String> {
-    /// Relative error of an end that was rounded.
+    /// The relative error of an end of the interval, which was rounded.
     const ROUNDED: f64 = 1e-9;
     if certificate.format != FORMAT {
         return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
@@ -74,7 +75,7 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         let proved = verified.lower_us;
         return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
     }
-    // Flows have seven digits.
+    // Flows are stored with seven digits.
     if let Some(reached) = verified.upper_us
         && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
     {
@@ -87,7 +88,8 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
 struct Graph {
     nodes: usize,
     vertices: usize,
-    /// For each link: its ends, its capacity, and the link of the file of which it is an image.
+    /// For each link: the two vertices that it connects, its capacity, and the index of the link of
+    /// the file of which it is an image.
     links: Vec<(usize, usize, u64, usize)>,
     /// The links out of each vertex.
     out: Vec<Vec<u32>>,
@@ -100,7 +102,7 @@ struct Graph {
 
 impl Graph {
     fn of(certificate: &Certificate) -> Result<Self, String> {
-        /// The most links and vertices.
+        /// The maximum number of links, and of vertices.
         const MOST: u64 = 1 << 24;
         let network = &certificate.network;
         let (nodes, vertices) = (network.nodes as usize, network.vertices as usize);
@@ -136,7 +138,7 @@ impl Graph {
                 ));
             }
         }
-        // Add up what enters and leaves each vertex.
+        // Add up the capacities of the links that leave and enter each vertex.
         let mut out = vec![Vec::new(); vertices];
         let mut through = vec![(0_u64, 0_u64); vertices];
         for (number, &(from, to, capacity, _)) in links.iter().enumerate() {
@@ -149,7 +151,7 @@ impl Graph {
                 return Err(format!("switch {vertex} has different capacities in and out"));
             }
         }
-        // Compare the links of nodes with their ports.
+        // Compare the capacity of each node's links with that of its ports.
         let ports: Vec<(PortRule, u64)> =
             network.ports.iter().map(|ports| (ports.rule, ports.capacity)).collect();
         if ports.iter().any(|(_, capacity)| *capacity == 0) {
@@ -161,7 +163,7 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, listed: nodes / copies, slowed })
     }
 
-    /// Returns the resources of a link: itself, and the ports that it uses.
+    /// Returns the resources that data on a link uses: the link itself, and ports.
     fn resources(&self, link: usize, own: usize) -> Vec<usize> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![image];
@@ -202,7 +204,7 @@ impl Graph {
         capacities
     }
 
-    /// Returns the link with its ends exchanged if `turned`.
+    /// Returns the two vertices of a link, in reverse order if `turned`.
     fn ends(&self, link: usize, turned: bool) -> (usize, usize) {
         let (from, to, ..) = self.links[link];
         if turned { (to, from) } else { (from, to) }
@@ -220,11 +222,11 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     if sides.is_empty() { vertex } else { sum }
 }
 
-/// The amounts of each source for each receiver.
+/// For each source, its receivers with the amounts of data for them.
 type Rows = Vec<(usize, Vec<(usize, u64)>)>;
 
-/// Lists the demand of the listed sources. For data that is copied or added, a source is a node
-/// with its amount as its only entry.
+/// Returns the demand of the listed sources. For data that is copied or added, the list of a source
+/// contains only the source itself, with its amount.
 fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     let even = |amount: u64| -> Rows {
         let others =
@@ -265,7 +267,7 @@ fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     Ok(rows)
 }
 
-/// Returns the lower end that follows from lengths.
+/// Returns the lower end of the interval that follows from lengths of links and ports.
 fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
     let lengths: Vec<u64> = own.iter().chain(ports).map(|length| u64::from(*length)).collect();
     let capacities = graph.capacities();
@@ -308,7 +310,7 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
-/// Returns the upper end that follows from flows, which must move the demand.
+/// Returns the upper end of the interval that follows from flows, which must move the demand.
 fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, String> {
     /// Relative error of the amounts, because flows are rounded.
     const ROUNDED: f64 = 1e-4;
@@ -322,7 +324,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
         if *source as usize != *from {
             return Err(format!("there are flows of source {source}, expected {from}"));
         }
-        // What enters each vertex and does not leave it.
+        // For each vertex, the amount that enters it minus the amount that leaves it.
         let mut left = vec![0.0; graph.vertices];
         for &(link, amount) in flow {
             let Some(&(tail, head, ..)) = graph.links.get(link as usize) else {
@@ -339,7 +341,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
                 load[resource] += f64::from(amount);
             }
         }
-        // Compare it with what must arrive.
+        // Compare this amount with the amount that must arrive.
         let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
         let mut wanted = vec![0.0; graph.vertices];
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);
@@ -357,7 +359,8 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
     Ok(times.fold(0.0, f64::max))
 }
 
-/// Returns the time that ports need for what nodes themselves send and receive, whatever the paths.
+/// Returns the time that ports need for the data that the nodes themselves send and receive. It
+/// does not depend on the paths.
 fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
     let least = |ends_only: bool| {
         let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);
@@ -376,7 +379,7 @@ fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
                 received[*to] += *amount as f64;
             }
         }
-        // Under translations, every node receives what the listed one sends.
+        // Under translations, every node receives as much as the only listed node sends.
         if graph.listed != graph.nodes {
             received.clone_from(&vec![sent[0]; graph.nodes]);
         }
@@ -386,7 +389,7 @@ fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
             sent[*node] = row[0].1 as f64;
             received[*node] -= sent[*node];
         }
-        // All nodes together send as much as they receive.
+        // All nodes together send as much as they receive, so some node sends at least the average.
         sent[0] = sent[0].max(received.iter().sum::<f64>() / nodes);
     }
     let most = sent.into_iter().chain(received).fold(0.0, f64::max);

@@ -1,6 +1,6 @@
 //! Cuts of a network in which every node has the same demand for every other node.
 //!
-//! A cut is a set of lengths, too: 1 for the links that leave the set, 0 for the others.
+//! A cut also defines lengths of links: 1 for the links that leave the set, 0 for the others.
 
 use crate::paths::Rows;
 
@@ -10,12 +10,12 @@ use crate::paths::Rows;
 pub(crate) struct BestCut<'a> {
     links: &'a Rows,
     capacities: &'a [u64],
-    /// The links into each vertex, as numbers, sorted by vertex.
+    /// The numbers of all links, sorted by the vertex that they enter.
     into: Vec<u32>,
     first_into: Vec<u32>,
     nodes: u32,
     inside: Vec<bool>,
-    /// The number of nodes inside, and the capacity of the links that leave the set.
+    /// The number of nodes inside the set, and the capacity of the links that leave the set.
     size: u64,
     capacity: i64,
 }
@@ -34,7 +34,7 @@ impl<'a> BestCut<'a> {
         Self { links, capacities, into, first_into, nodes, inside, size: 0, capacity: 1 }
     }
 
-    /// Returns the pairs of nodes across the cut per capacity.
+    /// Returns the number of pairs of nodes across the cut, divided by the capacity of the cut.
     pub(crate) fn ratio(&self) -> f64 {
         self.pairs(self.size) / self.capacity as f64
     }
@@ -46,7 +46,8 @@ impl<'a> BestCut<'a> {
         ends.map(|(tail, head)| u32::from(inside(tail) && !inside(head))).collect()
     }
 
-    /// Examines the sets of the first vertices of an order, of all lengths.
+    /// Examines, for each `k`, the set of the first `k` vertices of an order, and keeps the best
+    /// cut.
     pub(crate) fn try_prefixes(&mut self, order: &[u32]) {
         let (mut inside, mut size, mut capacity) = (vec![false; self.inside.len()], 0, 0);
         let (mut best, mut length) = (self.ratio(), 0);
@@ -65,7 +66,7 @@ impl<'a> BestCut<'a> {
         }
     }
 
-    /// Moves single vertices to the other side while that raises the ratio.
+    /// Moves single vertices to the other side of the cut as long as that raises the ratio.
     pub(crate) fn improve(&mut self) {
         let mut moved = self.size > 0;
         while std::mem::take(&mut moved) {
@@ -92,7 +93,7 @@ impl<'a> BestCut<'a> {
         size as f64 * (u64::from(self.nodes) - size) as f64
     }
 
-    /// Returns the change of the capacity that leaves a set if a vertex joins it.
+    /// Returns by how much the capacity of the links that leave a set changes if a vertex joins it.
     fn change(&self, inside: &[bool], vertex: u32) -> i64 {
         let v = vertex as usize;
         let capacity = |link: usize| self.capacities[link] as i64;

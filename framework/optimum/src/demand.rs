@@ -1,4 +1,4 @@
-//! What each node has for each other node.
+//! The amount of data that each node has for each other node.
 
 use crate::error::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Demand {
             (InitialBlocks::AllAtRoot, FinalBlocks::All) => {
                 Self::Copies(at_nodes(&mut std::iter::once((root, bytes(root, root)))))
             }
-            // Blocks for one receiver each.
+            // Blocks that have one receiver each.
             (InitialBlocks::Own, FinalBlocks::ForNode) => match (sizes, shared) {
                 (None, false) => Self::Even(1),
                 _ if ranks.saturating_mul(ranks) > MAX_PAIRS => {

@@ -8,7 +8,7 @@ pub enum OptimumError {
     Unconnected {
         /// The vertex that has the data.
         from: u64,
-        /// The vertex that needs it.
+        /// The vertex that needs the data.
         to: u64,
     },
     /// A link cannot move any data.
@@ -16,10 +16,10 @@ pub enum OptimumError {
     NoBandwidth {
         /// The vertex that the link leaves.
         from: u64,
-        /// The vertex to which it leads.
+        /// The vertex to which the link leads.
         to: u64,
     },
-    /// The machine moves any amount of data at once.
+    /// The machine moves any amount of data in no time.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,
     /// The solver would take too much memory.
@@ -40,7 +40,7 @@ pub enum OptimumError {
         /// The number of pairs.
         pairs: u64,
     },
-    /// The network cannot be listed.
+    /// The network has too many links or vertices to list them.
     #[error("{vertices} vertices with {links} links are more than {MAX_LINKS} vertices or links")]
     TooManyLinks {
         /// The number of vertices.
@@ -48,7 +48,8 @@ pub enum OptimumError {
         /// The number of directed links.
         links: u64,
     },
-    /// Packings of trees need switches that can pass on all that they receive.
+    /// The links into a switch have another total bandwidth than the links out of it. Packings of
+    /// trees need switches that can pass on everything that they receive.
     #[error(
         "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
     )]
@@ -61,9 +62,10 @@ pub enum OptimumError {
     TooManyBytes,
 }
 
-/// The most links, and the most vertices, of a network.
+/// The maximum number of links, and of vertices, of a network.
 pub const MAX_LINKS: u64 = 1 << 24;
-/// The most cells of the table of flows, which has one cell of four bytes for each source and link.
+/// The maximum number of cells of the table of flows, which has one cell of four bytes for each
+/// pair of a source and a link.
 pub const MAX_CELLS: u64 = 1 << 25;
-/// The most pairs of nodes whose sizes are listed one by one.
+/// The maximum number of pairs of nodes whose sizes are listed one by one.
 pub const MAX_PAIRS: u64 = 1 << 23;

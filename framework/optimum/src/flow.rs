@@ -29,7 +29,7 @@ pub(crate) use problem::expand;
 /// A fraction of whole numbers.
 pub(crate) type Ratio = (u128, u128);
 
-/// Returns a fraction as a number.
+/// Returns a fraction as a floating-point number.
 pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
     numerator as f64 / denominator as f64
 }
@@ -37,11 +37,11 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
 /// The solution of a flow problem. Times are in units of load per capacity.
 #[derive(Debug)]
 pub(crate) struct Solution {
-    /// The lower end.
+    /// The lower end of the interval.
     pub lower: Ratio,
-    /// The length of each resource that gives the lower end: links, then ports.
+    /// The lengths that give the lower end: those of the links, then those of the ports.
     pub lengths: Vec<u32>,
-    /// The upper end: the largest load of a resource, divided by its capacity.
+    /// The upper end of the interval: the largest load of a resource, divided by its capacity.
     pub upper: f64,
     /// The load of each resource, divided by its capacity.
     pub loads: Vec<f64>,
@@ -50,8 +50,8 @@ pub(crate) struct Solution {
     pub flows: Vec<f32>,
 }
 
-/// Solves a demand between pairs of nodes up to a relative `gap` of the interval. Calls `progress`
-/// with the interval after each check of it.
+/// Finds the least time for a demand between pairs of nodes, up to a relative width `gap` of the
+/// interval. Calls `progress` with the interval after each check of it.
 ///
 /// # Errors
 /// If a receiver cannot be reached, or the problem is too large.

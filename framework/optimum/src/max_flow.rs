@@ -2,7 +2,7 @@
 
 use crate::paths::{NONE, Rows};
 
-/// A network with residual capacities. Arc `2 i` is link number `i`, arc `2 i + 1` leads back.
+/// A network with residual capacities. Arc `2 i` is link number `i`; arc `2 i + 1` is its reverse.
 #[derive(Debug)]
 pub(crate) struct MaxFlow {
     /// The arcs out of each vertex, as numbers, sorted by vertex.
@@ -10,7 +10,7 @@ pub(crate) struct MaxFlow {
     arcs: Vec<u32>,
     head: Vec<u32>,
     residual: Vec<u128>,
-    /// The distance of each vertex from the source, and the next arc to be tried there.
+    /// For each vertex, its distance from the source, and the next of its arcs to try.
     level: Vec<u32>,
     next: Vec<u32>,
 }
@@ -56,7 +56,7 @@ impl MaxFlow {
         flow
     }
 
-    /// Returns whether a vertex is on the side of the source in the smallest cut, after
+    /// Returns whether a vertex is on the source's side of the smallest cut. Call it after
     /// [`MaxFlow::find`].
     pub(crate) fn is_with_source(&self, vertex: u32) -> bool {
         self.level[vertex as usize] != NONE
@@ -87,7 +87,7 @@ impl MaxFlow {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Sends as much as possible along one path that gets nearer to the target with each arc.
+    /// Sends as much as possible along one path on which each arc leads closer to the target.
     fn augment(&mut self, from: u32, to: u32) -> u128 {
         let mut path: Vec<u32> = Vec::new();
         let mut vertex = from;
@@ -105,7 +105,7 @@ impl MaxFlow {
                     path.push(self.arcs[at as usize]);
                     vertex = self.head[self.arcs[at as usize] as usize];
                 }
-                // A dead end: go back, and do not try this arc again.
+                // A dead end: go back, and do not try the last arc again.
                 None => {
                     let Some(arc) = path.pop() else { return 0 };
                     vertex = self.head[arc as usize ^ 1];

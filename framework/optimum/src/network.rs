@@ -17,9 +17,9 @@ use swapmeet_core::network::topology::{Regularity, Topology};
 pub struct Link {
     /// The vertex that the link leaves.
     pub from: u32,
-    /// The vertex to which it leads.
+    /// The vertex to which the link leads.
     pub to: u32,
-    /// The bandwidth, in units of the network.
+    /// The bandwidth, in units of [`Network::capacity_unit`].
     pub capacity: u64,
 }
 
@@ -35,17 +35,17 @@ impl From<Link> for (u32, u32, u64) {
     }
 }
 
-/// What the ports of nodes limit.
+/// The traffic that the ports of nodes limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
-    /// What a node itself sends, and what is sent to it. Forwarded data does not pass through
-    /// ports.
+    /// The data that a node itself sends, and the data that is sent to it. Forwarded data does not
+    /// pass through ports.
     Ends,
-    /// Everything that enters or leaves a node, as if each vertex were split in two.
+    /// All data that enters or leaves a node, as if each vertex were split in two.
     EveryHop,
-    /// Everything that moves over links, over all nodes together: a message over h links holds a
-    /// port for the time of h transmissions.
+    /// All data that moves over links. The ports of all nodes are one resource, and a message over
+    /// h links occupies a port for the time of h transmissions.
     Shared,
 }
 
@@ -53,9 +53,9 @@ pub enum PortRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ports {
-    /// What they limit.
+    /// The traffic that the ports limit.
     pub rule: PortRule,
-    /// The capacity in each direction, in units of the network.
+    /// The capacity in each direction, in units of [`Network::capacity_unit`].
     pub capacity: u64,
 }
 
@@ -67,11 +67,12 @@ pub struct Network {
     pub nodes: u32,
     /// The number of nodes and switches.
     pub vertices: u32,
-    /// The sides of a grid of nodes whose translations map links to links; empty if none are used.
-    /// The other links are then the images of [`Network::links`].
+    /// The sides of a grid of nodes whose translations map links to links; empty if translations
+    /// are not used. With translations, the links of the whole network are the images of
+    /// [`Network::links`].
     pub translations: Vec<u32>,
-    /// The links, sorted by the vertex that they leave. With translations, those that leave vertex
-    /// 0.
+    /// The links, sorted by the vertex that they leave. With translations, only the links that
+    /// leave vertex 0.
     pub links: Vec<Link>,
     /// The ports, if they limit anything.
     pub ports: Vec<Ports>,
@@ -142,14 +143,14 @@ impl Network {
         if self.translations.is_empty() { 1 } else { self.nodes.into() }
     }
 
-    /// Returns the same network with every link turned round.
+    /// Returns the network with every link reversed.
     #[must_use]
     pub(crate) fn reversed(&self) -> Self {
         let turn = |link: &Link| {
             if self.translations.is_empty() {
                 return Link { from: link.to, to: link.from, ..*link };
             }
-            // The image of the turned link that leaves vertex 0.
+            // Find the image of the reversed link that leaves vertex 0.
             let (mut rest, mut to, mut stride) = (link.to, 0, 1);
             for side in self.translations.iter().rev() {
                 to += (side - rest % side) % side * stride;

@@ -1,4 +1,4 @@
-//! The optimum of a task: its interval in µs, and what limits it.
+//! The optimum of a task: its interval in µs, and the resources that limit the time.
 
 use crate::certificate::{Certificate, FORMAT, Origin, Proof};
 use crate::demand::Demand;
@@ -12,15 +12,15 @@ use swapmeet_core::simulation::Task;
 /// A task on a machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// What must be moved, and on which network.
+    /// The data to move, and the network.
     pub task: &'a Task,
     /// Bytes per unit of load: the block size if blocks are counted, otherwise 1.
     pub unit_bytes: f64,
-    /// How fast links and ports are.
+    /// The speeds of links and ports.
     pub rates: NetworkRates,
 }
 
-/// How to search, and what to write into the certificate.
+/// Options of the search.
 pub struct Options<'a> {
     /// The relative width of the interval at which the search ends.
     pub gap: f64,
@@ -28,19 +28,19 @@ pub struct Options<'a> {
     pub progress: &'a mut dyn FnMut(f64, f64),
 }
 
-/// What limits the time.
+/// The resources that limit the time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bottleneck {
     /// Nothing: no data moves.
     Nothing,
-    /// The ports of nodes, or their injection into the network.
+    /// The ports of nodes, or the rate at which nodes inject data into the network.
     Ports,
-    /// These links, the most important ones first, each with its ends. Under translations, `copies`
-    /// images of each.
+    /// These links, which are full.
     Links {
-        /// The ends of each link. Numbers from the number of nodes on are switches.
+        /// The two vertices of each link, the most important link first. Numbers from the number of
+        /// nodes on are switches.
         links: Vec<(u32, u32)>,
-        /// The number of images of each link.
+        /// The number of images of each link under the translations of the network.
         copies: u64,
     },
 }
@@ -50,9 +50,9 @@ pub enum Bottleneck {
 pub struct Optimum {
     /// No schedule takes less time, in µs. Start-ups and latencies are not counted.
     pub lower_us: f64,
-    /// A flow takes this time, in µs.
+    /// Some flow takes this time, in µs.
     pub upper_us: f64,
-    /// What limits the time.
+    /// The resources that limit the time.
     pub bottleneck: Bottleneck,
     /// The evidence. Its origin is empty.
     pub certificate: Certificate,
@@ -109,7 +109,8 @@ pub fn solve_problem(
         }
         Demand::SumForAll(amount) => Parts::of_sum(&network, *amount)?,
     };
-    // Ports at the ends of messages carry a fixed amount, whatever the paths.
+    // The amount of data that passes through ports at the ends of messages does not depend on
+    // paths.
     let at_ends = through_ports(&network, &demand);
     let is_limited_by_ports = at_ends > parts.lower;
     let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));
@@ -127,7 +128,7 @@ pub fn solve_problem(
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// The result without ports at the ends of messages, in units of load per capacity.
+/// The result without the limits of ports at the ends of messages, in units of load per capacity.
 struct Parts {
     lower: f64,
     upper: f64,
@@ -137,12 +138,13 @@ struct Parts {
 
 impl Parts {
     fn of_flow(network: &Network, solution: Solution) -> Self {
-        /// The most flows on links that a certificate lists.
+        /// The maximum number of entries (an amount of one source on one link) in a certificate.
         const MAX_FLOWS: usize = 1 << 23;
-        /// Flows below this part of the largest are rounding errors.
+        /// A flow smaller than this fraction of the largest flow is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { lower, mut lengths, upper, loads, sources, flows } = solution;
-        // The links that are full, those with the largest share of the lower end first.
+        // Select the links that are full, and sort them by their share of the lower end, largest
+        // first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let mut full: Vec<usize> =
@@ -174,13 +176,14 @@ impl Parts {
         Ok(Self { lower: value(time), upper, saturated, proof: Proof::Trees { cut } })
     }
 
-    /// An allreduce moves the sum into and out of every set, and every term once to be added and
-    /// once to be distributed. A reduce-scatter followed by an allgather is a schedule.
+    /// Returns the result for an allreduce of `amount`. Lower end of the interval: `amount` must
+    /// leave and enter every set of nodes, and every term must be moved twice, once to be added and
+    /// once to be distributed. Upper end: a reduce-scatter followed by an allgather.
     fn of_sum(network: &Network, amount: u64) -> Result<Self, OptimumError> {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
-        // Under translations, the cut around one node is as good as any.
+        // Under translations, no cut gives a larger bound than the cut around one node.
         let crossing = |network: &Network| match network.translations.is_empty() {
             true => pack(network, &[(0, amount)]),
             false if nodes < 2 => Ok(Packing { time: (0, 1), cut: Vec::new() }),
@@ -210,8 +213,9 @@ impl Parts {
     }
 }
 
-/// Errors if the links into and out of a switch differ. Otherwise the switch can be replaced by
-/// links between its neighbours that admit the same packings (Bang-Jensen et al., 1995).
+/// Errors if the links into a switch and those out of it have different total capacities. If they
+/// are equal, links between the neighbours of the switch can replace it and admit the same packings
+/// (Bang-Jensen et al., 1995).
 fn passes_on(network: &Network) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
@@ -242,7 +246,7 @@ fn leaving_nodes(network: &Network) -> u128 {
     sum * u128::from(network.copies())
 }
 
-/// Returns how much longer a schedule takes that fills links if ports limit nodes: the largest
+/// Returns the factor by which ports slow down a schedule that fills all links: the largest
 /// capacity of the links of a node divided by that of its ports, at least 1.
 fn slowed_by_ports(network: &Network) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
@@ -257,7 +261,7 @@ fn slowed_by_ports(network: &Network) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the time that the ports of nodes need for what nodes themselves send and receive, in
+/// Returns the time that the ports need for the data that the nodes themselves send and receive, in
 /// units of load per capacity.
 fn through_ports(network: &Network, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };

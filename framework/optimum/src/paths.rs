@@ -3,7 +3,7 @@
 //! Vertices wait in a ring of buckets, one for each distance modulo the size of the ring (Dial,
 //! 1969). A two-level set of bits finds the next bucket that is not empty, so no heap is needed.
 
-/// No vertex, or no link.
+/// Stands for no vertex, or for no link.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The links of a network, sorted by the vertex that they leave (compressed sparse rows).
@@ -22,7 +22,7 @@ pub(crate) struct Rows {
 pub(crate) struct ShortestPaths {
     /// The distance of each vertex; `NONE` if there is no path.
     pub distance: Vec<u32>,
-    /// The link through which each vertex is reached.
+    /// The link through which the tree reaches each vertex.
     pub parent: Vec<u32>,
     /// The vertices in the order of their distances.
     pub order: Vec<u32>,
@@ -30,7 +30,8 @@ pub(crate) struct ShortestPaths {
     bucket: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// Which buckets are not empty, and which words of these bits are not zero.
+    /// A bit for each bucket that is not empty, and a bit for each word of these bits that is not
+    /// zero.
     occupied: Vec<u64>,
     summary: Vec<u64>,
 }
@@ -51,7 +52,7 @@ impl ShortestPaths {
         }
     }
 
-    /// Finds the tree of `from`. Distances must fit into 32 bits.
+    /// Finds the shortest-path tree of vertex `from`. Distances must fit into 32 bits.
     pub(crate) fn find(&mut self, links: &Rows, lengths: &[u32], from: u32) {
         self.distance.fill(NONE);
         self.order.clear();

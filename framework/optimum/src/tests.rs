@@ -1,5 +1,5 @@
-//! Intervals against exact linear programs, enumerated cuts and closed forms, and refused
-//! certificates.
+//! Compares intervals with exact linear programs, enumerated cuts and closed forms. Corrupted
+//! certificates are refused.
 
 use crate::certificate::{Certificate, Proof};
 use crate::check::check;
@@ -25,8 +25,8 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// Returns a strongly connected network with directed links of capacities 1 to 4, of which the
-    /// opposite ones differ or are missing. The last vertices are switches.
+    /// Returns a strongly connected network of directed links with capacities from 1 to 4. The
+    /// opposite link may have another capacity or be missing. The last vertices are switches.
     fn network(&mut self) -> Network {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
@@ -112,8 +112,8 @@ fn linear_program(network: &Network, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     }
 }
 
-/// 50 networks with unequal and asymmetric capacities, switches and ports: the interval holds the
-/// optimum of a linear program, and is narrow.
+/// Tests 50 networks with unequal and asymmetric capacities, switches and ports: each interval is
+/// narrow and holds the optimum of a linear program.
 #[test]
 fn intervals_hold_the_optimum_of_linear_programs() {
     let (mut random, mut narrow) = (Random(1), 0);
@@ -139,8 +139,8 @@ fn intervals_hold_the_optimum_of_linear_programs() {
     assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
 }
 
-/// Returns the largest ratio, over all sets of vertices that miss a node, of the amount inside and
-/// the capacity of the links that leave (or, if `turned`, enter) the set.
+/// Returns the largest ratio, over all sets of vertices that do not contain all nodes, of the
+/// amount inside the set to the capacity of the links that leave (or, if `turned`, enter) the set.
 fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
@@ -183,8 +183,9 @@ fn packings_of_trees_reach_the_largest_cut() {
     }
 }
 
-/// Suh & Shin (1998), section 3.1.4: n N1 / 8 blocks on a torus with an even longest side N1, and
-/// n N1 / 4 on a mesh. On a hypercube half of the blocks cross each dimension.
+/// By Suh & Shin (1998), section 3.1.4, n N1 / 8 blocks use a link of a torus with an even longest
+/// side N1, and n N1 / 4 blocks a link of a mesh. On a hypercube half of the blocks cross each
+/// dimension.
 #[test]
 fn regular_networks_have_closed_forms() {
     let exchange = |topology| interval(topology, Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -228,8 +229,9 @@ fn a_million_nodes_of_a_torus_need_one_source() {
     assert_eq!(optimum.certificate.network.links.len(), 6);
 }
 
-/// One port under `store-and-forward` with every hop through ports, as a schedule of neighbour
-/// sends in synchronous steps needs. All distances of an 8x8 torus add up to 256 for each node.
+/// Under `store-and-forward` with one port, data passes through ports at every hop, as in a
+/// schedule that sends only to neighbours in synchronous steps. The distances from a node of an 8x8
+/// torus to all others add up to 256.
 #[test]
 fn ports_at_every_hop_limit_forwarding() {
     let vertex_limits = |topology: &str| {
@@ -266,9 +268,10 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     let (lower, upper) = copies("mesh:4x4", &GATHER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
-    // 2 (n - 1) of n parts through four links of each node.
+    // Each node sends 2 (n - 1) parts of size 1/n over four links.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
-    // A node of a mesh sends its term over two links: 1/2. All links: 30/48.
+    // The corner of a mesh sends its term over two links, in the time 1/2. All links together need
+    // 30/48.
     assert_eq!(copies("mesh:4x4", &ALL_REDUCE, "ports=all"), (0.625, 0.9375));
     // Switches pass on what they receive.
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
@@ -284,7 +287,7 @@ fn nothing_takes_no_time() {
     assert_eq!(optimum.bottleneck, Bottleneck::Nothing);
 }
 
-/// Every field that a proof rests on is corrupted in turn.
+/// Corrupts each field on which a proof depends, one after another.
 #[test]
 fn corrupted_certificates_are_refused() {
     let refused = |topology, kind, corrupt: &dyn Fn(&mut Certificate), why: &str| {

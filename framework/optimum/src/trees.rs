@@ -1,17 +1,18 @@
 //! Packings of spanning trees: the least time of collectives that copy data.
 //!
-//! If data may be copied, the data of the nodes of a set crosses each cut around the set once. So
-//! the time is at least the amount inside the set, divided by the capacity of the links that leave
-//! it, for every set that misses a node. Some packing of trees reaches the largest of these bounds
-//! (Edmonds, 1973, for one root; Zhao et al., "ForestColl", 2024, for all).
+//! If data may be copied, the data of the nodes in a set of vertices needs to leave the set only
+//! once. So for every set that does not contain all nodes, the time is at least the amount of data
+//! inside the set, divided by the capacity of the links that leave the set. Some packing of trees
+//! reaches the largest of these bounds (Edmonds, 1973, for one root; Zhao et al., "ForestColl",
+//! 2024, for all nodes as roots).
 //!
-//! To find the largest, add a source with a link to each node, whose capacity is the node's amount.
-//! A time T is enough if the largest flow from the source to every node is the sum of all amounts,
-//! where links have T times their capacity. If it is less, the smallest cut is a set with a larger
-//! bound, which is the next T (Dinkelbach's method). All numbers are fractions of whole numbers,
-//! so the result is exact.
+//! To find the largest bound, add a source with a link to each node, whose capacity is the node's
+//! amount. A time T is enough if the largest flow from the source to every node is the sum of all
+//! amounts, where links have T times their capacity. If the flow to some node is less, its smallest
+//! cut is a set with a larger bound, which is the next T (Dinkelbach's method). All numbers are
+//! fractions of whole numbers, so the result is exact.
 //!
-//! Sums are copies with all links turned round.
+//! A sum takes the time of a copy with all links reversed.
 
 use crate::error::{MAX_CELLS, OptimumError};
 use crate::flow::{Ratio, expand};
@@ -21,13 +22,13 @@ use crate::network::Network;
 /// The least time of a collective that copies data, in units of load per capacity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Packing {
-    /// The amount inside the best set and the capacity of the links that leave it.
+    /// The amount inside the best set, divided by the capacity of the links that leave the set.
     pub time: Ratio,
     /// The vertices of the set, in ascending order.
     pub cut: Vec<u32>,
 }
 
-/// Finds the packing for these amounts of data, each of which all other nodes receive.
+/// Finds the packing for these amounts of data. All other nodes receive each of them.
 ///
 /// # Errors
 /// If a node cannot be reached, or the problem is too large.

@@ -1,11 +1,11 @@
-//! Verifies cuts, and that a packing of trees reaches them.
+//! Verifies cuts, and verifies that a packing of trees takes no longer than its cut requires.
 
 use super::Graph;
 use std::collections::VecDeque;
 
-/// A set of vertices whose data must leave it.
+/// A set of vertices that contains data which must leave the set.
 pub(super) struct Side {
-    /// The amount of data of the nodes inside, and the capacity of the links that leave the set.
+    /// The amount of data of the nodes inside the set, and the capacity of the links that leave it.
     amount: u128,
     capacity: u128,
     amounts: Vec<(usize, u64)>,
@@ -13,7 +13,8 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// Adds up what a set has, and what leaves it. `turned`: all links are turned round.
+    /// Computes the amount of data inside a set, and the capacity of the links that leave it. If
+    /// `turned`, all links are reversed.
     pub(super) fn new(
         graph: &Graph,
         amounts: &[(usize, u64)],
@@ -46,8 +47,9 @@ impl Side {
         if self.amount == 0 { 0.0 } else { self.amount as f64 / self.capacity as f64 }
     }
 
-    /// Returns whether every node can receive all data in this time by a flow of its own. Then a
-    /// packing of trees exists (Edmonds, 1973).
+    /// Returns whether each node, considered alone, can receive all data in this time (the largest
+    /// flow to it is the sum of all amounts). If so, a packing of trees delivers all data to all
+    /// nodes in this time (Edmonds, 1973).
     pub(super) fn is_packed(&self, graph: &Graph) -> bool {
         let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
         let source = graph.vertices;
@@ -105,8 +107,10 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
     flow.min(enough)
 }
 
-/// Returns both ends for a sum of `amount` that every node receives. The sum leaves the set `out`
-/// and enters the set `into`; a reduce-scatter and an allgather reach the upper end.
+/// Returns the lower and the upper bound on the time of an allreduce of `amount`. The lower bound
+/// comes from the cuts `out` (data must leave this set) and `into` (data must enter this set) and
+/// from the capacity of all links. The upper bound is the time of a reduce-scatter followed by an
+/// allgather; it is `None` if the saved cuts do not prove this time.
 pub(super) fn sum_for_all(
     graph: &Graph,
     amount: u64,
@@ -117,7 +121,7 @@ pub(super) fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // Some node inside has data for the others, and needs theirs.
+    // The set contains a node, so `amount` must leave the set (or enter it, if links are reversed).
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;

@@ -1,12 +1,12 @@
-//! A flow problem as the solver needs it: all links, the amounts of the sources, and what is
-//! limited.
+//! A flow problem as the solver needs it: all links, the amounts of the sources, and the resources
+//! with limited capacity.
 
 use crate::demand::Demand;
 use crate::network::{Network, PortRule};
 use crate::paths::{NONE, Rows};
 
-/// Lists the links of the whole network, and for each the index of the link of which it is an
-/// image under a translation.
+/// Lists the links of the whole network. For each link, also returns the index of the listed link
+/// of which it is an image under a translation.
 pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
     let count = network.link_count() as usize;
     let (tail, head) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -48,7 +48,7 @@ pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
             images.push(index);
         }
         rows.first.push(rows.head.len() as u32);
-        // Count the coordinates up, the last axis fastest.
+        // Advance to the next coordinates; the last axis varies fastest.
         for (coordinate, side) in at.iter_mut().zip(sides).rev() {
             *coordinate += 1;
             if *coordinate < *side {
@@ -60,11 +60,11 @@ pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
     (rows, images)
 }
 
-/// The amounts that each source has for each vertex.
+/// The amount of data that each source has for each vertex.
 pub(super) struct Amounts {
     nodes: u32,
     pub sources: Vec<u32>,
-    /// The receivers of each source; empty if all nodes receive `even`.
+    /// The receivers of each source; empty if all nodes receive the amount `even`.
     pub rows: Vec<Vec<(u32, u64)>>,
     pub even: u64,
 }
@@ -84,7 +84,7 @@ impl Amounts {
                 let (sources, rows) = rows.iter().cloned().unzip();
                 Self { nodes, sources, rows, even: 0 }
             }
-            // Other demands are packings of trees.
+            // Other demands are solved by packings of trees, without flows.
             _ => Self { nodes, sources: Vec::new(), rows: Vec::new(), even: 0 },
         }
     }
@@ -104,7 +104,8 @@ impl Amounts {
         }
     }
 
-    /// Returns the sum of amounts times distances; `Err` has a receiver that is not reached.
+    /// Returns the sum of amounts times distances. The error is a receiver without a path from the
+    /// source.
     pub(super) fn weighted(&self, index: usize, distance: &[u32]) -> Result<u128, u32> {
         let mut sum = 0;
         match self.rows.get(index) {
@@ -128,14 +129,14 @@ impl Amounts {
     }
 }
 
-/// What is limited: each link, and ports.
+/// The resources with limited capacity: links and ports.
 pub(super) struct Resources {
-    /// The capacity of each resource. Images of a link are one resource.
+    /// The capacity of each resource. All images of a link are one resource.
     pub capacities: Vec<u64>,
-    /// The resources of each link, one column for each kind. The number of resources stands for
-    /// none.
+    /// For each kind of resource, a column with the resource that each link uses. The number of
+    /// resources stands for no resource.
     pub columns: Vec<Vec<u32>>,
-    /// The capacities of the links if cuts are worth a search, otherwise empty.
+    /// The capacities of the links if the solver should search for cuts, otherwise empty.
     pub cut_capacities: Vec<u64>,
     pub nodes: u32,
 }

@@ -1,4 +1,5 @@
-//! The iteration: trees, steps towards them, and both ends of the interval.
+//! The iteration: shortest-path trees, steps of the flows towards them, and both ends of the
+//! interval.
 
 use super::problem::{Amounts, Resources};
 use super::{Ratio, Solution, value};
@@ -8,11 +9,11 @@ use crate::paths::{NONE, Rows, ShortestPaths};
 
 /// Weight of the prices so far when the prices of the next checks are averaged.
 const DECAY: f32 = 0.8;
-/// Checks without progress after which the search ends.
+/// Number of checks without progress after which the search ends.
 const MAX_STALE: u32 = 16;
-/// Halvings of a step.
+/// Number of bisections in the search for the best step.
 const BISECTIONS: u32 = 10;
-/// Progress is a change of an end by more than this factor.
+/// A check makes progress if an end of the interval improves by more than this factor.
 const PROGRESS: f64 = 1.0003;
 
 pub(super) struct Solver<'a> {
@@ -24,13 +25,13 @@ pub(super) struct Solver<'a> {
     paths: ShortestPaths,
     /// The flow of each source on each link.
     flows: Vec<f32>,
-    /// The load of each resource, divided by its capacity, and the inverse capacity. One more entry
-    /// stands for no resource.
+    /// For each resource, its load divided by its capacity, and the inverse of its capacity. The
+    /// additional last entry stands for no resource.
     load: Vec<f32>,
     inverse: Vec<f32>,
     price: Vec<f32>,
     average: Vec<f32>,
-    /// Whole-number lengths of the resources and of the links.
+    /// The lengths of the resources and of the links, in whole numbers.
     resource_length: Vec<u32>,
     length: Vec<u32>,
     tree: Tree,
@@ -38,7 +39,7 @@ pub(super) struct Solver<'a> {
     best: Vec<u32>,
 }
 
-/// Buffers for the tree of one source, and for the line towards it.
+/// Buffers for the tree of one source, and for the step of its flow towards the tree.
 struct Tree {
     below: Vec<f32>,
     flow: Vec<f32>,
@@ -97,10 +98,11 @@ impl<'a> Solver<'a> {
         // `sharpness` is eta times the largest load.
         let (mut sharpness, mut stale) = (20.0_f32, 0);
         let (mut upper, mut best_upper, mut best_lower) = (0.0, f64::INFINITY, 0.0_f64);
-        // Equal lengths are a first candidate: bytes times hops over all links.
+        // Start with equal lengths. They give the sum of bytes times hops, divided by the capacity
+        // of all resources.
         let all: f32 = self.resources.capacities.iter().map(|capacity| *capacity as f32).sum();
         self.average.fill(1.0 / all);
-        // A phase with few sources makes little progress.
+        // A phase with few sources makes little progress, so the interval is examined less often.
         let period = 4.max(256 / sources.len().max(1) as u64);
         for phase in 1_u64.. {
             for i in (1..sources.len()).rev() {
@@ -119,7 +121,8 @@ impl<'a> Solver<'a> {
             // Examine the interval.
             upper = self.add_up();
             self.examine_average(cut.as_mut())?;
-            // Early averages still contain the prices of the first phases.
+            // Early averages still contain the prices of the first phases, so examine the current
+            // prices, too.
             if phase <= 4 * period && upper / value(self.lower) - 1.0 > gap {
                 self.set_prices(sharpness);
                 self.examine(cut.as_mut())?;
@@ -132,14 +135,16 @@ impl<'a> Solver<'a> {
             if upper == 0.0 || upper / lower - 1.0 <= gap {
                 break;
             }
-            // The largest load can rise again, so progress is against the best so far.
+            // The largest load can rise again, so compare both ends of the interval with the best
+            // so far.
             let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
             stale = if is_stale { stale + 1 } else { 0 };
             if stale >= MAX_STALE {
                 break;
             }
             (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
-            // Sharpen the prices as the interval closes, or if it does not.
+            // Sharpen the prices (increase eta) as the interval closes, and also if it no longer
+            // closes.
             let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
             let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
             sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -192,7 +197,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Moves the flow of a source towards its shortest-path tree. `first`: there is no flow yet.
+    /// Moves the flow of a source towards its shortest-path tree. If `first`, there is no flow yet.
     fn route(
         &mut self,
         source: usize,
@@ -219,7 +224,7 @@ impl<'a> Solver<'a> {
             flow[link as usize] = amount;
             below[self.links.tail[link as usize] as usize] += amount;
         }
-        // Compute the change of loads for a whole step.
+        // Compute how the loads would change if the tree replaced the whole flow.
         let count = self.links.head.len();
         let old = &mut self.flows[source * count..(source + 1) * count];
         change.fill(0.0);
@@ -284,20 +289,21 @@ impl<'a> Solver<'a> {
         most
     }
 
-    /// Examines the averaged prices, and reduces their weight against later ones.
+    /// Examines the lengths that follow from the averaged prices, and reduces the weight of these
+    /// prices against later ones.
     fn examine_average(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
         let total = self.set_lengths(true);
         self.average.iter_mut().for_each(|average| *average *= DECAY);
         self.lower_from_lengths(total, cut)
     }
 
-    /// Examines the prices of this moment.
+    /// Examines the lengths that follow from the current prices.
     fn examine(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
         let total = self.set_lengths(false);
         self.lower_from_lengths(total, cut)
     }
 
-    /// Keeps the lower end that follows from the lengths if it is the best.
+    /// Keeps the lower end of the interval that follows from the lengths if it is the best so far.
     fn lower_from_lengths(
         &mut self,
         total: u128,
@@ -321,7 +327,7 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    /// Keeps the lower end of the best cut if it is larger.
+    /// Keeps the lower end of the interval that follows from the best cut if it is the best so far.
     fn take_cut(&mut self, cut: &mut BestCut<'_>) {
         cut.improve();
         let lengths = cut.lengths();
