@@ -5,22 +5,24 @@
 //! these is a lower bound on the completion time. Machines of the model `flat` have no steps and no
 //! network; `model/flat/bound.rs` has their bounds.
 //!
-//! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps:
-//!   `ceil(log_(k+1) n)` start-ups, and one barrier less (Suh & Shin, 3.1.4, for one port). In the
-//!   model `circuit` a port carries q circuits, so k is q times the number of ports (Spencer, 3.1).
-//!   If some pairs of nodes exchange nothing, n is the largest number of peers of a node, plus one.
-//! * **Transmission.** This is the largest of three bounds. A node's bytes pass through its k ports
-//!   and its links. The bytes that must cross a cut share the links of the cut (see `cuts`): for
-//!   the complete exchange of m-byte blocks `n N1 / 8 m` bytes per link on a torus with an even
-//!   longest side N1, and `n N1 / 4 m` on a mesh (Suh & Shin, 3.1.4). And all bytes times hops
-//!   share all links (Spencer, 4.6). In `wormhole`, a link that carries `free_contention` messages
-//!   at full speed counts as that many links.
+//! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps. So
+//!   a schedule has at least `ceil(log_(k+1) n)` start-ups, and one barrier fewer (Suh & Shin,
+//!   3.1.4, for one port). In the model `circuit` a port carries q circuits, so k is q times the
+//!   number of ports (Spencer, 3.1). If some pairs of nodes exchange nothing, n is the largest
+//!   number of peers of a node, plus one.
+//! * **Transmission.** This is the largest of three bounds. (1) A node's bytes pass through its k
+//!   ports and its links. (2) The bytes that must cross a cut share the links of the cut (see
+//!   `cuts`). For the complete exchange of m-byte blocks these are `n N1 / 8 m` bytes per link on a
+//!   torus with an even longest side N1, and `n N1 / 4 m` on a mesh (Suh & Shin, 3.1.4). (3) A
+//!   block of b bytes that crosses h links uses link capacity for b h bytes. The sum over all
+//!   blocks is divided among all links (Spencer, 4.6). In `wormhole`, a link that carries
+//!   `free_contention` messages at full speed counts as that many links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
-//!   of m bytes, n nodes share them at best: (n - 1)/n m bytes for one node. In a reduce-scatter a
-//!   node needs n - 1 times its result. For an allreduce, this and 2 (n - 1)/n m bytes through a
-//!   node's ports give the bound of Chan et al. (2007).
-//! * **Propagation.** Some block travels between the two most distant nodes of which one has data
-//!   for the other.
+//!   of m bytes, n nodes share these additions at best: (n - 1)/n m bytes for one node. In a
+//!   reduce-scatter a node adds n - 1 times the size of its result. For an allreduce, this bound
+//!   and 2 (n - 1)/n m bytes through a node's ports give the bound of Chan et al. (2007).
+//! * **Propagation.** Among the pairs of nodes of which one has data for the other, the most
+//!   distant pair determines the propagation.
 //!
 //! In `store-and-forward` a message has a start-up for each hop, and the slowest message of a step
 //! need not be the one with most hops. There the bound is the larger of two: start-ups and
@@ -46,17 +48,17 @@ pub enum BoundKind {
     /// The number of steps until data can have reached all of its destinations.
     #[default]
     StartUps,
-    /// The bytes of a node through its ports.
+    /// The bytes that a node must send or receive through its ports.
     Ports,
-    /// The bytes of a node over its links.
+    /// The bytes that a node must send or receive over its links.
     NodeLinks,
     /// The bytes across the bisection of the network.
     Bisection,
     /// The bytes across another cut.
     Cut,
-    /// Bytes times hops over all links.
+    /// The sum of bytes times hops over all blocks, divided among all links.
     Distances,
-    /// The largest flow through all links.
+    /// The largest link load that no choice of routes can avoid, computed from network flows.
     Flow,
     /// The longest route, stored at every node.
     Hops,
@@ -124,8 +126,8 @@ pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: Port
     traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64 / fastest
 }
 
-/// Returns the bytes that must pass through a port or a link, and the argument. A link carries
-/// `free` messages at full speed.
+/// Returns the largest number of bytes that must pass through one port or one link, and the
+/// argument for it. A link carries `free` messages at full speed.
 pub(super) fn network_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -140,13 +142,13 @@ pub(super) fn network_bytes(
     (through_ports, if through_ports > 0.0 { BoundKind::Ports } else { BoundKind::StartUps })
 }
 
-/// Returns the smallest latency of the longest route, in units of `hop_us`.
+/// Returns the smallest latency that the longest route can have, in units of `hop_us`.
 pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// Returns the larger of a transmission time and the injection time of the busiest node's bytes,
-/// and the argument.
+/// Returns the larger of two times, and the argument for it: `transmission_us`, and the time that
+/// the busiest node's bytes take between the node and the network.
 pub(super) fn or_injected(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -163,7 +165,8 @@ pub(super) fn or_injected(
     if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
 }
 
-/// Returns the same as [`network_bytes`] if each byte is charged at every hop.
+/// Returns the bound of [`network_bytes`] for messages that are stored at every node of their
+/// routes, so that each byte is charged at every hop.
 pub(super) fn stored_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,

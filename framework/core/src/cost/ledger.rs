@@ -1,7 +1,7 @@
-//! A record of the facts of a schedule's steps. From it, models that need only these facts can
-//! compute the time again, for any machine and block size, without planning the schedule again.
+//! A ledger: the step facts of a schedule. From a ledger, a model that needs only step facts can
+//! compute the completion time for any machine and block size, without planning the schedule again.
 //!
-//! Most steps of a schedule have equal facts. Each kind of step is stored once, and the schedule as
+//! Most steps of a schedule have equal facts. Each kind of step is stored once, and the schedule is
 //! a run-length encoded list of kinds. Steps are replayed one by one in their order, so that sums
 //! are the same to the last bit.
 

@@ -43,7 +43,8 @@ pub fn parameters() -> Vec<&'static dyn Parameter> {
     all
 }
 
-/// Returns the names of the models that read a parameter, and `planning` if that reads it, too.
+/// Returns the names of the models that read a parameter, followed by `planning` if planning reads
+/// the parameter.
 pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
     let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
@@ -72,7 +73,8 @@ pub struct ParameterValue {
 #[derive(Debug, Clone)]
 pub struct Machine {
     name: String,
-    /// The definition of a machine of the experiment, as the spec of a preset.
+    /// The definition of the machine as a spec that starts from a preset, if the experiment defines
+    /// the machine.
     stands_for: Option<String>,
     settings: Settings,
     /// The model that computes completion times.
@@ -102,8 +104,8 @@ impl Machine {
         Self::parse_with(text, &[])
     }
 
-    /// Parses a spec like [`Machine::parse`]. Machines of the experiment (`own`) hide presets of
-    /// the same name.
+    /// Parses a spec like [`Machine::parse`], with the machines of an experiment (`own`). If one of
+    /// these has the name of a preset, the name means the machine of the experiment.
     pub fn parse_with(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();
@@ -182,7 +184,7 @@ impl Machine {
     }
 
     /// Returns the settings of the spec in canonical form: in the order of the parameters, without
-    /// values that are inherited.
+    /// values that are equal to the inherited ones.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);
@@ -208,7 +210,7 @@ impl Machine {
         self.values_of(self.parameters())
     }
 
-    /// Returns inherited values that the machine's model does not read.
+    /// Returns values from the preset or the experiment that the machine's model does not read.
     pub fn unused(&self) -> Vec<ParameterValue> {
         let has = self.parameters();
         let others = parameters().into_iter().filter(|p| !has.iter().any(|q| q.key() == p.key()));
@@ -264,7 +266,8 @@ impl Machine {
         self.pricing.background_file()
     }
 
-    /// Returns the machine with the background traffic of that file.
+    /// Returns the machine with this background traffic, which was read from
+    /// [`Machine::background_file`].
     #[must_use]
     pub fn with_background(self, background: Background) -> Self {
         Self { background: Some(Arc::new(background)), ..self }
@@ -291,7 +294,7 @@ impl Machine {
         self.pricing.bounds_by_links()
     }
 
-    /// Returns the machine as a machine of the experiment: `name` stands for all current settings.
+    /// Returns a machine of the experiment: `name` stands for all current settings of this machine.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         self.stands_for = Some(self.in_presets());
@@ -302,14 +305,15 @@ impl Machine {
         self
     }
 
-    /// Returns the definition of a machine of the experiment: a spec that has the same meaning
-    /// without the experiment's file.
+    /// Returns the definition of the machine if the experiment defines it: a spec that has the same
+    /// meaning without the experiment's file. It does not include the settings of the machine's own
+    /// spec.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
 
-    /// Returns the spec of a preset for a machine of the experiment, with the settings of its own
-    /// spec included.
+    /// Returns the definition as [`Machine::stands_for`] does, but with the settings of the
+    /// machine's own spec included.
     pub fn definition(&self) -> Option<String> {
         self.stands_for.as_ref().map(|_| self.in_presets())
     }
@@ -334,7 +338,8 @@ impl Machine {
     }
 }
 
-/// An evaluator that refuses topologies on which ranks share a node. It has the model's name.
+/// An evaluator that refuses topologies on which ranks share a node. The string is the model's
+/// name.
 struct SharedNodesRefused(&'static str);
 
 impl Listener for SharedNodesRefused {

@@ -98,34 +98,35 @@ pub trait Model: Debug + Send + Sync {
         true
     }
 
-    /// Returns how fast data moves through links and ports; `None` if the model has no links, or if
-    /// times are random.
+    /// Returns limits on the speed of data through links and ports; `None` if the model has no
+    /// links, or if times are random.
     fn network_rates(&self) -> Option<NetworkRates> {
         None
     }
 }
 
-/// How fast data moves through links and ports, for bounds that follow from flows. No schedule
-/// exceeds these rates.
+/// Limits on the speed of data through links and ports, for lower bounds that are computed from
+/// network flows. No schedule exceeds these rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkRates {
     /// The time of a byte on a link of bandwidth 1, in µs.
     pub link_byte_us: f64,
-    /// The ports of a node, each as fast as a link. `None` if ports do not limit bytes.
+    /// The ports of a node. `None` if ports do not limit bytes.
     pub ports: Option<PortRate>,
     /// The time of a byte between a node and the network, in µs; 0 if it is not limited.
     pub injection_byte_us: f64,
 }
 
-/// The ports of a node as capacities.
+/// The number and the speed of a node's ports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PortRate {
     /// The number of ports.
     pub limit: PortLimit,
     /// The time of a byte through a port onto a link of bandwidth 1, in µs.
     pub byte_us: f64,
-    /// Whether a message over h links holds ports for the time of h transmissions. Otherwise it
-    /// holds one port at each end for the time of one.
+    /// Whether a message over h links occupies ports for h transmission times, one for each hop.
+    /// Otherwise it occupies one port of its sender and one of its receiver for one transmission
+    /// time.
     pub each_hop: bool,
 }
 
@@ -213,9 +214,9 @@ pub trait Evaluator: Listener + Send {
     /// Returns the cost of the schedule. The error says why there is none.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// Sets a time at which the evaluator pauses, and ends a pause. Returns whether the evaluator
-    /// can pause: models whose work is limited per message cannot. An evaluator that has paused
-    /// during a step has missed events, so it has no cost.
+    /// Sets the time at which the evaluator pauses. A paused evaluator continues. Returns whether
+    /// the evaluator can pause: models whose work is limited per message cannot. An evaluator that
+    /// has paused during a step has missed events, so it has no cost.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }
@@ -236,13 +237,14 @@ pub trait Evaluator: Listener + Send {
         None
     }
 
-    /// Starts a time-space record, before the first step. Returns the record if ranks do not have
-    /// their own clocks.
+    /// Starts a time-space record, before the first step. A model in which ranks do not have their
+    /// own clocks returns the record as the error.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }
 
-    /// Returns the record, which is complete after [`Evaluator::cost`]; `None` if there is none.
+    /// Returns the time-space record, which is complete after [`Evaluator::cost`]; `None` if there
+    /// is none.
     fn time_space(&mut self) -> Option<TimeSpace> {
         None
     }
@@ -257,10 +259,11 @@ pub struct PricingContext<'a> {
     pub unit_bytes: f64,
     /// The random seed of the case's repetition.
     pub seed: u64,
-    /// Whether loads are counted in blocks. A message with more load than segments per block then
-    /// has several blocks.
+    /// Whether loads are counted in blocks. If so, a message whose load is larger than the number
+    /// of segments per block contains several blocks.
     pub counted: bool,
-    /// Background traffic on the links. The machine sets it if its model reads it.
+    /// Background traffic on the links. The machine sets this field if its model reads background
+    /// traffic.
     pub background: Option<&'a Background>,
 }
 

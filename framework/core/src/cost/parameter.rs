@@ -151,7 +151,8 @@ pub(super) static BYTE_US: TypedParameter<f64> = TypedParameter {
     read: parse_micros,
 };
 
-/// Injection: the link between a node and the network, in either direction.
+/// Transmission time of a byte on the injection link between a node and the network, in either
+/// direction.
 pub(super) static INJECTION_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "injection_byte_us",
     meaning: "transmission time of a byte between a node and the network, in each direction; 0 for no limit",
@@ -169,7 +170,7 @@ pub(super) static HOP_US: TypedParameter<f64> = TypedParameter {
     read: parse_micros,
 };
 
-/// Rearrangement of a byte within a node (rho, tm).
+/// Time to rearrange a byte within a node (rho, tm).
 pub(super) static REARRANGE_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "rearrange_byte_us",
     meaning: "rearrangement of a byte within a node",
@@ -178,7 +179,7 @@ pub(super) static REARRANGE_BYTE_US: TypedParameter<f64> = TypedParameter {
     read: parse_micros,
 };
 
-/// Reduction of a received byte (gamma).
+/// Time to reduce a received byte (gamma).
 pub(super) static REDUCE_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "reduce_byte_us",
     meaning: "reduction of a received byte",
@@ -187,7 +188,7 @@ pub(super) static REDUCE_BYTE_US: TypedParameter<f64> = TypedParameter {
     read: parse_micros,
 };
 
-/// A barrier between steps (tb).
+/// Time of a barrier between two steps (tb).
 pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
     key: "barrier_us",
     meaning: "barrier between steps: a time, or a formula such as 126d-113, where d = ceil(log2(nodes)) is the number of rounds",
@@ -196,7 +197,7 @@ pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
     read: Barrier::read,
 };
 
-/// The number of messages that a node can send, and receive, at a time.
+/// The number of messages that a node can send at a time. It can receive as many at the same time.
 pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     key: "ports",
     meaning: "messages that a node can send, and receive, at a time",
@@ -214,7 +215,8 @@ pub(super) static VIRTUAL_CHANNELS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// A machine's limit for the messages that a node sends, and receives, at a time.
+/// A machine's limit on the number of messages that a node sends at a time, and on the number that
+/// it receives at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortLimit {
     /// This number of messages.

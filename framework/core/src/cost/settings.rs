@@ -29,7 +29,7 @@ pub enum Origin {
     User,
     /// The definition of a machine in the experiment.
     Experiment,
-    /// The preset, which names this source.
+    /// The preset, with the source that it names for the value.
     Preset(&'static str),
     /// The default value of the parameter.
     Default,
@@ -75,7 +75,7 @@ impl Settings {
         set.unwrap_or_else(|| self.inherited(parameter))
     }
 
-    /// Returns the value and its origin without the spec's values.
+    /// Returns the value that the parameter would have if the spec did not set it, and its origin.
     pub(super) fn inherited(&self, parameter: &dyn Parameter) -> (String, Origin) {
         let key = parameter.key();
         if let Some((_, text)) = self.defined.iter().find(|(other, _)| *other == key) {

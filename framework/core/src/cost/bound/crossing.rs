@@ -11,23 +11,24 @@ pub(super) struct Side<'a> {
     /// 1 for each node of the set, and 0 for the others.
     inside: Vec<f64>,
     count: f64,
-    /// The data of the nodes of this side, if nodes have different amounts for all others.
+    /// Sum of the nodes' own data over the set; only for [`Demand::AllGatherUneven`].
     own: f64,
-    /// The amounts that leave and enter this side, if they are summed over pairs.
+    /// The amounts that must leave and enter the set; only with `pairs`.
     crossing: (f64, f64),
 }
 
-/// A demand that differs from pair to pair, as a table.
+/// A table of a demand that differs from pair to pair.
 #[derive(Debug)]
 pub(super) struct Pairs {
     /// The amounts that must leave and enter each node.
     ends: Vec<(f64, f64)>,
-    /// For each node, the sum of the amounts to and from each node.
+    /// For each pair of nodes, the sum of the amounts in both directions.
     both: Vec<f64>,
 }
 
 impl Pairs {
-    /// Lists a demand; `None` if the amounts across a cut follow from its number of nodes.
+    /// Creates the table of a demand; `None` if the amounts across a cut can be computed without it
+    /// ([`Demand::is_cheap`]).
     pub(super) fn of(demand: &Demand<'_>, nodes: usize) -> Option<Self> {
         if demand.is_cheap() {
             return None;
@@ -53,13 +54,13 @@ impl<'a> Side<'a> {
         Self { demand, pairs, inside, count: 0.0, own: 0.0, crossing: (0.0, 0.0) }
     }
 
-    /// Empties the set of these nodes.
+    /// Empties the set. `nodes` are the nodes that it contains.
     pub(super) fn clear(&mut self, nodes: impl Iterator<Item = usize>) {
         nodes.for_each(|node| self.inside[node] = 0.0);
         (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));
     }
 
-    /// Moves a node into the set, or out of it.
+    /// Adds a node to the set, or removes it from the set.
     pub(super) fn flip(&mut self, node: usize) {
         let sign = 1.0 - 2.0 * self.inside[node];
         if let Some(Pairs { ends, both }) = self.pairs {
@@ -84,8 +85,9 @@ impl<'a> Side<'a> {
         match self.demand {
             Demand::None => 0.0,
             Demand::Uniform(bytes) => here * there * bytes,
-            // The data of one side crosses the cut once. The nodes of one side can add their terms
-            // before they cross the cut.
+            // In an allgather, the data of each side crosses the cut once. In a reduce-scatter, the
+            // nodes of a side can add their terms for a node of the other side before they send
+            // them across.
             Demand::AllGather(bytes) | Demand::ReduceScatter(bytes) => here.max(there) * bytes,
             Demand::AllGatherUneven(own) => self.own.max(own.all() - self.own),
             Demand::Broadcast(_, bytes) | Demand::Reduce(_, bytes) | Demand::AllReduce(bytes) => {
@@ -99,8 +101,8 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Returns the sum of products of two vectors. Several sums at a time let the compiler use vector
-/// instructions. All values are whole numbers, so that the order of additions does not matter.
+/// Returns the dot product of two vectors. Eight partial sums let the compiler use vector
+/// instructions. All values are whole numbers, so the order of additions does not matter.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));

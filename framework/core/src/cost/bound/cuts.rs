@@ -1,20 +1,23 @@
 //! Lower bounds on link loads from cuts: the bytes that must cross a cut share its links.
 //!
 //! Every cut gives a valid bound. These cuts are examined:
-//! - Each single node.
+//! - Cuts around each single node.
 //! - The bisection of the topology, if it is known.
-//! - If that is not known to be the best cut, or if traffic is uneven: blocks of the grid of nodes
-//!   (such as the groups of a dragonfly), the nodes at each switch, and cuts along orders of the
-//!   nodes. These are the order along each dimension, by distance from node 0, by distance from the
-//!   node that is farthest from it, and by the Fiedler vector of the network (the eigenvector of
-//!   the second smallest eigenvalue of its Laplacian; Fiedler, 1973).
-//! - Improvements of the best of these: single nodes, switches, and switches with their nodes are
-//!   moved to the other side while that raises the bound (local search).
+//! - Further cuts, if the bisection is not known to be the best cut or if traffic is uneven. They
+//!   separate blocks of the grid of nodes (such as the groups of a dragonfly), or the nodes at each
+//!   switch. They also divide orders of the nodes into a first and a second part. The orders are
+//!   those along each dimension, by distance from node 0, by distance from the node that is
+//!   farthest from node 0, and by the Fiedler vector of the network (the eigenvector of the second
+//!   smallest eigenvalue of its Laplacian; Fiedler, 1973).
+//! - Improvements of the best of these cuts: single nodes, switches, and switches with their nodes
+//!   are moved to the other side while that raises the bound (local search).
 //!
-//! A cut divides switches, too. They follow the nodes: first each switch joins the side to which
-//! most of its links lead, then the side to which most of its links towards the nearest nodes lead.
+//! A cut divides switches, too. A switch is placed after the nodes, by one of two rules, and both
+//! are tried: the switch joins the side to which most of its links lead, or the side to which most
+//! of those links lead that bring it nearer to a node.
 //!
-//! Another bound is that all bytes times hops share all links.
+//! Another bound needs no cut: the sum of bytes times hops over all blocks is divided among all
+//! links.
 
 use super::BoundKind;
 use super::crossing::{Pairs, Side};
@@ -22,7 +25,8 @@ use super::demand::Demand;
 use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::{Topology, strides};
 
-/// The bytes that some link must carry, divided by its bandwidth, and the argument.
+/// A lower bound on the largest link load, divided by the link's bandwidth, and the argument for
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct OnLinks {
     pub bytes: f64,
@@ -30,12 +34,13 @@ pub(super) struct OnLinks {
 }
 
 impl OnLinks {
-    /// Returns the larger bound; at a tie (up to rounding) this one.
+    /// Returns the larger of this bound and another; this one if they are equal up to rounding.
     fn or(self, bytes: f64, kind: BoundKind) -> Self {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
 
-    /// Returns the larger of this bound and that of all bytes times hops over all links.
+    /// Returns the larger of this bound and the bound from distances: the sum of bytes times hops
+    /// over all blocks, divided by the bandwidth of all links.
     fn or_distances(self, hop_bytes: f64, bandwidth: f64) -> Self {
         if bandwidth > 0.0 { self.or(hop_bytes / bandwidth, BoundKind::Distances) } else { self }
     }
@@ -43,13 +48,13 @@ impl OnLinks {
 
 /// Largest number of nodes for which links are examined one by one.
 const MAX_NODES: u64 = 1 << 13;
-/// Largest number of nodes for which every pair is examined.
+/// Largest number of nodes for which every pair of nodes is examined.
 const MAX_PAIRED: u64 = 1 << 10;
 /// Largest number of nodes for the local search.
 const MAX_MOVED: u64 = 1 << 6;
 
-/// Returns the best bound. `hop_bytes`: all bytes times hops. `busiest`: the largest amount that a
-/// node must send or receive.
+/// Returns the best bound. `hop_bytes` is the sum of bytes times hops over all blocks, `busiest`
+/// the largest amount that a node must send or receive.
 pub(super) fn on_links(
     topology: &dyn Topology,
     demand: &Demand<'_>,
@@ -65,7 +70,7 @@ pub(super) fn on_links(
         return found.or(at_nodes, BoundKind::NodeLinks).or_distances(hop_bytes, bandwidth);
     };
     let found = found.or_distances(hop_bytes, network.links.bandwidth());
-    // Single nodes.
+    // Cuts around single nodes.
     let nodes = topology.nodes() as usize;
     let pairs = Pairs::of(demand, nodes);
     let mut cut = Cut::new(&network, Side::new(demand, pairs.as_ref(), nodes));
@@ -79,7 +84,7 @@ pub(super) fn on_links(
     if demand.is_even() && topology.bisection().is_some_and(|bisection| bisection.exact) {
         return found;
     }
-    // Sets of nodes.
+    // Cuts around sets of nodes.
     let radices = topology.node_network().unwrap_or(topology).radices();
     let mut orders = blocks(radices, &network);
     orders.extend(dimensions(radices, network.nodes()));
@@ -96,7 +101,7 @@ pub(super) fn on_links(
     for follow in &follow[..if network.is_direct() { 1 } else { 2 }] {
         orders.iter().for_each(|order| best.along(order, follow, &mut cut));
     }
-    // The improvement of the best one.
+    // Improve the best cut.
     if topology.nodes() <= MAX_MOVED {
         best.improve(&mut cut);
     }
@@ -122,8 +127,8 @@ fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns the bound from the links of the root, and of the busiest node, in a network whose links
-/// are not listed.
+/// Returns the larger of two bounds, from the links of the root and from those of the busiest node,
+/// for a network whose links are not listed.
 fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
     // Messages between ranks of one node use no link.
     if topology.node_network().is_some() {
@@ -131,7 +136,8 @@ fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
     }
     let (out, into) = demand.at(demand.root(), topology.nodes());
     let at_root = topology.links_from(demand.root()).map_or(0.0, |n| out.max(into) / n as f64);
-    // Any node may be the busiest one.
+    // It is not known which node is the busiest one, so use the largest number of links of any
+    // node.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -143,12 +149,14 @@ fn fastest(topology: &dyn Topology) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
-/// A rule by which switches follow the nodes to a side of a cut: those with most of their links to
-/// this side.
+/// A rule that places switches on a side of a cut: a switch follows the nodes to the first side
+/// when more than half of the bandwidth of its links leads there. Some rules do not count all
+/// links.
 struct Follow<'a> {
-    /// For each vertex, the hops to the nearest node, if only links towards the nearest nodes count.
+    /// For each vertex, the number of hops to the nearest node, if only links towards the nearest
+    /// nodes count. `None` if all links count.
     level: Option<&'a [u32]>,
-    /// For each vertex, half of the bandwidth of the links that count.
+    /// For each vertex, half of the bandwidth of those of its links that count.
     half: Vec<f64>,
 }
 
@@ -164,19 +172,19 @@ impl<'a> Follow<'a> {
         follow
     }
 
-    /// Returns whether the link between a vertex and a switch counts.
+    /// Returns whether a switch's link to this vertex counts.
     fn counts(&self, vertex: u32, switch: u32) -> bool {
         self.level.is_none_or(|level| level[vertex as usize] < level[switch as usize])
     }
 }
 
-/// The links between nodes and switches.
+/// The nodes and switches of a network, and the links between them.
 struct Network {
     links: Adjacency,
     /// The ranks of each node.
     ranks: Vec<Vec<u32>>,
-    /// Sets of vertices that the local search moves together: each vertex, and each switch with the
-    /// nodes that have no other link.
+    /// Sets of vertices that the local search moves together: each single vertex, and each switch
+    /// with those nodes that have no link to any other vertex.
     units: Vec<Vec<u32>>,
 }
 
@@ -217,9 +225,11 @@ impl Network {
 struct Cut<'a> {
     network: &'a Network,
     inside: Vec<bool>,
-    /// The bandwidth of the links that leave the first side. The opposite links have the same.
+    /// The bandwidth of the links from the first side to the second. Those in the opposite
+    /// direction have the same bandwidth.
     across: f64,
-    /// For each switch, the bandwidth of its links to the first side that decide whether it follows.
+    /// For each switch, the bandwidth of those of its links to the first side that count in the
+    /// current rule ([`Follow`]).
     joined: Vec<f64>,
     side: Side<'a>,
 }
@@ -249,7 +259,8 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves a node to the first side with the switches that follow, and adds them to `moved`.
+    /// Moves a node to the first side, together with the switches that follow it, and adds all of
+    /// them to `moved`.
     fn join(&mut self, node: u32, follow: &Follow<'_>, moved: &mut Vec<u32>) {
         let mut first = moved.len();
         moved.push(node);
@@ -285,7 +296,7 @@ impl<'a> Cut<'a> {
         self.across = 0.0;
     }
 
-    /// Returns the bytes for each unit of bandwidth.
+    /// Returns the bytes that must cross the cut, per unit of its bandwidth.
     fn bound(&self) -> f64 {
         let bytes = self.side.bytes();
         if bytes > 0.0 && self.across > 0.0 { bytes / self.across } else { 0.0 }
@@ -307,8 +318,8 @@ impl Best {
         }
     }
 
-    /// Moves nodes to the first side in the given order, each with the switches that follow, and
-    /// considers every cut on the way.
+    /// Moves nodes to the first side in the given order, each with the switches that follow it, and
+    /// considers the cut after each move.
     fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
         let mut moved = Vec::new();
         for node in order {
@@ -318,8 +329,8 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves units to the other side, each time the one that raises the bound most, until no move
-    /// helps.
+    /// Moves units to the other side until no move raises the bound. Each time moves the unit that
+    /// raises the bound most.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -344,7 +355,8 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Returns the bound of the best cut, without the rounding errors of moved vertices.
+    /// Returns the bound of the best cut. Its bandwidth is added up again, because moves of
+    /// vertices add rounding errors.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
@@ -357,7 +369,8 @@ impl Best {
     }
 }
 
-/// Returns sets of nodes: the blocks of the grid of node numbers, and the nodes at each switch.
+/// Returns sets of nodes: the blocks of consecutive node numbers along each dimension of the grid,
+/// and the nodes at each switch.
 fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     let nodes = network.nodes() as u32;
     let mut blocks: Vec<Vec<u32>> = Vec::new();
@@ -372,7 +385,7 @@ fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     blocks
 }
 
-/// Returns the nodes in the order along each dimension.
+/// Returns one order of the nodes for each dimension: by the coordinate in that dimension.
 fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
     let strides = strides(radices).into_iter();
     strides
@@ -380,8 +393,8 @@ fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
         .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
 }
 
-/// Returns the nodes in the order of their distances from two distant ones, and along the Fiedler
-/// vector.
+/// Returns three orders of the nodes: by distance from node 0, by distance from the node that is
+/// farthest from node 0, and by the Fiedler vector.
 fn distances(network: &Network) -> [Vec<u32>; 3] {
     let nodes = network.nodes();
     let hops = network.links.hops_from(0);

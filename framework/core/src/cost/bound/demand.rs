@@ -4,7 +4,8 @@ use crate::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
 use crate::network::topology::Topology;
 use crate::simulation::Task;
 
-/// The demand between different nodes, in blocks if these are counted, else in bytes.
+/// The data that each node has for other nodes: an amount in blocks if blocks are counted, else in
+/// bytes.
 #[derive(Debug)]
 pub(super) enum Demand<'a> {
     /// No data.
@@ -19,17 +20,18 @@ pub(super) enum Demand<'a> {
     ToRoot(u64, RootSizes<'a>),
     /// The same amount from each node to one other node.
     Permutation(&'a [u32], f64),
-    /// The same data from the root to all nodes. Nodes may copy it.
+    /// All nodes receive the same data from the root. Nodes may copy it.
     Broadcast(u64, f64),
-    /// The data of each node to all nodes, of the same size. Nodes may copy it.
+    /// All nodes receive the data of each node. Nodes have equal amounts, and may copy data.
     AllGather(f64),
-    /// The data of each node to all nodes, of different sizes. Nodes may copy it.
+    /// All nodes receive the data of each node. Nodes have different amounts, and may copy data.
     AllGatherUneven(OwnSizes),
-    /// A sum over all nodes, at the root. Nodes may add their terms to partial sums.
+    /// The root receives a sum with a term from every node. Nodes may add their terms to partial
+    /// sums.
     Reduce(u64, f64),
-    /// A different sum over all nodes at each node.
+    /// Each node receives a different sum, and each sum has a term from every node.
     ReduceScatter(f64),
-    /// The same sum over all nodes at each node.
+    /// All nodes receive the same sum, which has a term from every node.
     AllReduce(f64),
 }
 
@@ -38,7 +40,7 @@ pub(super) enum Demand<'a> {
 pub(super) enum RootSizes<'a> {
     /// The same amount for each node.
     Same(f64),
-    /// The row or the column of the root in a table.
+    /// A table. Only the row or the column of the root is used.
     Sized(&'a dyn BlockSizes),
 }
 
@@ -59,15 +61,15 @@ impl OwnSizes {
         self.of[node as usize]
     }
 
-    /// Returns the data of all nodes.
+    /// Returns the amount of data that all nodes have together.
     pub(super) fn all(&self) -> f64 {
         self.all
     }
 
-    /// Returns a distance over which data must be moved: the largest from nodes that have data.
-    /// Only some of these are examined.
+    /// Returns a distance over which data must be moved: the largest distance of any node from a
+    /// node that has data. Examines only some of the nodes that have data.
     fn farthest(&self, topology: &dyn Topology) -> u64 {
-        /// Number of nodes that are examined.
+        /// Largest number of nodes that are examined.
         const MAX: usize = 64;
         let with_any =
             || (0_u64..).zip(&self.of).filter(|(_, own)| **own > 0.0).map(|(node, _)| node);
@@ -87,7 +89,7 @@ pub(super) struct EndLoads {
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// Whether no possible amount is 0.
+    /// Whether no block of the task is empty.
     pub is_complete: bool,
 }
 
@@ -130,7 +132,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns the data for `to` that only `from` has.
+    /// Returns the amount of data for `to` that only `from` has.
     pub(super) fn between(&self, from: u64, to: u64) -> f64 {
         match self {
             Self::Uniform(bytes) => *bytes,
@@ -144,7 +146,7 @@ impl<'a> Demand<'a> {
                 sizes.bytes(from, to) as f64
             }
             Self::Permutation(images, bytes) if u64::from(images[from as usize]) == to => *bytes,
-            // Nothing, or data that other nodes may copy or reduce.
+            // Either there is no data for `to`, or other nodes may copy or reduce it.
             Self::None
             | Self::FromRoot(..)
             | Self::ToRoot(..)
@@ -186,8 +188,8 @@ impl<'a> Demand<'a> {
             }
             Self::Broadcast(_, bytes) | Self::Reduce(_, bytes) => every(*bytes, *bytes, false),
             Self::ReduceScatter(bytes) => every(others as f64 * bytes, *bytes, true),
-            // Each part of the sum needs n - 1 messages to be complete, and n - 1 to be
-            // distributed. All n nodes share these.
+            // Each part of the sum takes n - 1 messages to collect all terms, and n - 1 messages to
+            // reach all nodes. At best the n nodes send equal shares of these messages.
             Self::AllReduce(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
@@ -222,7 +224,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns the amount that some node must reduce: a sum of n terms needs n - 1 additions.
+    /// Returns an amount that at least one node must reduce: a sum of n terms needs n - 1
+    /// additions.
     pub(super) fn summed(&self, nodes: u64) -> f64 {
         let others = (nodes - 1) as f64;
         match self {
@@ -270,8 +273,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns whether the amounts across a cut follow from the numbers of nodes on its sides, or
-    /// from the nodes' own data.
+    /// Returns whether the amounts across a cut can be computed without a table of pairs, from the
+    /// numbers of nodes on the two sides or from the nodes' own data.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(
             self,
@@ -305,14 +308,15 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns all bytes times hops on shortest routes, and the largest distance. Data that may be
-    /// copied crosses at least one link for each node that receives it. `None` if there are too
-    /// many pairs of nodes.
+    /// Returns the sum of bytes times hops over all blocks, on shortest routes, and the largest
+    /// distance. Data that may be copied crosses at least one link for each node that receives it.
+    /// `None` if there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
         /// Largest number of routes that are examined.
         const MAX_ROUTES: u64 = 1 << 18;
         let n = topology.nodes();
-        // A copy or a term from another node crosses a link. Ranks of the same node need none.
+        // A copy, or a term of a sum, that is received from another node crosses at least one link.
+        // Between ranks of the same node it crosses none.
         let elsewhere = topology.node_network().map_or(n, Topology::nodes) - 1;
         let shortest = topology.random_routing().map_or(topology, |drawn| drawn.minimal());
         let hops = |from, to| shortest.route(from, to, None, &mut |_| {}).ok();

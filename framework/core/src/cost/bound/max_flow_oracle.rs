@@ -1,5 +1,6 @@
-//! A test oracle: the exact minimum of the largest link load, from a linear program (maximum
-//! concurrent flow) for small networks. No bound may exceed it, and most come near.
+//! A test oracle: the smallest possible value of the largest link load, which a linear program
+//! (maximum concurrent flow) computes exactly for small networks. No lower bound may exceed this
+//! value, and most are close to it.
 
 use super::demand::Demand;
 use super::{BoundKind, Traffic};
@@ -101,8 +102,8 @@ impl BlockSizes for Table {
     }
 }
 
-/// Returns the time of a direct exchange, divided by the lower bound. `stepwise`: one step for each
-/// distance, otherwise a single step.
+/// Returns the time of a direct exchange, divided by the lower bound. With `stepwise` the exchange
+/// has one step for each distance, otherwise a single step.
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
     let mut evaluator = machine.evaluator(PricingContext::new(&task.topology, 1.0));
@@ -169,7 +170,7 @@ fn no_schedule_is_faster_than_its_bound() {
     }
 }
 
-/// Returns the bound divided by the optimum.
+/// Returns the lower bound on the link load, divided by the optimum.
 fn closeness(task: &Task) -> f64 {
     Traffic::of(task).on_links.bytes / optimal_load(task.topology.as_ref(), &Demand::of(task))
 }
@@ -193,8 +194,8 @@ fn bounds_on_links_are_at_most_the_optimum_and_mostly_near_it() {
     }
     all.sort_by(f64::total_cmp);
     assert!(*all.last().unwrap() < 1.0 + 1e-6, "{}", all.last().unwrap());
-    // The optimal flow need not fill any cut. The smallest ratio is 0.92. All but two bounds are
-    // exact.
+    // A bound from cuts can be below the optimum, because the optimal flow need not fill any cut.
+    // The smallest ratio is 0.92. All but two bounds are exact.
     let exact = all.iter().filter(|ratio| **ratio > 1.0 - 1e-6).count();
     assert!(all[0] > 0.9 && exact >= 238, "{} {exact}", all[0]);
 }
@@ -206,12 +207,12 @@ fn bounds_of_regular_topologies_are_the_optimum() {
     for spec in ["torus:4x4", "torus:3x5", "mesh:3x4", "ring:7", "hypercube:3"] {
         assert!((closeness(spec) - 1.0).abs() < 1e-6, "{spec}: {}", closeness(spec));
     }
-    // All short routes use one cross-edge. No cut shows this.
+    // All short routes use the same cross-edge. No cut detects this.
     assert!((0.75..1.0).contains(&closeness("rdn:1(ring:3)")));
 }
 
-/// The cut around nodes 3 and 6 is not along any of the orders: 80 bytes for node 3 cross two
-/// links.
+/// The best cut is around nodes 3 and 6, and no order of the nodes leads to it: 80 bytes for node 3
+/// cross two links.
 #[test]
 fn the_local_search_finds_better_cuts_than_the_orders() {
     let lines = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";

@@ -117,7 +117,8 @@ fn distances_bound_irregular_networks() {
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Each of the nodes 0 to 7 of a ring of 16 has a byte for each other of them.
+/// Block sizes on a ring of 16 nodes: each of the nodes 0 to 7 has one byte for each other node of
+/// 0 to 7.
 #[derive(Debug)]
 struct HalfToHalf;
 

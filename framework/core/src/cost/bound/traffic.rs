@@ -12,18 +12,19 @@ pub struct Traffic {
     pub sent: f64,
     /// The largest amount that one node must receive.
     pub received: f64,
-    /// Whether the same node sends and receives most.
+    /// Whether one node has both the largest amount to send and the largest amount to receive.
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// Largest distance in hops over which data must be moved; a lower estimate if the pairs of
-    /// nodes are too many.
+    /// Largest distance in hops over which data must be moved. It is underestimated if there are
+    /// too many pairs of nodes.
     pub farthest: u64,
-    /// Bytes times hops over all blocks on shortest routes; 0 if there are too many pairs.
+    /// The sum of bytes times hops over all blocks, on shortest routes; 0 if there are too many
+    /// pairs of nodes.
     pub hop_bytes: f64,
     /// The largest amount that one node must reduce.
     pub summed: f64,
-    /// The largest amount that a link must carry, divided by its bandwidth.
+    /// A lower bound on the largest link load, divided by the link's bandwidth.
     pub(super) on_links: OnLinks,
     /// Whether empty blocks need not be sent.
     pub(super) skips_empty: bool,
@@ -37,7 +38,7 @@ impl Traffic {
         let hops = demand.hop_bytes(topology);
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
-            // Some pairs exchange nothing, and it is not known which.
+            // Some pairs of nodes exchange nothing, and it is not known which pairs these are.
             (None, _) if !ends.is_complete => {
                 ends.peers.min(u64::from(task.topology.node_network().is_none()))
             }
@@ -66,7 +67,7 @@ impl Traffic {
             by_same_node: ends.by_same_node,
             peers: ends.peers,
             summed: demand.summed(task.topology.nodes()),
-            // Redistributions of byte counts send no empty messages.
+            // A redistribution that is given by byte counts sends no empty messages.
             skips_empty: task.collective.kind().by_byte_counts,
             ..Self::default()
         }

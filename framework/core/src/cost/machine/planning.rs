@@ -13,7 +13,8 @@ parameters! {
 }
 
 impl Planning {
-    /// Returns the limit for the messages that a node sends, and receives, at a time.
+    /// Returns the limit on the number of messages that a node sends at a time, and on the number
+    /// that it receives at a time.
     pub fn ports(&self) -> PortLimit {
         self.ports
     }

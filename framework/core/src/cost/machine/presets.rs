@@ -8,7 +8,7 @@ pub fn presets() -> &'static [Preset] {
 }
 
 /// A machine of Liu et al., Table 1. The table has the start-up time and the sum tc + td of the
-/// times per byte; each of these gets half.
+/// times per byte; tc and td are set to half of that sum.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {

@@ -156,7 +156,7 @@ fn errors_of_unused_parameters_list_the_used_ones() {
         error("sp2:hop_us=1,free_contention=2")
             .contains("`hop_us` is not read by the model `flat`")
     );
-    // Plugins can request these, whatever the model.
+    // Plugins can request these parameters, whichever model the machine has.
     for read in [
         "sp2:virtual_channels=2",
         "paragon:virtual_channels=2",
