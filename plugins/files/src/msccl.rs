@@ -142,7 +142,7 @@ impl fmt::Display for StepLocation {
     }
 }
 
-/// Makes the error of a wrong line of the file.
+/// Returns the error for an invalid line of the file.
 fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }

@@ -1,8 +1,8 @@
 //! `recursive-doubling-allgather`: log2 p alpha + (p - 1) m beta, for p a power of two; Thakur,
 //! Rabenseifner and Gropp (2005), section 4.1.
 //!
-//! For b = 1, 2, 4, etc., rank r exchanges all its blocks with rank r xor b. These are the b blocks
-//! of the ranks that agree with r in all bits from b on.
+//! For b = 1, 2, 4, etc., rank r exchanges all its blocks with rank r xor b. At that time it has b
+//! blocks: those of the ranks that agree with r in all bits of value b and higher.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -31,8 +31,8 @@ impl Algorithm for Doubling {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Partners differ in one bit, and the blocks of a rank are those of the ranks that agree
-        // with it in the higher bits. Every exclusive-or leaves both unchanged.
+        // Partners differ in one bit, and a rank has the blocks of the ranks that agree with it in
+        // the higher bits. Both remain true if the same exclusive-or is applied to all ranks.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;

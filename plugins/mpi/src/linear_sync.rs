@@ -30,7 +30,7 @@ impl Algorithm for LinearSync {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        /// Limit of the messages of one step, which is held in memory.
+        /// Limit of the number of messages in one step, because a whole step is held in memory.
         const MAX_MESSAGES: u64 = 1 << 22;
         let n = problem.topology().nodes();
         let messages = n.saturating_mul(window(problem)?.min(n));

@@ -2,11 +2,11 @@
 //! G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data Locality-Aware MPI Allgather
 //! Algorithm*, arXiv 2109.08751 (2021).
 //!
-//! There is one binomial tree for each block, and all trees grow at the same time. With the
-//! distance d = 2^(ceil(log2 p) - 1), halved down to 1, rank r sends to rank r + d, with
-//! wrap-around, its blocks of ranks less than p - d before it. Blocks travel far while there are
-//! few of them. Unlike in Bruck's algorithm, each block arrives at its final position in the
-//! receive buffer.
+//! There is one binomial tree for each block, and all trees grow at the same time. The distance d
+//! is 2^(ceil(log2 p) - 1) in the first step and is halved in each further step. In each step, rank
+//! r sends its own block and those of the p - d - 1 ranks before it to rank r + d, with
+//! wrap-around. Blocks are sent over long distances while there are few of them. Unlike in Bruck's
+//! algorithm, each block arrives at its final position in the receive buffer.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -34,8 +34,8 @@ impl Algorithm for Sparbit {
         while distance > 0 {
             schedule.step()?;
             for rank in &planned {
-                // Send the blocks of the ranks from n - distance - 1 before the sender up to the
-                // sender. Blocks from further ranks would pass their own origin.
+                // Send the sender's own block and those of the n - distance - 1 ranks before it. A
+                // block from farther back would travel around to its origin or beyond.
                 let origins = [Axis::range((rank + distance + 1) % n, n - distance)];
                 schedule.send(
                     &Blocks::new(rank, (rank + distance) % n)

@@ -248,8 +248,9 @@ fn messages(
                 // In phase 1 circuits wrap around the cycle. In phase 2 the closing circuit leads
                 // back.
                 let plus = if phase == 0 { m.forwards } else { next > place };
-                // After phase 1, the blocks of node i of a cycle are those of its whole virtual
-                // cycle. In phase 1, the blocks for node i are those for k neighbours.
+                // In phase 2, node i of a cycle has the blocks of all nodes of its virtual cycle
+                // since phase 1, so these are the origins. In phase 1, the blocks for node i are
+                // those for k neighbours.
                 let from = |c: u64| if phase == 0 { c / k } else { c % k };
                 RingMessage {
                     to: at_place(next),

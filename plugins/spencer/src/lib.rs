@@ -42,8 +42,8 @@ const TORUS: About = About {
     paper: PAPER,
     accepts: "tori and rings of any size",
     params: &[VARIANT],
-    // The all-ports variant may be used on a one-port machine too, so the promise is that of all
-    // variants.
+    // This promise must hold for all variants, because the all-ports variant may be used on a
+    // one-port machine too.
     ports: u64::MAX,
     ..About::DEFAULT
 };

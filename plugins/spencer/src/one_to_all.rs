@@ -153,7 +153,7 @@ fn inform(
         schedule.send(&match collective {
             Collective::Broadcast => send.copy(),
             Collective::Scatter => send.destinations(Set::product(&section)),
-            // A gather sends all the blocks of its section.
+            // In a gather, the sender sends all the blocks of its section.
             _ => send,
         })?;
     }

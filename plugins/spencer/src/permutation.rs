@@ -1,10 +1,11 @@
 //! Permutations (chapter 4) in three phases: collection, permutation, distribution. In d dimensions
 //! they take (2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q - 1)/d) m beta. M =
 //! n/4 adjacent diagonals share a link, and D is the longest distance, d n/2 for a reflection
-//! (4.17). If two transpositions cannot be one, there is one round and a term of M blocks more
-//! (4.19, 4.23, 4.26, 4.27). With one port the logarithm is log_(q+1), and d = 1 in the last term.
+//! (4.17). Two transpositions that cannot be joined in one round take one round more, and the term
+//! for propagation has M blocks more (4.19, 4.23, 4.26, 4.27). With one port the logarithm is
+//! log_(q+1), and d = 1 in the last term.
 //!
-//! Supported are permutations of the axes with signs, translations and shears. The kind is
+//! Permutations of the axes with signs, translations and shears are supported. The kind is
 //! determined from the destinations. Axes of different sizes are permuted one size after another,
 //! because diagonals need equal sizes. A rotation by 90 degrees has a form of its own.
 

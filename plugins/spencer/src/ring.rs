@@ -90,8 +90,9 @@ fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// "it passes the message it received from its left neighbour to its right neighbour", or in the
-/// opposite direction.
+/// Passes on the message received from the node behind to the next node, in either direction of
+/// travel. In the words of the thesis: "it passes the message it received from its left neighbour
+/// to its right neighbour".
 fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     RingSend {
         forwards,
@@ -106,7 +107,7 @@ fn uses_next_edge(round: u64, x: u64, colour: u64) -> bool {
     (x + colour + round - 1).is_multiple_of(2)
 }
 
-/// Sends one message in the first round, then the two newest.
+/// Sends one message in the first round, and the two newest messages in each further round.
 fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let newest = |distance| behind(p, x, distance, forwards);

@@ -66,7 +66,8 @@ pub(crate) fn divide(
     loop {
         let reach = reaches.next();
         let (mut circuits, mut next) = (Vec::new(), Vec::new());
-        // Each section with more than one node passes a part to each side on.
+        // The serving node of each section with more than one node passes a part of each side on to
+        // other nodes.
         for section in sections.iter().filter(|s| s.count > 1) {
             let (left, right) = match reach {
                 None => one_port(section, q),
@@ -120,7 +121,7 @@ pub(crate) fn bundle_costs(
 ) -> Vec<Cost> {
     let cost = |round: &Vec<Circuit>| {
         let costs = round.iter().map(|c| {
-            // All circuits that lead to the same side share its first link.
+            // All circuits from a node to the same side share the first link on that side.
             let shares = |d: &&Circuit| d.from == c.from && (d.to > d.from) == (c.to > c.from);
             let shared = round.iter().filter(shares).count() as f64;
             Cost {
@@ -134,9 +135,9 @@ pub(crate) fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns the one-port position of the node that informs a whole cycle of n nodes, cut open: the
-/// end of its own section, so that the first circuit leads to a neighbour. At other positions
-/// switching costs more than n/2.
+/// Returns the position of the node that informs a whole cycle of n nodes, cut open, through one
+/// port. It is the end of the node's own section, so the first circuit leads to a neighbour. At
+/// other positions switching costs more than n/2.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
@@ -164,14 +165,15 @@ struct Reach {
 /// are compared in this order.
 type BlocksAndLinks = (u64, u64);
 
-/// Returns the reach after each round for a line with `side` nodes on the longer side: the cheapest
-/// division with the fewest rounds.
+/// Returns the reach after each round, which is the largest number of nodes on a side that a node
+/// still serves. `side` is the number of nodes on the longer side of the line. The result is the
+/// cheapest division with the fewest rounds.
 ///
-/// From reach s to s' a side passes h nodes on, at least s - s', over c circuits in chunks of m =
-/// ceil(h / c) nodes, each at most 2 s' + 1. As long as m > s', the farthest informed node is s -
-/// s' links away, so that all rounds together use `side` links. Bundles are smallest with h = s -
-/// s', which makes `side` blocks in all if every c divides h. A message does not grow with longer
-/// chunks, which use fewer links; then h is as large as possible.
+/// In a round that reduces the reach from s to s', each side passes h >= s - s' nodes on over c
+/// circuits, each to a chunk of m = ceil(h / c) nodes, at most 2 s' + 1. As long as m > s', the
+/// farthest informed node is s - s' links away, so that all rounds together use `side` links.
+/// Bundles are smallest with h = s - s', which makes `side` blocks in all if every c divides h. A
+/// message does not grow with longer chunks, which use fewer links; then h is as large as possible.
 fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     let mut rounds = 0;
     while most_reach(rounds, q) < side {
@@ -237,7 +239,7 @@ fn cheapest(
     found
 }
 
-/// Returns a lower bound for the cost of all divisions.
+/// Returns a lower bound for the cost of every division.
 fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLinks {
     (
         if payload == Payload::Bundle { nodes } else { least_circuits(2 * nodes + 1, rounds, q) },
@@ -245,8 +247,8 @@ fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLin
     )
 }
 
-/// Returns the smallest number of circuits to a side, summed over at most `rounds` rounds, that
-/// makes `sections` sections.
+/// Returns the smallest number of circuits to one side, summed over at most `rounds` rounds, that
+/// divides a line into `sections` sections.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;

@@ -34,7 +34,7 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
 
 /// Begins a phase. All nodes rearrange their data once between two phases, as the paper charges
 /// (3.2.3, 4.2). For three and more dimensions that is optimistic: no order of eight parts makes
-/// each of three half-sends contiguous.
+/// the data of all three sends, each of half of the parts, contiguous.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;

@@ -20,8 +20,8 @@ fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }
 
-/// Returns steps, blocks and rearrangements of Table 1 for a network of this shape, for shapes
-/// whose last side is not the only longest one.
+/// Returns steps, blocks and rearrangements of Table 1 for a network of this shape. The last side
+/// must not be the only longest one.
 fn table_1(kind: &str, dims: &[u64]) -> [u64; 3] {
     let (n, nodes) = (dims.len() as u64, dims.iter().product::<u64>());
     let n1 = dims.iter().copied().max().unwrap();
@@ -105,8 +105,8 @@ fn virtual_nodes_cost_steps_and_blocks() {
     }
 }
 
-/// In addition to Table 1 at the padded size, a torus takes two steps more if some side above 4 is
-/// not a multiple of 4, and any network one step more for each odd side.
+/// Compares the steps with Table 1 at the padded size. A torus takes two steps more if some side
+/// above 4 is not a multiple of 4, and any network takes one step more for each odd side.
 #[test]
 fn every_small_plane_takes_the_expected_steps() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {

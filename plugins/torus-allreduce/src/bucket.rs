@@ -3,8 +3,9 @@
 //! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*
 //! (2007).
 //!
-//! Along a dimension of n nodes, in step t of n - 1, coordinate c sends to c + 1 the parts of
-//! coordinate c - t, of those that the dimensions before have left to it.
+//! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
+//! with coordinate c + 1 the parts with coordinate c - t, among the parts that it still sums after
+//! the earlier dimensions.
 //!
 //! `variant=all-ports` runs 2D collectives at once, of m/2D bytes each. Collective k begins with
 //! dimension k, and half of the collectives use the negative direction. N. Jain, Y. Sabharwal,

@@ -1,6 +1,6 @@
-//! Allreduce by shares. In each step of the reduce-scatter a node sends to its partners the parts
-//! that they, or nodes that they exchange with later, complete. The allgather has the same steps in
-//! reverse order and direction.
+//! Allreduce by shares. In each step of the reduce-scatter, a node sends parts to its partners. The
+//! sums of these parts are completed by the partners, or by nodes with which they exchange later.
+//! The allgather has the same steps in reverse order and direction.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
@@ -66,8 +66,8 @@ impl StepOrder {
     }
 }
 
-/// Returns the topology's grid if `is_power` holds for each side. `base` names the base in the
-/// error.
+/// Returns the topology's grid if `is_power` holds for each side. `base` is the word for the base
+/// in the error message.
 pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,

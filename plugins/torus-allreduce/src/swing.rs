@@ -128,7 +128,8 @@ impl ShareCollective for Swings {
         let (dimension, s) = self.order.at(step);
         let to = self.partner(dimension, s, c);
         let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
-        // On a ring of two nodes both directions are equally short; request that of the swing.
+        // On a ring of two nodes both directions are equally short, so request the direction of the
+        // swing.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![PartMessage { to, sign, parts }]
     }

@@ -3,8 +3,8 @@
 //! phase for each dimension. It takes the sum over all dimensions of (n - 1) (alpha + N / n m
 //! beta), if no two messages share a link.
 //!
-//! In step s of dimension i each node sends to the node s after it along the dimension all blocks
-//! for nodes with that coordinate.
+//! In step s of dimension i, each node sends to the node s positions further along the dimension
+//! all blocks for nodes with the receiver's coordinate.
 
 use crate::TORUS;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};

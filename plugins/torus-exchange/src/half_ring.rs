@@ -4,8 +4,8 @@
 //!
 //! Every block takes the shorter direction; the block for the opposite node is cut into halves, one
 //! for each direction. In step s each node passes on, in either direction, the blocks that it
-//! received in the step before, except those for itself: blocks of the node s - 1 behind it for the
-//! nodes still ahead.
+//! received in the step before, except those for itself. These blocks began at the node s - 1
+//! positions behind and are for nodes further ahead.
 
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{

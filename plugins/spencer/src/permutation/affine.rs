@@ -4,8 +4,8 @@
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
 
-/// One coordinate of the image: the coordinate on some axis, possibly reflected, plus further
-/// terms.
+/// One coordinate of the image: the coordinate of the node on some axis, possibly reflected, plus
+/// further terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
     /// The axis of the coordinate.
@@ -89,7 +89,7 @@ impl Affine {
         })
     }
 
-    /// Returns the origin of the block for a node. No other axis than axis 0 may be sheared.
+    /// Returns the node whose block has the destination `image`. Only axis 0 may be sheared.
     pub(super) fn origin(&self, torus: &Torus, image: u64) -> u64 {
         self.terms.iter().enumerate().fold(image, |node, (to, term)| {
             let n = torus.dims[to];
@@ -105,12 +105,12 @@ impl Affine {
         })
     }
 
-    /// Returns whether the map changes an axis of the image.
+    /// Returns whether axis `to` of the image differs from axis `to` of the node.
     pub(super) fn moves(&self, to: usize) -> bool {
         self.terms[to] != Self::identity(to + 1).terms[to]
     }
 
-    /// Returns the map restricted to these axes of the image; the others are unchanged.
+    /// Returns a map that changes only these axes of the image, in the same way as this map.
     pub(super) fn only(&self, axes: &[usize]) -> Self {
         let mut part = Self::identity(self.terms.len());
         for &axis in axes {

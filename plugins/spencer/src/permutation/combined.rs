@@ -10,11 +10,11 @@
 //! | n / 4 | `count` | nodes of a quadrant, all of which cross the same mirror in the same direction |
 //!
 //! Starting at the mirror, a quadrant has 2q groups of each level below r, then q groups of level
-//! r. A group of level l has (2q+1)^l nodes, which are collected in its middle node. The nearer q
-//! groups of level l cross in round l + 1, the farther q in round 2r + 1 - l, and those of level r
-//! in round r + 1, so that q circuits share the mirror's link in every round (equation A.1). That
-//! takes 2r + 1 rounds. The link is never idle, so propagation is n/4. If n + 4 differs from (4q +
-//! 4)(2q + 1)^r, the last groups are smaller.
+//! r. A group of level l has (2q+1)^l nodes, which are collected in its middle node. Of the 2q
+//! groups of a level l below r, the q groups nearer to the mirror cross it in round l + 1, and the
+//! other q groups in round 2r + 1 - l. The groups of level r cross it in round r + 1. So q circuits
+//! share the mirror's link in each of the 2r + 1 rounds (equation A.1). The link is never idle, so
+//! propagation is n/4. If n + 4 differs from (4q + 4)(2q + 1)^r, the last groups are smaller.
 //!
 //! In two dimensions, n cycles of n nodes are transposed at once; neighbouring nodes of a cycle are
 //! two links apart (section 4.2.2).
@@ -25,7 +25,7 @@ use crate::torus::{Torus, Variant};
 use crate::tree::{Circuit, Payload, divide};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// Adjacent nodes of a quadrant that cross together.
+/// Adjacent nodes of a quadrant that cross the mirror together.
 struct Group {
     /// Offset of the node nearest to the mirror; the quadrant's nearest node has offset 0.
     first: u64,
@@ -34,11 +34,11 @@ struct Group {
     circuits: Vec<Vec<Circuit>>,
     /// Offset of the middle node.
     collector: u64,
-    /// Round in which the group crosses, from 1.
+    /// Round in which the group crosses the mirror, from 1.
     crosses: usize,
 }
 
-/// Returns the groups of a quadrant of `count` nodes with r = `levels`.
+/// Returns the groups of a quadrant of `count` nodes, where r is `levels`.
 fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut first = 0;
@@ -75,7 +75,8 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     groups
 }
 
-/// Returns r: the smallest number of levels that hold a quadrant (equation A.1).
+/// Returns r: the smallest number of levels whose groups contain all nodes of a quadrant (equation
+/// A.1).
 fn levels(count: u64, q: u64) -> u32 {
     let holds = |levels: u32| {
         let power = |level: u32| (2 * q + 1).saturating_pow(level);
@@ -86,7 +87,8 @@ fn levels(count: u64, q: u64) -> u32 {
     (0..).find(|r| holds(*r) >= count).unwrap_or(0)
 }
 
-/// The cycles of a transposition: on each, node `place` is exchanged with node `mirror` - `place`.
+/// The cycles of a transposition. On each cycle, the nodes at the positions x and `sum` - x are
+/// exchanged.
 struct Cycles<'a> {
     torus: &'a Torus,
     mirror: Mirror,
@@ -102,8 +104,9 @@ impl Cycles<'_> {
         }
     }
 
-    /// Returns the real node of a node of the schedule's grid. There the second of two axes numbers
-    /// the cycles; its real coordinate increases or decreases along each cycle.
+    /// Returns the node of the torus for a node of the schedule's grid. In a 2-dimensional
+    /// transposition, the second axis of the grid numbers the cycles. The second coordinate in the
+    /// torus increases or decreases along each cycle.
     fn real(&self, logical: u64) -> u64 {
         let Mirror::Two { a, b, anti } = self.mirror else { return logical };
         let (x, cycle) = (self.torus.coordinate(logical, a), self.torus.coordinate(logical, b));
@@ -114,7 +117,7 @@ impl Cycles<'_> {
         )
     }
 
-    /// Returns the sum of a coordinate and its image, modulo n.
+    /// Returns the sum of the positions of a node and its image, modulo n.
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,
@@ -139,8 +142,9 @@ impl Cycles<'_> {
             );
             let (from, to) = (self.real(at), self.real(next));
             if matches!(self.mirror, Mirror::Two { .. }) {
-                // Upwards the first axis comes first, downwards last, so that both directions use
-                // the same links.
+                // One position further is one link along each axis. With increasing positions the
+                // link along the first axis comes first, with decreasing positions it comes last.
+                // So both directions use the same links.
                 let (moved, kept) = if by > 0 { (to, from) } else { (from, to) };
                 path.push(self.torus.moved(kept, axis, self.torus.coordinate(moved, axis)));
             }
@@ -154,11 +158,11 @@ impl Cycles<'_> {
 /// A quadrant of one cycle.
 struct Side<'a> {
     cycles: &'a Cycles<'a>,
-    /// A node of the cycle.
+    /// The node at position 0 of the cycle.
     base: u64,
     /// Position of the quadrant's node nearest to the mirror.
     nearest: u64,
-    /// Whether positions increase from there.
+    /// Whether positions increase with the distance from the mirror.
     up: bool,
     /// Distance from the nearest node to its image, in positions.
     gap: u64,
@@ -172,8 +176,8 @@ impl Side<'_> {
         self.cycles.torus.moved(self.base, self.cycles.axis(), place.rem_euclid(n) as u64)
     }
 
-    /// Returns the offset of an image. Both the node and its image have the same distance from the
-    /// mirror, on opposite sides.
+    /// Returns the offset of the image of the node at `offset`. Both have the same distance from
+    /// the mirror, on opposite sides.
     fn image(&self, offset: u64) -> i64 {
         -(self.gap as i64) - offset as i64
     }
@@ -242,8 +246,9 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // If a node lies on the mirror, there is one node fewer on each side. The quadrants of a side
-    // with an odd number of nodes differ by one node.
+    // Each cycle has two halves, on both sides of the mirror, and each half has two quadrants. If a
+    // node lies on the mirror, each half has one node fewer. If a half has an odd number of nodes,
+    // its quadrants differ by one node.
     let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
     let max_levels = levels(side_sizes[0][0], torus.q);
     let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));
@@ -255,7 +260,8 @@ pub(super) fn plan(
             let sum = cycles.sum(base);
             let on_node = sum.is_multiple_of(2);
             for half in [0, 1] {
-                // The first node above the mirror, or above its counterpart half a cycle further.
+                // The first node above the mirror (first half) or half a cycle further (second
+                // half).
                 let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];

@@ -1,19 +1,19 @@
 //! Permutations of the axes as one or two rounds of 1- and 2-dimensional transpositions, which the
 //! thesis composes (sections 4.2 and 4.4).
 //!
-//! Every permutation of the axes with signs is the product of at most two involutions. Each
-//! involution exchanges pairs of axes and reflects others: these are mirrors in different
-//! dimensions, whose circuits are joined (section 4.4.1). Rotations by 180 degrees and reflections
-//! therefore take a single round; rotations by 90 and 120 degrees and the 3-dimensional
-//! transpositions take two.
+//! Every permutation of the axes with signs is the product of at most two involutions. An
+//! involution exchanges pairs of axes and reflects others. Each pair and each reflected axis is a
+//! mirror. The mirrors of an involution are in different dimensions, so a single circuit can cross
+//! all of them in one round (section 4.4.1). Rotations by 180 degrees and reflections therefore
+//! take one round; rotations by 90 and 120 degrees and the 3-dimensional transpositions take two.
 
 use crate::torus::Torus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mirror {
-    /// (x) to (-x) on this axis.
+    /// Maps (x) to (-x) on this axis.
     One(usize),
-    /// (x, y) to (y, x) on these axes or, if `anti`, to (-y, -x).
+    /// Maps (x, y) to (y, x) on these axes or, if `anti`, to (-y, -x).
     Two { a: usize, b: usize, anti: bool },
 }
 
@@ -47,21 +47,22 @@ impl Mirror {
         )
     }
 
-    /// Returns the round in which a node's block crosses if q nodes of every quadrant cross in each
-    /// round (Fraigniaud and Peters); `None` if it stays.
+    /// Returns the round in which a node's block crosses the mirror if q nodes of every quadrant
+    /// cross in each round (Fraigniaud and Peters); `None` if the block stays.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // In two dimensions there are two nodes for each distance, one on either staircase. In one
-        // dimension only odd distances occur.
+        // The distances of the nodes of one cycle are all even or all odd, so each quadrant has q
+        // nodes with 2q successive distances.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
-    /// Calls `pass` with each node of the circuit from `node`, and returns the last one, the image.
+    /// Calls `pass` with each node of the circuit after `node`, and returns the last one, which is
+    /// the image of `node`.
     ///
-    /// In two dimensions the circuit is a staircase: along rows, then columns, all circuits of a
-    /// row would meet in one node. Two cycles of n nodes lead through each node, and every link
-    /// belongs to one of all 2n cycles (Fig. 4.7 b). A circuit uses one of these two cycles; with
-    /// `other` it uses the second one, which begins along the other axis.
+    /// In two dimensions the circuit is a staircase: if it used rows first and then columns, all
+    /// circuits of a row would meet in one node. Two cycles of n nodes lead through each node, and
+    /// every link belongs to one of all 2n cycles (Fig. 4.7 b). A circuit uses one of these two
+    /// cycles; with `other` it uses the second one, which begins along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,
@@ -89,8 +90,8 @@ impl Mirror {
         node
     }
 
-    /// Returns whether the collector of a section uses the second staircase, so that neighbouring
-    /// sections use different ones, also for sections of even size.
+    /// Returns whether the collector of a section uses the second staircase. Neighbouring sections
+    /// use different staircases, even if all sections have an even number of nodes.
     pub(super) fn uses_other_staircase(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
@@ -101,9 +102,9 @@ impl Mirror {
     }
 }
 
-/// Returns the shorter signed distance from the node `beyond` positions after a mirror to the node
-/// as many positions before it, on a cycle of n nodes. If both directions are equally long, half of
-/// the nodes use each.
+/// Returns the signed distance from node x to its image, which is `beyond` positions before x on a
+/// cycle of n nodes, in the shorter direction. If both directions are equally long, half of the
+/// nodes use each.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
@@ -114,12 +115,14 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     }
 }
 
-/// The rounds of mirrors of a permutation, and the diagonals to collect for them.
+/// A permutation of axes as one or two rounds, each of which is a list of mirrors. Also has the
+/// signs that define the diagonals of the collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
-    /// For each permuted axis, 1 or -1. Nodes with the same sum of signed coordinates form a
-    /// diagonal, which is collected as one, and every staircase crosses these diagonals.
+    /// 1 or -1 for each permuted axis. Nodes with the same sum of signed coordinates form a
+    /// diagonal. Adjacent diagonals are collected into one of them, and every staircase crosses
+    /// the diagonals.
     pub signs: Vec<i64>,
 }
 
@@ -142,7 +145,8 @@ impl Mirrors {
         let mut firsts = Vec::new();
         involutions(&mut (0..permutation.len()).map(|i| (i, false)).collect(), 0, &mut firsts);
         let pairs = firsts.into_iter().filter_map(|first| {
-            // The permutation that remains after the first round, which is its own inverse.
+            // The second round: the permutation composed with the inverse of `first`, which is
+            // `first` itself.
             let rest: Signed = permutation
                 .iter()
                 .map(|&(axis, reflected)| (first[axis].0, reflected ^ first[axis].1))
@@ -205,8 +209,9 @@ fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     so_far[next] = (next, false);
 }
 
-/// Chooses signs with which every staircase crosses the collected diagonals: a staircase uses two
-/// axes with opposite signed directions. A mirror inverts the signs of its axes.
+/// Chooses signs with which every staircase crosses the diagonals: both of its directions must
+/// change the sum of signed coordinates in the same way. After a round, the signs of the axes of
+/// its mirrors are inverted.
 fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let crosses = |choice: &u64| {
         let mut minus: Vec<bool> = (0..axes).map(|i| choice >> i & 1 == 1).collect();
@@ -221,7 +226,8 @@ fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
             all_cross
         })
     };
-    // Many axes need no search for signs: a reflection has no pair of axes.
+    // The search has the signs of at most 16 axes. A reflection of more axes has no pair of axes,
+    // so it accepts any signs.
     let choice = (0..1_u64 << axes.min(16)).find(crosses)?;
     let signs = (0..axes).map(|i| if i < 64 && choice >> i & 1 == 1 { -1 } else { 1 }).collect();
     Some(Mirrors { rounds, signs })
@@ -244,13 +250,14 @@ mod tests {
         let (plus, minus) = (false, true);
         assert_eq!(shape(&[(x, minus)]), [1]);
         assert_eq!(shape(&[(y, minus), (x, minus)]), [2]);
-        // 90 degrees: a 2-dimensional and a 1-dimensional transposition; 120 degrees: two
-        // 2-dimensional ones.
+        // A rotation by 90 degrees is a 2-dimensional and a 1-dimensional transposition; by 120
+        // degrees, two 2-dimensional ones.
         assert_eq!(shape(&[(y, plus), (x, minus)]).iter().sum::<usize>(), 3);
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
-        // 180 degrees about the middle of an edge: one joined round.
+        // A rotation by 180 degrees about the middle of an edge takes one round for both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
-        // 3-dimensional transpositions, type 1 and type 2 (4.26: 5n/2, 4.27: 2n).
+        // The 3-dimensional transpositions of type 1 (formula 4.26: 5n/2) and type 2 (formula 4.27:
+        // 2n).
         assert_eq!(shape(&[(y, minus), (z, minus), (x, minus)]).iter().sum::<usize>(), 5);
         assert_eq!(shape(&[(z, plus), (y, minus), (x, minus)]).iter().sum::<usize>(), 4);
     }

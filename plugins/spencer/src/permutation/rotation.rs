@@ -37,7 +37,7 @@ pub(super) struct Rotation {
 struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
-    /// The position of the section's first node among the nodes of its plane, as numbered in the
+    /// The number of the section's first node among the nodes of its plane, as numbered in the
     /// schedule's grid.
     first: u64,
 }
@@ -70,7 +70,7 @@ impl Rotation {
         Some(Self { plane, squares, sections })
     }
 
-    /// Returns the cost within q circuits on a link.
+    /// Returns the cost, or `None` if a link would carry more than q circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let mut collection = vec![Cost::default(); self.collection_rounds()];
         for prepared in &self.sections {
@@ -94,8 +94,8 @@ impl Rotation {
         self.sections.iter().map(|prepared| prepared.circuits.len()).max().unwrap_or(0)
     }
 
-    /// Plans the rotation. In the schedule's grid the nodes of a section are neighbours, and
-    /// sections and planes follow each other.
+    /// Plans the rotation. In the schedule's grid, nodes are numbered plane by plane and, in each
+    /// plane, section by section.
     pub(super) fn plan(
         &self,
         torus: &Torus,
@@ -194,8 +194,8 @@ impl PlacedSection<'_> {
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// Returns the positions of the collector and of its image. A backward image has the same node
-    /// as the forward one, one cycle less.
+    /// Returns the positions of the collector and of its image. The same image has a position one
+    /// cycle lower if the circuit leads backwards.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })

@@ -11,24 +11,25 @@ use crate::cost::Cost;
 use crate::torus::Variant;
 use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// The node of a section that collects. The choice is between the two middle nodes or, with one
-/// port, between the two ends.
+/// The rule for the collector of a section. It is one of the two middle nodes or, with one port,
+/// one of the two end nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
     Earlier,
     Later,
-    /// The one nearer to a mirror. The parameter is the number of equal parts of the cycle, which
-    /// begin and end at a mirror alternately.
+    /// The candidate nearer to a mirror. The parameter is the number of equal parts of the cycle.
+    /// The first part begins at a mirror, the second one ends at a mirror, etc.
     Nearer(u64),
-    /// The earlier and the later one alternately.
+    /// The earlier and the later candidate in alternate sections.
     Alternating,
-    /// In sections of even size, neither of the two middle nodes. The node half-way between two
-    /// collectors sends one half of its data to each, so that both sides of a collector are equal.
+    /// In sections with an even number of nodes, neither of the two middle nodes. Instead, the node
+    /// half-way between two collectors sends one half of its data to each, so that both sides of a
+    /// collector are equal.
     Shared,
 }
 
 impl Collectors {
-    /// The choices to try for transpositions. A mirror lies at the cycle's first node and, in one
+    /// The rules to try for transpositions. A mirror lies at the cycle's first node and, in one
     /// dimension, also half-way round.
     pub(super) const ALL: [Self; 6] = [
         Self::Later,
@@ -39,7 +40,7 @@ impl Collectors {
         Self::Shared,
     ];
 
-    /// Returns the position of the collector in section i of `count` nodes.
+    /// Returns the position of the collector among the `count` nodes of section `i`.
     fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
         let later = match self {
             Self::Earlier => false,
@@ -58,26 +59,26 @@ impl Collectors {
 
 /// A cycle divided into sections.
 pub(super) struct Sections {
-    /// Cost of each round of the collection, beginning with the last, for whole blocks along one
-    /// axis.
+    /// Cost of each round of the collection, beginning with the last round, if whole blocks are
+    /// collected along one axis.
     pub costs: Vec<Cost>,
     /// The collector of each section.
     pub collectors: Vec<u64>,
-    /// For each node, the section that it collects.
+    /// For each node, the section whose collector it is.
     section: Vec<Option<usize>>,
-    /// Whether nodes half-way between collectors send one half to each.
+    /// Whether nodes half-way between two collectors send one half of their block to each.
     pub shared: bool,
-    /// For each node, the circuits that inform it; in reverse they collect it.
+    /// For each node, the circuits that inform it. In reverse they collect the node's data.
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
 /// A circuit of a collection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CollectionCircuit {
-    /// Its round, counted from the last.
+    /// The round of the collection, counted from the last.
     round: usize,
     pub circuit: Circuit,
-    /// Which half of the block at its far end it carries, if the block is divided.
+    /// The half of the block of the circuit's far end that is carried, if that block is divided.
     pub half: Option<u64>,
 }
 
@@ -152,7 +153,7 @@ impl Sections {
         self.costs.len()
     }
 
-    /// Returns the section that this node of the cycle collects, if any.
+    /// Returns the section whose collector is this node of the cycle, if any.
     pub(super) fn collected_by(&self, node: u64) -> Option<usize> {
         self.section[node as usize]
     }
@@ -165,8 +166,8 @@ impl Sections {
         (first, end - first)
     }
 
-    /// Returns the circuits of a round whose far end is this node. Rounds are counted from the last
-    /// of the collection, which is the first of the distribution.
+    /// Returns the circuits of a round whose far end is this node. Round 0 is the last round of the
+    /// collection and the first round of the distribution.
     pub(super) fn circuits(
         &self,
         node: u64,

@@ -6,17 +6,17 @@
 //! | i = n/a | `by` | distance, at most n/2 in either direction |
 //! | q | `q` | circuits that a directed link carries |
 //!
-//! The circuit of every collector among the i nodes behind a link uses that link. With forward
-//! circuits only there can be n/i q collectors; if one in a of them uses the backward direction,
-//! there can be more.
+//! A link is used by the forward circuits of all collectors among the i nodes before it. If all
+//! circuits lead forward, there can therefore be (n/i) q = `a q` collectors. If one of every `a`
+//! collectors uses the backward direction instead, there can be more.
 //!
-//! Distances in several dimensions are covered by one circuit, dimension by dimension. No more
+//! A distance in several dimensions is covered by one circuit, dimension by dimension. No more
 //! circuits share a link than in one dimension. (The thesis moves one dimension after another in
 //! section 4.5.1 or, if all distances are equal, along staircases.)
 //!
-//! The rows of a shear are translations by different distances. Between n/4 and n/2 no choice of
-//! directions allows 4q collectors in one round, although formula 4.28 assumes it. Such rows use
-//! two rounds or fewer collectors, whichever has fewer rounds in total.
+//! The rows of a shear are translations by different distances. For distances between n/4 and n/2,
+//! no choice of directions allows 4q collectors in one round, although formula 4.28 assumes it.
+//! Such rows use either two rounds or fewer collectors, whichever takes fewer rounds in total.
 
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
@@ -24,13 +24,14 @@ use crate::torus::Variant;
 /// The movement of the data of one collector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Journey {
-    /// Number of its round among those between collection and distribution.
+    /// Number of its round, counted from the first round after the collection.
     pub round: usize,
     /// Signed distance along each axis.
     pub by: Vec<i64>,
 }
 
-/// Rows with the same distance: their sections, and the journey of each section.
+/// The schedule of rows with the same distance: their sections, and the journey of each section's
+/// data.
 pub(super) struct Row {
     pub sections: Sections,
     pub journeys: Vec<Journey>,
@@ -38,8 +39,8 @@ pub(super) struct Row {
 
 impl Row {
     /// Returns the period of a row of n nodes: shifts by multiples of it leave the row's schedule
-    /// unchanged. If all sections have the same size, it is the smallest number of sections after
-    /// which the journeys repeat.
+    /// unchanged. If all sections have the same size, the period is that of the smallest number of
+    /// sections after which the journeys repeat.
     pub(super) fn period(&self, n: u64) -> u64 {
         let count = self.journeys.len();
         let same =
@@ -63,7 +64,7 @@ pub(crate) enum Directions {
     Both,
 }
 
-/// The distances of rows, and the resources for them.
+/// The distances of a row, and the resources for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShiftProblem<'a> {
     pub n: u64,
@@ -81,8 +82,8 @@ impl ShiftProblem<'_> {
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
-    /// Returns the row with the most sections whose journeys fit q circuits on a link in `middles`
-    /// rounds.
+    /// Returns the row with the most sections for which no link carries more than q circuits, with
+    /// the journeys in `middles` rounds.
     pub(super) fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
@@ -109,8 +110,8 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest number of sections and, for each axis, a: one in a of them uses the
-    /// longer direction.
+    /// Returns the largest number of sections and, for each axis, the number `a` if one of every
+    /// `a` sections uses the longer direction.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -125,9 +126,9 @@ impl ShiftProblem<'_> {
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// Returns an upper bound for the number of sections: the n links of a direction carry q
-    /// circuits each, and a section that moves by i leaves n - i links to another one that moves
-    /// backwards.
+    /// Returns an upper bound for the number of sections. The forward circuits of a round use at
+    /// most n q links in total, and so do the backward circuits. With any distance i, at most n^2 q
+    /// / (i (n - i)) circuits can be divided between the directions so that both limits are met.
     fn max_sections(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
@@ -139,8 +140,9 @@ impl ShiftProblem<'_> {
         self.by.iter().map(least).min().unwrap_or(self.n)
     }
 
-    /// Returns a so that one in a collectors uses the longer direction and all circuits fit; the
-    /// inner `None` means no collector does. Returns the outer `None` if no value fits.
+    /// Returns the smallest `a` for which all circuits fit if one of every `a` collectors uses the
+    /// longer direction. The inner `None` means that all circuits fit without the longer direction,
+    /// the outer `None` that no value fits.
     fn backward_share(
         &self,
         collectors: &[u64],
@@ -166,7 +168,8 @@ impl ShiftProblem<'_> {
     }
 }
 
-/// Returns whether collector i is the one in `one_in` that uses the longer direction.
+/// Returns whether collector `i` uses the longer direction, as one of every `one_in` collectors
+/// does.
 fn is_backward(i: u64, one_in: Option<u64>) -> bool {
     one_in.is_some_and(|a| i % a == a - 1)
 }
@@ -188,7 +191,8 @@ fn max_load(n: u64, journeys: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in journeys {
         let links = by.unsigned_abs();
-        // A link is named by its lower end. Backwards the first link is the one below the node.
+        // The number of a link is that of its lower node. The lowest link of a backward journey
+        // begins at the journey's end.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;
@@ -216,7 +220,7 @@ mod tests {
 
     #[test]
     fn forward_has_the_sections_of_formula_4_14() {
-        // i = n/a: sections of n/aq nodes.
+        // For the distance i = n/a, sections have n/(a q) nodes.
         for (n, q, a) in [(24, 1, 3), (48, 2, 4), (72, 2, 4), (60, 3, 5)] {
             assert_eq!(row(n, q, n / a, 1, Directions::Forward).journeys.len() as u64, a * q);
         }
@@ -239,8 +243,8 @@ mod tests {
         assert_eq!(row.journeys.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
-    /// A row of 36 has sections of 9 nodes, every other one of which moves backwards. A row of 25
-    /// has sections of different sizes, so its period is the whole row.
+    /// A row of 36 nodes has sections of 9 nodes, every other one of which moves backwards. A row
+    /// of 25 nodes has sections of different sizes, so its period is the whole row.
     #[test]
     fn periods_are_whole_numbers_of_sections() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);

@@ -7,10 +7,11 @@
 //! | M | | adjacent diagonals that share a link: n/4 in a transposition |
 //!
 //! Nodes with the same sum of signed coordinates form a diagonal (in three dimensions a plane).
-//! Adjacent diagonals are collected into one of them: a d-th of each message along each dimension
-//! or, with one port, whole messages along the first. The circuits of the collectors then perform
-//! the permutation in one or two rounds. Neighbours stay neighbours, so the distribution is the
-//! collection of the images in reverse.
+//! Adjacent diagonals are collected into one of them. With all ports, one d-th of each message is
+//! collected along each dimension; with one port, whole messages are collected along the first
+//! dimension. The circuits of the collectors then perform the permutation in one or two rounds. The
+//! images of neighbours are neighbours, so the distribution is a collection of the images in
+//! reverse.
 
 use super::affine::Affine;
 use super::lcm;
@@ -38,12 +39,14 @@ pub(super) enum Middle {
 pub(super) struct Stage {
     /// The permuted axes.
     pub axes: Vec<usize>,
-    /// Sign of the coordinate on each axis in the number of a diagonal: 1 or -1.
+    /// For each permuted axis, the sign (1 or -1) of its coordinate in the sum that numbers the
+    /// diagonals.
     pub signs: Vec<i64>,
-    /// Number of axes along which messages are collected, one part along each: all axes, or one
-    /// with one port.
+    /// Number of axes along which messages are collected, with one part of each message along each
+    /// axis. With one port there is one such axis, otherwise all axes are used.
     pub lanes: usize,
-    /// The division of rows into sections; in a shear one for each coordinate on the second axis.
+    /// The sections and journeys of the rows. A shear has one entry for each coordinate on the
+    /// second axis, other stages have a single one.
     pub rows: Vec<Row>,
     pub middle: Middle,
     /// The map from each node to the destination of its block.
@@ -53,22 +56,23 @@ pub(super) struct Stage {
 impl Stage {
     /// Returns the cheapest known stage that permutes axes of the same size, with signs.
     ///
-    /// Two rounds of transpositions can be joined into one if q circuits on a link leave room for
-    /// both. Fewer collectors than q allows may be better, because fewer circuits share a link.
+    /// Two rounds of transpositions can be joined into one if no link then carries more than q
+    /// circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
+    /// link.
     pub(super) fn of_mirrors(
         torus: &Torus,
         axes: &[usize],
         map: &Affine,
         times: MachineTimes,
     ) -> Result<Self, Stop> {
-        // The candidates are separate rounds, and all rounds joined into one.
+        // The candidates are the separate rounds, and a single round that joins all of them.
         let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
         let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
         let candidates: Vec<Vec<Vec<Mirror>>> =
             std::iter::once(mirrors.rounds).chain(joined).collect();
         let mut best: Option<(Self, Cost)> = None;
-        // A quarter of a cycle passes a mirror, so with more than 4q sections more than q circuits
-        // always do.
+        // The circuits from a quarter of a cycle cross the same mirror in the same direction. More
+        // than 4q sections would therefore always need more than q circuits on a link.
         for count in (1..=n.min(4 * q)).rev() {
             for (rounds, collectors) in candidates
                 .iter()
@@ -195,8 +199,8 @@ impl Stage {
     ///
     /// Case 1: an axis that is not permuted has the period 1, except the axis that distinguishes
     /// the rows of a shear, which has the period n. Case 2: a translation has the period of its
-    /// rows, because diagonals are shifted with the coordinates. Case 3: mirrors have fixed
-    /// positions, so the period is n.
+    /// rows, because the diagonals move with the coordinates. Case 3: mirrors have fixed positions,
+    /// so the period is n.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
@@ -205,7 +209,7 @@ impl Stage {
                 if tells_rows_apart { n } else { 1 }
             }
             Middle::Mirrors(_) | Middle::Direct(_) => n,
-            // Each of the periods divides n.
+            // The period of each row divides n, and so does their least common multiple.
             Middle::Shift => self.rows.iter().fold(1, |period, row| lcm(period, row.period(n))),
         }
     }
@@ -245,8 +249,9 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Returns the route of the collector `node`, whose block began at `origin`, in a middle round:
-    /// the nodes after it, ending with the receiver. The route is empty if the block stays.
+    /// Returns the route of the data of a collector in a middle round: the nodes after `node`,
+    /// ending with the receiver. `origin` is the collector, and `node` is where its data is before
+    /// the round. The route is empty if the data stays.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {

@@ -64,8 +64,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the origins of the data that a collector has collected; `None` if that is all its
-    /// data. In a middle round, data may have arrived at a node that still waits for a later round.
+    /// Returns the origins of the data that a collector has collected, or `None` if all data at the
+    /// node belongs to it. In a middle round, other data may have arrived at a node whose own data
+    /// still waits for a later round.
     fn section(
         &self,
         torus: &Torus,
@@ -170,8 +171,9 @@ impl Stage {
                 if !planned.contains(from) {
                     continue;
                 }
-                // These blocks came from neighbours along the lane's own axis, which no earlier
-                // stage has changed.
+                // The blocks to pass on were collected from neighbours along the lane's own axis.
+                // No earlier stage has permuted that axis, so their origins are neighbours along it
+                // too.
                 let first = circuit.first as i64 - circuit.to as i64;
                 let lowest =
                     if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
@@ -195,7 +197,7 @@ impl Stage {
     }
 }
 
-/// Returns the origin of the block that earlier stages have sent to a node.
+/// Returns the origin of the block that is at `node` after the earlier stages.
 fn origin_before(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
     earlier.iter().rev().fold(node, |at, stage| stage.map.origin(torus, at))
 }
