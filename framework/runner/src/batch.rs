@@ -133,7 +133,8 @@ impl Shared {
     }
 
     fn run(&self, workers: &Workers) {
-        // A closed channel is ignored, because dropping the batch stops it.
+        // If the channel is closed, the batch was dropped and is about to stop, so the error is
+        // ignored.
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
         let mut dispatcher = Dispatcher {

@@ -1,4 +1,5 @@
-//! The cases of an experiment: their parts, and the algorithms and machines that specs name.
+//! The cases of an experiment: their components, and the lookup of the algorithms and machines that
+//! specs name.
 
 mod product;
 
@@ -59,7 +60,8 @@ pub struct Case {
     pub options: RunOptions,
 }
 
-/// How a case is run. Its row depends on this only in `proved_on` and in a timeout.
+/// Options for running a case. They affect its row only in the column `proved_on` and if the case
+/// times out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOptions {
     /// Time limit; `None` for no limit.
@@ -71,7 +73,7 @@ pub struct RunOptions {
 
 impl RunOptions {
     /// Returns options with a time limit in seconds. `None` stands for the default limit. A limit
-    /// that a [`Duration`] cannot hold is no limit.
+    /// that is too long for a [`Duration`] means no limit.
     pub fn new(timeout_secs: Option<f64>, proof_scope: ProofScope) -> Self {
         let seconds = timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS);
         Self { timeout: Duration::try_from_secs_f64(seconds).ok(), proof_scope }
@@ -84,7 +86,7 @@ impl Default for RunOptions {
     }
 }
 
-/// The variants of [`ProofScope`] for serde, on which the core does not depend.
+/// A copy of [`ProofScope`] that serde can serialize. The core itself does not depend on serde.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "ProofScope")]
 enum SerializedProofScope {
@@ -155,7 +157,8 @@ impl Case {
         }
     }
 
-    /// Returns the bytes of one unit of load: of a block where blocks are counted, otherwise 1.
+    /// Returns the bytes of one unit of load: the size of a block if the simulation counts blocks,
+    /// otherwise 1.
     pub(crate) fn unit_bytes(&self) -> u64 {
         if self.workload.counts_blocks() { self.workload.block_bytes() } else { 1 }
     }

@@ -132,7 +132,7 @@ fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
 }
 
 fn recall(memory: &Path) -> Option<CachedDescription> {
-    /// Failures are retried after a day.
+    /// Maximum age of a cached failure.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age =
         std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();
@@ -184,8 +184,9 @@ fn checked(answer: &Description) -> Result<Description, String> {
     Ok(description)
 }
 
-/// Returns a reply that a plugin may have written with all its texts escaped. The reply is parsed
-/// before, because any JSON as a [`Value`] takes sixteen times the memory of its text.
+/// Escapes all texts of a reply, because a plugin may have written them. The caller has already
+/// parsed the reply to its type: as a [`Value`], arbitrary JSON can take sixteen times the memory
+/// of its text.
 pub fn with_escaped_texts<T: Serialize + DeserializeOwned>(reply: &T) -> serde_json::Result<T> {
     let mut value = serde_json::to_value(reply)?;
     escape_texts(&mut value);

@@ -29,7 +29,7 @@ pub enum BatchEvent {
     Finished { case: usize, record: Box<Record> },
     /// A value reported by an observer.
     Observed { value: serde_json::Value },
-    /// A line printed by a plugin, or a remark about one.
+    /// A line printed by a plugin, or a remark about a plugin.
     Log { line: String },
 }
 
@@ -151,7 +151,7 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Ends all pending cases, because the next worker would not start either.
+    /// Ends all pending cases with this reason, because the next worker would not start either.
     fn fail_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
         let reason = format!("no worker process could be started: {why}");
         std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));

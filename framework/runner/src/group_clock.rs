@@ -51,7 +51,7 @@ impl PlanLimit {
         self.clock.planning() >= self.limit
     }
 
-    /// Returns the same limit for another plan.
+    /// Returns the same limit for another plan, which starts now.
     #[must_use]
     pub fn restarted(&self) -> Self {
         Self { clock: GroupClock::start(), ..*self }

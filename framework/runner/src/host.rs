@@ -37,8 +37,8 @@ pub use comparison::compare_symmetry;
 pub struct PlanInputs {
     /// Bytes per block for uniform sizes, otherwise bytes of the largest block.
     pub block_bytes: u64,
-    /// Number of messages that a node can send, and receive, at a time; `u64::MAX` for all links at
-    /// once.
+    /// Maximum number of messages that a node can send at a time, which also holds for receiving;
+    /// `u64::MAX` if it can use all links at once.
     pub ports: u64,
     /// Number of circuits per directed link.
     pub virtual_channels: u64,
@@ -123,14 +123,15 @@ pub struct Planned {
     pub claims_symmetry: bool,
     /// Whether delivery was verified on one node of each orbit.
     pub relied_on_symmetry: bool,
-    /// The number of nodes whose own plans were used, or were compared with the claimed symmetry.
+    /// The number of all nodes if each of them was planned, otherwise the number of nodes that were
+    /// compared with the claimed symmetry.
     pub compared_on: u64,
 }
 
 /// Plans `task` with `algorithm` and reports each step to `listeners`.
 ///
-/// If delivery is verified on one node of each orbit only, the claim of symmetry is compared with
-/// what other nodes plan.
+/// If delivery is verified on only one node of each orbit, the claimed symmetry is compared with
+/// the plans of other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -148,7 +149,8 @@ pub fn plan<'a>(
         host.log
             .push(format!("{REMARK}it makes {} after a refused one", Count(host.unheeded, "call")));
     }
-    // Compare a claimed symmetry. A schedule that it breaks may have any fault.
+    // Compare a claimed symmetry with other plans, even after a fault, because a wrong claim may
+    // cause any fault.
     let mut requested = host.requested;
     let (mut outcome, mut compared_on) = (outcome, task.topology.nodes());
     if host.relies_on_symmetry && matches!(outcome, Outcome::Verified(_) | Outcome::Invalid(_)) {
@@ -156,12 +158,12 @@ pub fn plan<'a>(
             (Ok(nodes), _) => compared_on = nodes,
             (Err(wrong @ Outcome::Invalid(Fault::WrongSymmetry(_))), _)
             | (Err(wrong), Outcome::Verified(_)) => outcome = wrong,
-            // The first fault says more than that of a repeated plan.
+            // Keep the first fault, which says more than a fault of a repeated plan.
             (Err(_), _) => {}
         }
     }
     let outcome = match outcome {
-        // The fault names a send of this schedule, whatever block is delivered or not.
+        // This fault already names the send, so no block needs to be traced.
         Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
         // Tracing a lost block requires full planning, which may be too expensive if the schedule
         // was planned for one node per orbit.
@@ -219,7 +221,7 @@ impl<'a> PlanCall<'a> {
         }
     }
 
-    /// Lets the plugin plan a simulation, and returns the simulation.
+    /// Calls `supports`, then begins a simulation and calls `plan`. Returns the simulation.
     fn drive<'l>(
         self,
         host: &mut Host<'l>,
@@ -260,12 +262,13 @@ struct Host<'a> {
     reason: Option<String>,
     log: Vec<String>,
     route: sends::RouteBuffer,
-    /// Records the labels of sends while a plan is repeated.
+    /// Receives the label of each send while a plan is repeated.
     labels: Option<Rc<RefCell<String>>>,
-    /// The time limit. Checked in calls; a plugin that makes no calls is not stopped by this.
+    /// The time limit. It is checked in each call, so it does not stop a plugin that makes no
+    /// calls.
     limit: Option<PlanLimit>,
     late: bool,
-    /// Whether a call has returned an error.
+    /// Whether the plugin has been notified of an error by the return value of a call.
     is_told: bool,
     unheeded: u64,
     calls: u32,

@@ -40,8 +40,9 @@ impl Text {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// Returns an error about `len` bytes from byte `at`. If the text was expanded from a range and
-    /// differs from the source, the error concerns all of it.
+    /// Returns an error about the `len` bytes of the text from byte `at`. If the text was expanded
+    /// from a range of sizes, it is not in the source; the error is then about the whole text in
+    /// the source.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);
@@ -78,7 +79,8 @@ impl InputError {
         self
     }
 
-    /// Adds near matches as help, or `otherwise` if there are none and it is not empty.
+    /// Adds the similar names in `near` as help. If there are none, adds `otherwise`, unless it is
+    /// empty.
     #[must_use]
     pub fn near(self, near: &[String], otherwise: &str) -> Self {
         match near {

@@ -1,5 +1,5 @@
 //! Runs work with plugins in a child process of this program. The child replies in lines of JSON.
-//! Whatever a plugin does there costs only the reply.
+//! If a plugin crashes or hangs there, only the reply is lost.
 
 use crate::limits::{limit_files, limit_memory_at_first, no_core_file};
 use crate::max_bytes;

@@ -1,4 +1,4 @@
-//! Finds the case of a row or of a worker's job: parses the specs that it names.
+//! Finds the case of a row or of a worker's job by parsing its specs.
 //!
 //! Cases with the same topology, algorithm, workload or machine share the parsed value, and
 //! therefore also their schedule.
@@ -82,7 +82,8 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
             look_up(&mut self.algorithms, "algorithm", implementation.algorithm, |t| {
                 select_algorithm(t, registry)
             })?;
-        // The plugin itself reads the files of its parameters, so their digests must be current.
+        // The plugin reads the files of its parameters itself, so their digests must be current. An
+        // algorithm with such files is therefore removed from the cache.
         if !algorithm.inputs.is_empty() {
             self.algorithms.remove(implementation.algorithm);
         }

@@ -1,8 +1,8 @@
 //! Maximum sizes of the messages of a worker, in bytes. A worker that sends a longer one is killed,
 //! so the memory of the main program does not depend on what a plugin sends. `docs/abi.md` lists them.
 
-/// A reply without a value of an observer, in addition to the text of its job: a row repeats
-/// the description of its case. A row needs a few KiB.
+/// A reply that is not a value of an observer. The size of the job's text is added to this maximum,
+/// because a row repeats the description of its case. A row needs a few KiB.
 pub const REPLY: usize = 1 << 20;
 /// A part of the text that `trace` prints or `export` converts.
 pub const TRACE: usize = 1 << 20;
@@ -15,7 +15,7 @@ pub const ANSWER: usize = 16 << 20;
 /// Each file that a process of `check` writes: its answer, and what the plugin prints.
 pub(crate) const FILE: usize = 64 << 20;
 
-/// All sizes, with the words of `docs/abi.md`.
+/// All sizes, with their descriptions in `docs/abi.md`.
 pub const ALL: [(&str, usize); 6] = [
     ("a reply to a job, in addition to the text of the job", REPLY),
     ("a part of a schedule, for `trace` and `export`", TRACE),

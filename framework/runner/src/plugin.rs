@@ -168,7 +168,8 @@ pub(crate) struct FunctionTable {
     pub(crate) plan: SwmRun,
 }
 
-// SAFETY: the boundary promises that tables are constant and that calls may come from any thread.
+// SAFETY: the ABI requires that tables are constant and that functions may be called from any
+// thread.
 unsafe impl Send for FunctionTable {}
 // SAFETY: as above.
 unsafe impl Sync for FunctionTable {}
@@ -181,7 +182,8 @@ impl Plugin {
         Self::load_known(path, None)
     }
 
-    /// Like [`Plugin::load`], with a digest that may be up to date.
+    /// Like [`Plugin::load`]. Uses the known digest if the file has not changed since it was
+    /// computed.
     pub(crate) fn load_known(
         path: &Path,
         known: Option<KnownDigest<'_>>,
@@ -191,7 +193,7 @@ impl Plugin {
                 path: path.to_owned(),
                 reason: e.to_string(),
             })?;
-            // SAFETY: it is what a plugin's entry returned.
+            // SAFETY: the table was returned by a plugin's entry function.
             return unsafe { Self::read(path, digest, &stamp, (linked.table)()) };
         }
         // The loader would search a bare file name in the system's library directories.
@@ -199,8 +201,8 @@ impl Plugin {
         let no_library =
             |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
         let (digest, stamp) = digest_of(&file, known).map_err(|e| no_library(e.to_string()))?;
-        // SAFETY: running the library's initialisers is what the caller asked for. RTLD_LOCAL keeps
-        // its symbols to itself.
+        // SAFETY: opening a library runs its initialisers, which the caller has requested.
+        // RTLD_LOCAL hides its symbols from other libraries.
         let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|e| no_library(chain(&e)))?;
         // If the file was replaced in the meantime, the digest belongs to another build.
@@ -210,14 +212,14 @@ impl Plugin {
         // SAFETY: a symbol of this name is a plugin's entry, of this type.
         let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
         let table = match entry {
-            // SAFETY: the symbol is the entry function, which takes nothing.
+            // SAFETY: the symbol is the entry function, which has no parameters.
             Ok(entry) => unsafe { entry() },
             Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
         };
         // The library is never unloaded: tables, hooks and threads may still point to its code.
         std::mem::forget(library);
-        // SAFETY: the boundary promises that what the entry returns is a table for the life of the
-        // process, or null.
+        // SAFETY: the ABI requires that the entry function returns null or a table that exists as
+        // long as the process.
         unsafe { Self::read(path, digest, &stamp, table) }
     }
 
@@ -307,7 +309,7 @@ mod tests {
 
     #[test]
     fn texts_are_one_line_and_leave_the_terminal_alone() {
-        // SAFETY: the text is a string's.
+        // SAFETY: the text borrows the bytes of a string.
         let read = |given: &str| unsafe { text(SwmStr::new(given)) };
         assert_eq!(
             read("two\nlines, \u{1b}[31mred, µ"),

@@ -81,8 +81,9 @@ pub struct UnknownAlgorithm {
 
 impl Registry {
     /// Searches the directories or files of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data
-    /// directory and the program's directories. Linked plugins replace bundled ones that are not
-    /// there. If two plugins offer the same algorithm, the first is used.
+    /// directory and the program's directories. A plugin that is linked into the program is used if
+    /// the program's directories do not contain it as a file. If two plugins offer the same
+    /// algorithm, the first is used.
     ///
     /// Errors in paths given by the user are returned. Other files that are not plugins are skipped
     /// with a line in the log.
@@ -133,7 +134,7 @@ impl Registry {
         search.read(reader)
     }
 
-    /// Loads only this file into this process. Its digest may be known.
+    /// Loads only this file into this process. `known` is its digest, if it is known.
     pub(crate) fn of(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);

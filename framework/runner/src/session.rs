@@ -18,16 +18,17 @@ use swapmeet_results::{Record, Status, Verified};
 
 mod case_evaluator;
 
-/// How the machines of a group are evaluated.
+/// When cases that share a schedule are priced, that is, when their times on their machines are
+/// calculated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pricing {
-    /// Not at all: rows have no times (only the total 0, because each verified row has one) and no
-    /// bounds.
+    /// Cases are not priced. Their rows have no bounds and no times, except for a total time of 0,
+    /// because each verified row has a total time.
     Off,
-    /// While the schedule is planned.
+    /// All cases are priced while the schedule is planned.
     Together,
-    /// While the schedule is planned, except for those that take far longer than all others. Their
-    /// cases are planned again afterwards.
+    /// Cases are priced while the schedule is planned, except for those that take far longer than
+    /// all others. These are planned again afterwards.
     SlowApart,
 }
 
@@ -67,7 +68,7 @@ pub fn report_group(
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
     // A plan that requested values, such as the block size, is valid only for cases with the same
-    // values. The others are planned again, and those that were set aside after all others.
+    // values. The other cases are planned again. Cases that were set aside come after all others.
     let mut later = Vec::new();
     while !open.is_empty() {
         report(GroupEvent::Planning);
@@ -187,8 +188,8 @@ fn plan_and_price(
         Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
         Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    // Price them in turns, each turn twice as long as the one before, so that short cases do not
-    // wait for long ones.
+    // Price these cases in turns. Each turn is twice as long as the one before, so that short cases
+    // do not wait for long ones.
     let plan_ms = planning.as_secs_f64() * 1e3;
     let shared_ms = plan_ms / pending.len().max(1) as f64;
     let mut turn = Duration::from_millis(100);
@@ -217,14 +218,15 @@ fn plan_and_price(
     ended
 }
 
-/// Returns the values that evaluators need.
+/// Returns the properties of a case that its evaluator needs.
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     let context = PricingContext::new(&case.topology, case.unit_bytes() as f64);
     PricingContext { seed: case.seed, counted: case.workload.counts_blocks(), ..context }
 }
 
 impl PlanInputs {
-    /// Returns the parameters of a case. `sizes` are the sizes of blocks that are not counted.
+    /// Returns the values for a case. `sizes` are the sizes of its blocks, unless the simulation
+    /// counts blocks instead of bytes.
     fn of(case: &Case, sizes: Option<&dyn BlockSizes>) -> Self {
         Self {
             block_bytes: sizes.map_or(case.workload.block_bytes(), |sizes| sizes.largest()),
@@ -241,11 +243,12 @@ impl PlanInputs {
 /// Returns whether a plan of case `a` with these requests is also valid for case `b`. The cases
 /// must share everything else.
 pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // Sizes that differ between pairs are equal in both.
+    // Block sizes that differ between pairs need no comparison, because they are equal in both
+    // cases.
     requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 
-/// Checks the number of nodes if full planning is certain.
+/// If full planning is certain, checks that the number of nodes is not too large for it.
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     let may_be_symmetric =
         case.options.proof_scope == ProofScope::Auto && case.workload.is_uniform();
@@ -255,7 +258,7 @@ fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     simulation::affordable(nodes)
 }
 
-/// Sets the outcome of planning.
+/// Fills the columns of the row that follow from planning.
 fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
@@ -277,13 +280,13 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     set_totals(record, totals, case.unit_bytes());
     record.compared_on = Some(planned.compared_on);
     if case.topology.random_routing().is_some() {
-        // With random routing, columns about links would describe only one draw.
+        // With random routing, columns about links would describe only one random choice of routes.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
         (record.max_link_messages, record.sum_link_messages) = (None, None);
     }
 }
 
-/// Sets times and bound of a verified schedule. A case that cannot be priced has only the reason.
+/// Sets times and bound of a verified schedule. If the case cannot be priced, sets only the reason.
 fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut CaseEvaluator<'_>) {
     let priced = if evaluator.state == State::TimedOut {
         Err((Status::Timeout, evaluator.timeout_message(case.machine.model)))
@@ -332,8 +335,8 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // Overflow is not possible: loads over 64 bits are in bytes, with unit 1, or are sums over more
-    // than 2^24 steps.
+    // The product does not overflow: a load of more than 64 bits is counted in bytes, so that
+    // `unit` is 1, or is a sum over more than 2^24 steps.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

@@ -16,7 +16,8 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Returns the estimated cost: that of the schedule, and 5 % of it per additional case.
+    /// Returns the estimated cost: the cost of the schedule, and 5 % of it for each case after the
+    /// first.
     pub fn cost(&self) -> u64 {
         self.schedule
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
@@ -51,8 +52,8 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
 }
 
 /// Estimates the cost of a schedule without measurement, so that the result is the same on every
-/// machine: n² for all-to-all collectives (messages of a direct exchange), n log n for others, plus
-/// a constant.
+/// machine. It is n² for all-to-all collectives (the number of messages of a direct exchange) and n
+/// log n for others, plus a constant.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().connects_all_pairs() {
@@ -63,11 +64,12 @@ fn schedule(case: &Case) -> u64 {
     schedule.saturating_add(1000)
 }
 
-/// Returns the cases of shard `index` (from 0) of `count`, in ascending order. The most expensive
-/// unit comes first, and each goes to the shard with the least load (the first among equals). Every
-/// case is in exactly one shard, on whichever machine this is computed. A unit that exceeds the
-/// share of one shard is divided, and its schedule is planned in each of its shards; otherwise the
-/// other shards would wait.
+/// Returns the cases of shard `index` (from 0) of `count`, in ascending order.
+///
+/// Units are assigned in order of descending cost, each to the shard with the least load so far (to
+/// the first of several such shards). Every case is in exactly one shard, and the result is the
+/// same on every machine. A unit that exceeds the share of one shard is divided, because the other
+/// shards would otherwise wait. Its schedule is then planned in each of its shards.
 pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
     let total = units.iter().map(Unit::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);
@@ -80,7 +82,7 @@ pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
         .collect();
     // A stable sort keeps the order of units with equal cost.
     units.sort_by_key(|unit| Reverse(unit.cost()));
-    // A heap whose top is the least load, and the first shard among equals.
+    // The top of this heap is the shard with the least load, or the first of several such shards.
     let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();

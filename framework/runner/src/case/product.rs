@@ -31,8 +31,8 @@ pub struct Product {
     workloads: Vec<Workload>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// For each workload, the number of cases per topology and algorithm that precede its own; the
-    /// last entry is the total.
+    /// Entry i is the number of cases of all workloads before workload i, for one topology and one
+    /// algorithm. The last entry is this number for all workloads.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
@@ -45,7 +45,8 @@ type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
 impl Product {
     /// Parses everything that an experiment names.
     pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
-        // Parse each spec once, and refuse a large product before its specs are parsed.
+        // Refuse a product with too many cases before its specs are parsed, then parse each spec
+        // once.
         let sized = expanded(&experiment.workloads)?;
         affordable(experiment, sized.len())?;
         let topologies = all(&experiment.topologies, |t| {
@@ -68,7 +69,8 @@ impl Product {
         )?;
         check_baseline(experiment, &algorithms, registry)?;
         check_seeds(experiment)?;
-        // Workloads may have different numbers of cases, because files replace repetitions.
+        // Workloads may have different numbers of cases, because a workload of several files has
+        // one repetition per file.
         let mut before = vec![0];
         for (text, workload) in sized.iter().zip(&workloads) {
             let cases =
@@ -226,7 +228,7 @@ pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
 }
 
 /// Maximum number of cases of an experiment. All of them are in memory during a run: a million
-/// cases that share a schedule take 1.4 GB, and their rows a file of a third of that size.
+/// cases that share a schedule take 1.4 GB. The file with their rows has a third of that size.
 pub const MOST_CASES: u64 = 1_000_000;
 
 /// Checks that the number of cases does not exceed [`MOST_CASES`]. The error shows the product.

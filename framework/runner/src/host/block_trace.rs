@@ -1,5 +1,6 @@
-//! Explains why a block was not delivered or was delivered twice, and which send passed on an
-//! incomplete value of a reduction. The plan is repeated while this block is traced.
+//! Explains faults of delivery: why a block was not delivered or was delivered twice, and which
+//! send passed on an incomplete value of a reduction. To find out, the plan is repeated while the
+//! block of the fault is traced.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,8 +18,9 @@ pub(super) struct BlockTrace {
     at: PlacedNode,
     /// The last send that moved the block.
     last: Option<TracedSend>,
-    /// In a reduction, for each node the first send that gave it a value as a result, without the
-    /// traced contribution, unless the contribution has arrived since.
+    /// In a reduction: for each node, the first send that delivered a result without the traced
+    /// contribution. The entry is removed when the contribution arrives or when the node sends the
+    /// value on without keeping a copy.
     incomplete: BTreeMap<u64, TracedSend>,
     /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,
@@ -52,8 +54,8 @@ impl BlockTrace {
         Some(Self { collective, block, at, last: None, incomplete: BTreeMap::new(), label })
     }
 
-    /// Adds the step and the label of the send that moved the block, or of the first send that
-    /// passed on a value without it.
+    /// Adds to the fault the step and the label of the last send that moved the block, or of the
+    /// first send that passed on a value without the contribution of the block.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         let last = self.last.filter(|last| last.to == self.at);
         let first = self.incomplete.into_values().min_by_key(|send| send.step);
@@ -78,7 +80,8 @@ impl BlockTrace {
         }
     }
 
-    /// Follows a value of a reduction that lacks the contribution, unless it `has` it.
+    /// Processes a send of the value to which the traced block contributes. `has` states whether
+    /// the sent value includes this contribution.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);
@@ -104,7 +107,8 @@ impl Listener for BlockTrace {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Sent(sent) = event else { return };
-        // The traced block, and in a reduction the value to which it contributes.
+        // `one` is a box that contains only the traced block. In a reduction, `value` (below) is
+        // the value to which this block contributes.
         let mut one = sent.layout.full().to_vec();
         let home = |node: Option<u64>| node.map(|node| sent.placement.home(node));
         for (side, member) in [

@@ -1,4 +1,6 @@
-//! Compares a claimed symmetry with what the nodes plan whose sends would be derived from it.
+//! Compares a claimed symmetry with plans of further nodes. Verification with a symmetry plans only
+//! the representatives, one node of each orbit, and derives the sends of all other nodes. Here, the
+//! plugin plans some of these other nodes, too, and their sends must agree with the derived ones.
 
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;
@@ -6,19 +8,21 @@ use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
-/// The fewest images of the representatives that are compared if a full plan has too many sends.
+/// Minimum number of images that are compared if a full plan has too many sends. An image consists
+/// of the nodes to which one element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
-/// The most such images.
+/// Maximum number of images that are compared.
 const MOST_IMAGES: u64 = 16;
-/// Beyond [`FEWEST_IMAGES`], images are only added up to this number of sends, so that the
-/// comparison takes less time than the case.
+/// Maximum number of sends in all compared images together, unless [`FEWEST_IMAGES`] have more.
+/// With this limit, the comparison takes less time than the case.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
-/// Compares the symmetry that a schedule claims with the plugin's own plans, as [`super::plan`] does
-/// where a full plan has more than `most` sends. Returns the number of compared nodes.
+/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes, in the
+/// same way as [`super::plan`]. If a full plan has more than `most` sends, only some nodes are
+/// compared. Returns the number of compared nodes.
 ///
 /// # Errors
-/// The outcome that the claim leads to, if it is wrong or unused, or if a plan does not end.
+/// Returns the outcome of the case if the claim is wrong or unused, or if a plan does not end.
 pub fn compare_symmetry(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -32,8 +36,8 @@ pub fn compare_symmetry(
 
 impl PlanCall<'_> {
     /// Compares the sends of the representatives with those of other nodes, without delivery or
-    /// prices. Returns the number of nodes that were compared; 0 if the full plan has more than
-    /// `most` sends and the plugin cannot plan other images of the representatives.
+    /// prices. Returns the number of compared nodes. It is 0 if the full plan has more than `most`
+    /// sends and the plugin cannot plan other nodes than the representatives.
     ///
     /// Errors with a [`Fault::WrongSymmetry`] if the claim is wrong, and with the outcome of a plan
     /// that did not end.
@@ -51,17 +55,17 @@ impl PlanCall<'_> {
             self.compare(&representatives, Recorded::Everyone, requested)?;
             return Ok(everyone);
         }
-        // Case 2: the plugin cannot start at another node.
+        // Case 2: the plugin can only plan the representatives themselves.
         if !representatives.can_start_anywhere() {
             return Ok(0);
         }
-        // Case 3: some images are compared.
+        // Case 3: some images of the representatives are compared.
         let affordable = SENDS_OF_IMAGES / sends.max(1);
         let images = random_numbers(order, affordable.clamp(FEWEST_IMAGES, MOST_IMAGES));
         for image in &images {
             self.compare(&representatives, Recorded::Image(*image), requested)?;
         }
-        // The representatives are compared with each image, so they are compared, too.
+        // The representatives count as compared nodes, too.
         Ok(representatives.nodes() * (1 + images.len() as u64))
     }
 
@@ -92,7 +96,7 @@ impl PlanCall<'_> {
         Err(wrong(expected.describe_difference(&others)))
     }
 
-    /// Records the sends of some nodes.
+    /// Plans the given nodes and records their sends.
     fn record(
         self,
         nodes: Recorded,

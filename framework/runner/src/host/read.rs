@@ -10,7 +10,8 @@ use swapmeet_core::limits;
 use swapmeet_core::network::topology::Route;
 
 /// # Safety
-/// Pointers in `set` must be null or readable for the counts next to them.
+/// Each pointer in `set` must be null or point to as many readable values as the count next to it
+/// states.
 pub(super) unsafe fn node_set<'a, 'b: 'a>(
     set: &SwmSet,
     axes: &'a mut SmallVec<[Axis<'b>; 8]>,
@@ -32,7 +33,7 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
 }
 
 /// # Safety
-/// As [`node_set`].
+/// As for [`node_set`].
 pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
     match raw.kind {
         SWM_ALL => Ok(Axis::All),
@@ -61,7 +62,8 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
 }
 
 /// # Safety
-/// `route` must point to a route whose pointers are null or readable for the counts next to them.
+/// `route` must point to a route. Each pointer in it must be null or point to as many readable
+/// values as the count next to it states.
 pub(super) unsafe fn read_route(
     raw: *const SwmRoute,
     route: &mut Route,
@@ -91,7 +93,8 @@ pub(super) unsafe fn read_route(
 /// Reads the (destination, bytes) pairs of a send.
 ///
 /// # Safety
-/// The send's `counts` must be null or readable for the count next to it.
+/// The send's `counts` must be null or point to as many readable values as the count next to it
+/// states.
 pub(super) unsafe fn read_byte_counts(
     send: &SwmBytes,
     byte_counts: &mut Vec<(u64, u64)>,

@@ -45,8 +45,8 @@ pub(super) const TABLE: SwmHost = SwmHost {
     symmetric_from: Some(symmetric_from),
 };
 
-/// Runs `work` on the host behind `ctx`. A panic of the host must not unwind into the plugin and is
-/// not the plugin's fault.
+/// Runs `work` on the host behind `ctx`. If the host panics, records the message and returns `or`:
+/// the panic must not unwind into the plugin, which has not caused it.
 ///
 /// # Safety
 ///
@@ -69,8 +69,8 @@ unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R
 }
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-    // SAFETY: a plugin calls back with the context and texts it was promised to give; so in all
-    // functions below.
+    // SAFETY: the ABI requires that a plugin passes the context pointer of the table and readable
+    // texts. The same holds for all functions below.
     unsafe {
         with(ctx, (), |host| {
             host.reason = Some(text(reason).unwrap_or_else(|why| format!("its reason {why}")));
@@ -265,8 +265,8 @@ unsafe extern "C" fn symmetric_from(
     unsafe { declare_symmetry(ctx, (axes, axis_count), Some(first), planned) }
 }
 
-/// Declares a symmetry. Writes the number of planned coordinates of each axis, and the first one for
-/// a plugin that can start at any.
+/// Declares a symmetry. For each axis, writes to `planned` how many coordinates the plugin must
+/// plan. If the plugin can start at any coordinate, also writes the first of them to `first`.
 ///
 /// # Safety
 ///
@@ -301,7 +301,8 @@ unsafe fn declare_symmetry(
                 claims = symmetries.iter().any(|symmetry| *symmetry != Symmetry::Fixed);
                 let ranges = simulation.symmetric(&symmetries, first.is_some())?;
                 is_used = simulation.relies_on_symmetry();
-                // There are as many as axes were given, and the plugin has room for these.
+                // There is one range for each of the `axis_count` axes, and the plugin's arrays
+                // have this length.
                 for (axis, range) in ranges.into_iter().enumerate() {
                     if let Some(first) = first {
                         first.add(axis).write_unaligned(range.start);
@@ -338,7 +339,7 @@ unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     unsafe { with(ctx, SWM_STOPPED, |host| host.step()) }
 }
 
-/// Copies a struct that the plugin sends, or returns the reason why it cannot be read.
+/// Copies the struct that a plugin passes as a send. Returns the reason if it cannot be read.
 ///
 /// # Safety
 ///
@@ -409,7 +410,7 @@ unsafe extern "C" fn redistribute(
                         "the plugin's redistribution has a table at an address that is not a multiple of 4",
                     ));
                 }
-                // The plugin promises `node_count` values, and the address suits them.
+                // The alignment has been checked, and the plugin promises `node_count` values.
                 let table = |ptr: *const u32| match ptr.is_null() {
                     true => &[][..],
                     false => std::slice::from_raw_parts(ptr, raw.node_count as usize),

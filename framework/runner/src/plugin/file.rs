@@ -1,5 +1,5 @@
-//! Identifies the build in a plugin file: its digest, and metadata that shows without reading
-//! whether the file has changed.
+//! Identifies the build in a plugin file: its digest, and metadata that shows whether the file has
+//! changed, so that it need not be read again.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -88,7 +88,7 @@ pub(crate) fn digest_of(
 mod tests {
     use super::*;
 
-    /// The known digest is a fake, so it shows whether the file was read.
+    /// The known digest is not the real one, so the result shows whether the file was read.
     #[test]
     fn a_file_is_read_again_only_where_it_is_not_the_one_that_is_known() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,8 +1,10 @@
 //! Plugins that are linked into the program, so that algorithms are available wherever it is
 //! installed.
 //!
-//! Each has a path below the program's file (`/usr/bin/swapmeet/classic`), which no file can have.
-//! Workers load it by this path like any other plugin, and its digest is that of the program.
+//! The path of such a plugin is the path of the program, followed by the name of the plugin
+//! (`/usr/bin/swapmeet/classic`). No file can have this path, because the program is not a
+//! directory. Workers load the plugin by this path like any other plugin, and its digest is that of
+//! the program.
 
 use super::file::{KnownDigest, Stamp, digest_of};
 use std::io;

@@ -22,7 +22,7 @@ impl Plugin {
         stamp: &Stamp,
         table: *const SwmPlugin,
     ) -> Result<Self, PluginError> {
-        // The head tells the version, which decides how the rest is read.
+        // The head contains the version, which decides how the rest is read.
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         if table.is_null() {
             return Err(bad("its entry returns no table".to_owned()));
@@ -42,7 +42,7 @@ impl Plugin {
                 minor: head.abi_minor,
             });
         }
-        // SAFETY: a table of this major version has as many bytes as its head says.
+        // SAFETY: a table of this major version has as many bytes as its head states.
         let table = unsafe { read_sized(table) }.map_err(|size| bad(small::<SwmPlugin>(size)))?;
         // All texts are copied and escaped, and names are checked.
         let text = |s: SwmStr, what: &str| {
@@ -137,7 +137,7 @@ impl Algorithm {
         for i in 0..table.param_count as usize {
             // SAFETY: the table promises `param_count` pointers.
             let raw = unsafe { table.params.add(i).read_unaligned() };
-            // SAFETY: the table promises that each points to a parameter's.
+            // SAFETY: the table promises that each points to the table of a parameter.
             let param = unsafe { Param::read(raw) };
             params.push(param.map_err(|what| format!("parameter {i} of `{name}`: {what}"))?);
         }
@@ -248,7 +248,7 @@ pub(crate) unsafe fn text(s: SwmStr) -> Result<String, &'static str> {
     if s.len as u64 > limits::TEXT_BYTES {
         return Err("is longer than 1 MiB");
     }
-    // SAFETY: the caller promises what is needed.
+    // SAFETY: the caller promises what [`SwmStr::bytes`] requires.
     let bytes = unsafe { s.bytes() };
     let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8")?;
     Ok(escaped(text).into_owned())

@@ -54,8 +54,8 @@ impl Child {
             .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
             .stderr(Stdio::from(OwnedFd::from(writer)));
         let process = command.process_group(0).spawn()?;
-        // The command holds the other ends. Until they are dropped, closing by the child is not
-        // noticed.
+        // The command still holds the child's ends of the socket and the pipe. Until they are
+        // dropped, the parent does not notice that the child has closed them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
             process,
@@ -183,8 +183,8 @@ impl Child {
         }
     }
 
-    /// Kills the child and describes its end, with the last line that it printed. `unsaid`
-    /// describes a child that was still running.
+    /// Kills the child and describes its end, with the last line that it printed. If the child was
+    /// still running, `unsaid` is used as the description.
     pub(crate) fn exit_message(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
         /// Time to read the last line. A process started by a plugin may print forever.
         const ENOUGH: Duration = Duration::from_millis(200);
@@ -243,7 +243,7 @@ impl RunTime {
         self.spent
     }
 
-    /// Excludes at most `time` from the elapsed time; returns how much.
+    /// Excludes at most `time` from the elapsed time. Returns the excluded time.
     pub(crate) fn exclude(&mut self, time: Duration) -> Duration {
         let excluded = time.min(self.spent());
         self.spent -= excluded;

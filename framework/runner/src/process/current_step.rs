@@ -19,7 +19,7 @@ const SIZE: usize = size_of::<u64>();
 pub(crate) struct SharedStep(Option<File>);
 
 impl SharedStep {
-    /// Creates the shared number and passes it to the command.
+    /// Creates the shared number and passes the path of its file to the command.
     pub(crate) fn of(command: &mut Command) -> Self {
         let made = memfd_create(c"progress", MemfdFlags::CLOEXEC);
         let file =
@@ -53,12 +53,12 @@ pub(crate) fn share() {
         return;
     }
     let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-    // SAFETY: a new mapping, of a file that is open and has these bytes.
+    // SAFETY: this creates a new mapping of an open file, whose length has been checked.
     let page =
         unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, shared, file.as_raw_fd(), 0) };
     if page != libc::MAP_FAILED {
-        // SAFETY: a page begins where any number may, is never unmapped, and is zero or what was
-        // stored; only this process stores.
+        // SAFETY: a page is aligned for any integer and is never unmapped. It contains zero or a
+        // stored number, and only this process stores numbers in it.
         let number = unsafe { &*page.cast::<AtomicU64>() };
         SHARED.get_or_init(|| number);
     }

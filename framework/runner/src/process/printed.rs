@@ -20,9 +20,9 @@ pub(crate) struct Printed {
     waiting: VecDeque<String>,
     /// Number of lines printed during the job.
     lines: u32,
-    /// The last informative line.
+    /// The last line that is not part of a backtrace.
     last: String,
-    /// Number of marks that have not been taken.
+    /// Number of marks that have arrived but have not been returned by `take_mark`.
     marks: u32,
 }
 

@@ -111,14 +111,14 @@ impl FloatingPoint {
         #[cfg(target_arch = "x86_64")]
         {
             let (vector, x87) = (self.0[0] as u32, self.0[1] as u16);
-            // SAFETY: both load a control word that was read from there.
+            // SAFETY: both instructions load a control word that was read from the same register.
             unsafe {
                 std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const vector, options(nostack, preserves_flags));
                 std::arch::asm!("fldcw [{}]", in(reg) &raw const x87, options(nostack, preserves_flags));
             }
         }
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: writes back what was read from there.
+        // SAFETY: this writes a value to the register from which it was read.
         unsafe {
             std::arch::asm!("msr fpcr, {}", in(reg) self.0[0], options(nomem, nostack, preserves_flags));
         }
@@ -145,7 +145,8 @@ mod tests {
         }
         let before = FloatingPoint::now();
         assert_eq!(before, FloatingPoint::now());
-        // SAFETY: a call of C's library without pointers. FE_UPWARD of either architecture.
+        // SAFETY: a call of C's library without pointers. The argument is the value of FE_UPWARD on
+        // the current architecture.
         unsafe { fesetround(if cfg!(target_arch = "x86_64") { 0x800 } else { 0x40_0000 }) };
         let after = FloatingPoint::now();
         before.restore();

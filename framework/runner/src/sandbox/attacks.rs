@@ -1,5 +1,5 @@
-//! The effect of the sandbox: attacks, the mechanism that prevents each, and the state of this
-//! machine. `docs/abi.md` has the same table.
+//! What the sandbox prevents: attacks, the mechanism of the kernel that prevents each, and whether
+//! this kernel has the mechanism. `docs/abi.md` has the same table.
 
 use super::Protection;
 use std::fmt;
@@ -16,7 +16,7 @@ pub struct Attack {
 /// A mechanism of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
-    /// Landlock, from this version on.
+    /// Landlock of this version or a later one.
     Landlock(u32),
     /// The filter of system calls.
     Seccomp,
@@ -159,7 +159,7 @@ mod tests {
         assert!(!all.to_string().contains("not prevented"));
     }
 
-    /// The page has the table of this module, row by row.
+    /// The table in `docs/abi.md` has the same rows as the table of this module.
     #[test]
     fn the_table_of_the_documentation_is_complete() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/abi.md");

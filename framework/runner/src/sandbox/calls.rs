@@ -112,7 +112,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_uname,
 ];
 
-/// Calls that only this architecture still has, for the same purposes.
+/// Further allowed calls, which exist only on this architecture.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_OLD: &[i64] = &[
     libc::SYS_access,
@@ -170,11 +170,11 @@ const PRCTL: &[i32] = &[
     libc::PR_SET_VMA,
 ];
 
-/// Refuses all calls of this thread, and of those that it starts, that are not in the list. Returns
-/// whether the kernel and this architecture support it.
+/// Restricts this thread and the threads that it starts to the allowed calls. Returns whether the
+/// kernel and this architecture support filters.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
-    // Its flags are in memory, which a filter cannot read. C libraries use `clone` if the kernel has
-    // no `clone3`.
+    // The flags of `clone3` are in memory, which a filter cannot read. C libraries use `clone` if
+    // the kernel has no `clone3`.
     let no_clone3 = apply(
         BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
         SeccompAction::Allow,
@@ -193,7 +193,7 @@ fn allowed() -> Result<Rules, BackendError> {
     let mut rules: Rules =
         ALLOWED.iter().chain(ALLOWED_OLD).map(|call| (*call, Vec::new())).collect();
     let own = u64::from(std::process::id());
-    // Threads may be started. A process would outlive a program that is killed.
+    // `clone` may start threads only: a new process would continue after the program is killed.
     let thread = libc::CLONE_THREAD as u64;
     let is_thread =
         SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), thread)?;
@@ -203,10 +203,12 @@ fn allowed() -> Result<Rules, BackendError> {
     let of_options = |options: &[i32]| options.iter().map(|o| *o as u64).collect::<Vec<_>>();
     rules.extend([
         (libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]),
-        // A worker leads a process group of its own, which is process 0 to `kill`.
+        // `kill` may only reach this process and its process group, which is 0 in a call. A worker
+        // leads a process group of its own.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
-        // Only read limits (no new limit is given), and only those of the process itself.
+        // `prlimit64` may only read limits (the pointer to new limits is null), and only those of
+        // this process.
         (libc::SYS_prlimit64, vec![SeccompRule::new(vec![equal(0, 0)?, null(2)?])?]),
         (libc::SYS_fcntl, any(1, &of_options(FCNTL))?),
         (libc::SYS_ioctl, any(1, IOCTL)?),
@@ -215,7 +217,8 @@ fn allowed() -> Result<Rules, BackendError> {
     Ok(rules)
 }
 
-/// The kernel reads 32 bits of such an argument.
+/// Returns the condition that an argument has this value. Only 32 bits are compared, because the
+/// kernel reads no more of such an argument.
 fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }
@@ -236,7 +239,7 @@ fn apply(
     let program: BpfProgram = filter.try_into().map_err(seccompiler::Error::Backend)?;
     match seccompiler::apply_filter(&program) {
         Ok(()) => Ok(true),
-        // The kernel has no filters.
+        // The kernel does not support filters.
         Err(seccompiler::Error::Prctl(e) | seccompiler::Error::Seccomp(e))
             if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::ENOSYS)) =>
         {

@@ -38,7 +38,7 @@ const NAMES: &[(i64, &str)] = names![
     SYS_vmsplice SYS_wait4 SYS_waitid
 ];
 
-/// The same, of calls that only this architecture still has.
+/// Further calls of this kind, which exist only on this architecture.
 #[cfg(target_arch = "x86_64")]
 const OLD_NAMES: &[(i64, &str)] = names![
     SYS_chmod SYS_chown SYS_creat SYS_fork SYS_inotify_init SYS_link SYS_mkdir SYS_modify_ldt
@@ -76,18 +76,18 @@ extern "C" fn refused(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
         line.push(b")");
     }
     line.push(b"\n");
-    // SAFETY: the line has so many bytes.
+    // SAFETY: `line.bytes` has at least `line.len` bytes.
     unsafe { libc::write(2, line.bytes.as_ptr().cast(), line.len) };
 }
 
-/// Has the interrupted call return `EPERM`. Returns its number.
+/// Makes the interrupted call return `EPERM`. Returns the number of the call.
 #[cfg(target_arch = "x86_64")]
 fn fail(context: &mut libc::ucontext_t) -> i64 {
     let result = &mut context.uc_mcontext.gregs[libc::REG_RAX as usize];
     std::mem::replace(result, -i64::from(libc::EPERM))
 }
 
-/// Has the interrupted call return `EPERM`. Returns its number.
+/// Makes the interrupted call return `EPERM`. Returns the number of the call.
 #[cfg(target_arch = "aarch64")]
 fn fail(context: &mut libc::ucontext_t) -> i64 {
     let registers = &mut context.uc_mcontext.regs;

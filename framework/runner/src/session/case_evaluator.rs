@@ -15,14 +15,14 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::model::{Evaluator, ModelKind};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 
-/// What all evaluators of a group share.
+/// State that all evaluators of a group share.
 pub(super) struct Group<'a> {
     pub clock: GroupClock,
     /// The time limit of each case.
     pub limit: Option<Duration>,
     /// Whether slow evaluators are set aside.
     pub sets_aside: bool,
-    /// The number of evaluators that follow the schedule.
+    /// The number of evaluators that still follow the schedule.
     pub listening: Cell<usize>,
     pub report: RefCell<&'a mut dyn FnMut(GroupEvent)>,
 }
@@ -40,7 +40,7 @@ pub(super) struct CaseEvaluator<'a> {
     group: &'a Group<'a>,
     can_pause: bool,
     pub state: State,
-    /// Time of its own.
+    /// Time that this evaluator has taken.
     pub spent: Duration,
     /// The part of `spent` that has not been reported.
     unreported: Duration,
@@ -60,19 +60,19 @@ impl<'a> CaseEvaluator<'a> {
         }
     }
 
-    /// Returns the evaluator, after it has processed everything.
+    /// Returns the evaluator, which must have processed the whole schedule.
     pub(super) fn evaluator(&mut self) -> &mut dyn Evaluator {
         self.evaluator.as_mut()
     }
 
-    /// Describes the timeout of a machine of this model.
+    /// Describes the timeout of a case whose machine has this model.
     pub(super) fn timeout_message(&self, model: &ModelKind) -> String {
         let limit = self.group.limit.unwrap_or_default().as_secs_f64();
         let spent = self.spent.as_secs_f64();
         format!("not done after {limit} s, {spent:.1} s of it in the model `{model}`")
     }
 
-    /// Returns how much of its time limit is left.
+    /// Returns how much of the time limit of this case is left.
     fn left(&self) -> Option<Duration> {
         let used = self.group.clock.planning() + self.spent;
         self.group.limit.map(|limit| limit.saturating_sub(used))
@@ -80,19 +80,19 @@ impl<'a> CaseEvaluator<'a> {
 
     /// Returns how long the evaluator may take until it is set aside.
     fn time_until_deferred(&self) -> Option<Duration> {
-        /// Shorter times are no reason to plan a case again.
+        /// An evaluator may always take this time: less is no reason to plan its case again.
         const LEAST: Duration = Duration::from_secs(1);
-        /// The most time, as a multiple of the time of everything else.
+        /// An evaluator may take this multiple of the time of everything else.
         const MOST: u32 = 4;
         let can_wait = self.group.sets_aside && self.group.listening.get() > 1;
         let others = || self.group.clock.elapsed().saturating_sub(self.spent);
         can_wait.then(|| LEAST.max(others() * MOST).saturating_sub(self.spent))
     }
 
-    /// Lets the evaluator work until a pause after `most`, or until its time limit.
-    /// Returns how long it took.
+    /// Calls `work` with the evaluator, which pauses after the time `most` or at its time limit.
+    /// Returns the time that this took.
     fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
-        /// Reports are rare enough not to disturb the program.
+        /// Pricing time between two reports. More frequent reports would disturb the program.
         const EVERY: Duration = Duration::from_millis(100);
         let started = Instant::now();
         let most = most.into_iter().chain(self.left()).min();
@@ -112,8 +112,9 @@ impl<'a> CaseEvaluator<'a> {
         took
     }
 
-    /// Processes what is left after the schedule, for at most `most`. Returns whether it ended,
-    /// well or by its time limit.
+    /// Lets the evaluator process what is left after the end of the schedule, for at most the time
+    /// `most`. Returns whether the evaluator has ended, either normally or because of its time
+    /// limit.
     pub(super) fn advance(&mut self, most: Duration) -> bool {
         let mut is_done = !self.can_pause;
         if self.can_pause && self.state == State::Listening {

@@ -26,7 +26,8 @@ pub struct Workers {
     pub memory_limit: u64,
 }
 
-/// An event of a worker. After each of the last four, the worker has been killed.
+/// An event of a worker. After `TimedOut`, `Crashed`, `StartFailed` and `Cancelled`, the worker has
+/// been killed.
 pub(crate) enum WorkerEvent {
     /// A pending case of the job has ended, with these outcome columns.
     Row(usize, Vec<String>),
@@ -34,7 +35,7 @@ pub(crate) enum WorkerEvent {
     Unavailable(usize, String),
     /// Steps and messages simulated so far.
     Progress(u64, u64),
-    /// Cases were priced for some time.
+    /// The worker has spent some time on pricing cases.
     Priced,
     /// A line printed by the plugin.
     Log(String),
@@ -61,7 +62,7 @@ pub(crate) struct Worker {
     job: u64,
     /// Cases of the job.
     cases: u32,
-    /// Those without a row.
+    /// Cases of the job that have no row yet.
     pending: BTreeSet<usize>,
     max_reply_bytes: usize,
     /// Log lines of the job.
@@ -72,7 +73,8 @@ pub(crate) struct Worker {
     priced: Duration,
     /// Whether the worker still prints a mark at the end of each job.
     prints_marks: bool,
-    /// What the job left behind. `Some` once the job is done and until this has been returned.
+    /// Set from the end of the job until `Done` is returned: the name of what the job left behind
+    /// in the process, if anything.
     done: Option<Option<String>>,
     /// Whether start-up is complete. From then on, the plugin is responsible for every failure.
     ready: bool,
@@ -121,7 +123,8 @@ impl Worker {
         readable: impl FnOnce() -> Vec<PathBuf>,
         stop: &AtomicBool,
     ) -> WorkerEvent {
-        /// A worker that accepts no data for this long has been suspended.
+        /// Maximum time to send a job. A worker that accepts no data for this long has been
+        /// suspended.
         const SEND_TIMEOUT: Duration = Duration::from_secs(10);
         if self.job == 0 {
             job.readable = readable();
@@ -180,7 +183,8 @@ impl Worker {
                 self.child.kill();
                 return WorkerEvent::TimedOut(self.child.timeout_message(limit));
             }
-            // A case may be priced twice. More is a plugin's forgery.
+            // A case is priced at most twice. If more time is reported, the plugin has forged the
+            // reports.
             if limit.is_some_and(|limit| self.priced > limit.saturating_mul(2 * self.cases)) {
                 return self.protocol_error("more time for pricing than its cases have");
             }
@@ -192,7 +196,8 @@ impl Worker {
                 }
                 Report::Line(line) => match self.parse_reply(&line) {
                     WorkerEvent::Done(left) => {
-                        /// More time than the rest of a pipe's buffer needs.
+                        /// Maximum time to wait for the mark. The rest of a pipe's buffer is read
+                        /// in less time.
                         const MARK_TIMEOUT: Duration = Duration::from_secs(1);
                         // Read up to the mark first: lines that the plugin printed last must not
                         // be attributed to the next job.
@@ -211,8 +216,8 @@ impl Worker {
             Ok(reply) => reply,
             Err(e) => return self.protocol_error(&excerpt(&e.to_string())),
         };
-        // Each reply must fit the state of the worker: before or after the start, of this job, and
-        // of an open case.
+        // Accept only replies that are possible now: a failed start before the worker was ready,
+        // and then messages about the current job and its pending cases.
         match reply {
             Reply::Ready => {
                 self.ready = true;

@@ -78,12 +78,13 @@ pub(crate) enum News {
     Unknown { case: usize, reason: String },
     /// Progress of the schedule.
     Progress { steps: u64, messages: u64 },
-    /// Cases were priced for this time, during which no plugin ran.
+    /// The worker has priced cases for this time, that is, it has calculated their times on their
+    /// machines. No plugin ran in the meantime.
     Priced { spent: Duration },
     /// A line logged by the plugin.
     Log { line: String },
     /// A value reported by the observer.
     Observed { value: serde_json::Value },
-    /// The job is done. The text names what it left in the process, such as a thread.
+    /// The job is done. The text names what the job left behind in the process, such as a thread.
     Done { left: Option<String> },
 }

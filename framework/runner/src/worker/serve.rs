@@ -30,7 +30,7 @@ pub trait Observer {
     /// Returns the listeners for the schedule.
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
-    /// Returns whether the rows need times. Without, the machine's model is not evaluated.
+    /// Returns whether the rows need times. If not, the machine's model is not evaluated.
     fn needs_times(&self) -> bool {
         true
     }
@@ -77,8 +77,8 @@ struct Outlet {
 
 struct Connection {
     socket: File,
-    /// Rows that are buffered, so that not every row wakes the program. No plugin code runs while
-    /// rows are buffered.
+    /// Buffered rows, which are sent together so that not every row wakes the program. No plugin
+    /// code runs while this buffer holds rows.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
@@ -213,8 +213,8 @@ struct WorkerState {
     lookup: Option<CaseLookup<Registry>>,
     /// Floating-point settings before a plugin was loaded.
     rounding: FloatingPoint,
-    /// State after loading the plugin. Some plugins start threads of their own, which harm no other
-    /// plugin.
+    /// State of the process after the plugin was loaded. Threads that a plugin starts during
+    /// loading are part of it: they cannot affect other plugins.
     before: Option<State>,
 }
 
