@@ -1,8 +1,8 @@
-//! Runs a schedule: sends go into the exchange, the moved data is measured, and listeners are
-//! notified of each step.
+//! Runs a schedule: the exchange executes the sends, the statistics measure the messages, and
+//! listeners are notified of each step.
 //!
-//! Nothing outlives its step. A schedule of a billion messages therefore takes no more memory than
-//! its largest step.
+//! Messages are discarded at the end of their step. A schedule of a billion messages therefore
+//! needs no more memory than its largest step.
 
 mod buffers;
 pub mod listener;
@@ -37,17 +37,17 @@ pub use setup::affordable;
 pub struct Task {
     /// The network.
     pub topology: Arc<dyn Topology>,
-    /// Which data each node holds before, and must hold at the end.
+    /// The collective, which determines the initial and the required blocks of each node.
     pub collective: Collective,
     /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// Whether messages of no bytes are skipped. Their blocks are followed in any case.
+    /// Whether messages of 0 bytes are skipped. Their blocks are traced in any case.
     pub skip_empty: bool,
-    /// Which nodes delivery is to be verified on.
+    /// The nodes on which delivery is to be verified.
     pub proof_scope: ProofScope,
 }
 
-/// Which nodes delivery is verified on.
+/// The nodes on which delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProofScope {
     /// One node of each symmetry orbit, if the plugin declares a symmetry and nothing prevents its
@@ -82,12 +82,13 @@ const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
     "the schedule sends between steps: a new one must begin after a phase's name, a redistribution or a rearrangement",
 );
 
-/// Only schedules of blocks are verified on one node of each orbit.
+/// The fault of a schedule that claims a symmetry but sends byte counts. Only schedules of blocks
+/// are verified on one node of each orbit.
 const RECORDS_BLOCKS: Fault =
     Fault::OutOfOrder("the schedule sends byte counts, but claims a symmetry of blocks");
 
-/// One run of a schedule. Its methods are the calls of a plugin, which it accepts only in an order
-/// that makes sense.
+/// One run of a schedule. Each method executes one call of a plugin. A call in a wrong order, such
+/// as a send before the first step, is a fault.
 pub struct Simulation<'a> {
     task: Task,
     state: State,
@@ -109,8 +110,8 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(Vec::new()), in_step: false })
     }
 
-    /// Sets the schedule's own grid (the topology's if `radices` is empty) and how blocks are cut
-    /// up. With `byte_counts` the schedule moves byte counts of these units instead of blocks.
+    /// Sets the schedule's own grid (the topology's if `radices` is empty) and the division of
+    /// blocks. With `byte_counts` the schedule sends byte counts in these units instead of blocks.
     pub fn layout(
         &mut self,
         radices: &[u64],
@@ -126,8 +127,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Lets node `physical` of the machine run node `virtual_node` of the grid. With `home` the
-    /// data of the former starts and ends at the latter.
+    /// Places node `virtual_node` of the grid on node `physical` of the machine. With `home`, the
+    /// data of the physical node starts and ends at this virtual node.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
             State::Setup(setup) => setup.place(virtual_node, physical, home),
@@ -138,8 +139,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Declares that the schedule is invariant under the group with these actions on the axes of
-    /// its grid. Returns for each axis which coordinates the plugin must plan. They start at 0
-    /// unless the plugin `can_start_anywhere`.
+    /// its grid. Returns, for each axis, the range of coordinates that the plugin must plan. The
+    /// ranges start at 0 unless the plugin `can_start_anywhere`.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],
@@ -155,7 +156,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether the claim of symmetry is used: delivery is verified on one node of each orbit.
+    /// Returns whether the declared symmetry is used, so that delivery is verified on only one node
+    /// of each orbit.
     pub fn relies_on_symmetry(&self) -> bool {
         match &self.state {
             State::Setup(setup) => setup.relies_on_symmetry(),
@@ -163,7 +165,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Names the steps that follow.
+    /// Begins a phase, whose name applies to the steps that follow.
     pub fn phase(&mut self, name: &str) -> Result<(), Fault> {
         self.end_step()?;
         if let State::Running(running) = &mut self.state {
@@ -173,7 +175,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Begins a step. Everything that was sent in the previous one has arrived.
+    /// Begins a step. All data that was sent in the previous step arrives before.
     pub fn step(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         match self.begin()? {
@@ -236,7 +238,7 @@ impl<'a> Simulation<'a> {
         running.send_bytes(listeners, send, route)
     }
 
-    /// Whether the schedule moves byte counts.
+    /// Returns whether the schedule sends byte counts instead of blocks.
     pub fn moves_byte_counts(&self) -> bool {
         match &self.state {
             State::Setup(setup) => setup.moves_byte_counts(),
@@ -245,8 +247,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// In a schedule of byte counts, makes a node redistribute everything that it holds, including
-    /// what has just arrived.
+    /// In a schedule of byte counts, makes a node redistribute all data that it holds, including
+    /// the data that it received in the step before.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
@@ -257,7 +259,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Makes every node rearrange everything that it holds.
+    /// Makes every node rearrange all data that it holds.
     pub fn rearrange(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
@@ -280,7 +282,7 @@ impl<'a> Simulation<'a> {
 
     /// Ends a schedule that was begun with [`Simulation::recording`].
     pub fn finish_recording(mut self) -> Result<Recording, Fault> {
-        // The schedule may have no step.
+        // A schedule without steps is still in its setup.
         self.begin()?;
         match self.state {
             State::Recording(recording) => Ok(*recording),
@@ -288,10 +290,11 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Ends the schedule. Verifies that everything has arrived, and returns the totals.
+    /// Ends the schedule, verifies that all blocks have reached their destinations, and returns the
+    /// totals.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        // The schedule may have no step.
+        // A schedule without steps is still in its setup.
         self.begin()?;
         let State::Running(running) = self.state else { return Err(NOT_BEGUN) };
         let (mut payload, buffers) = running.end();
@@ -322,7 +325,7 @@ mod tests {
     use crate::delivery::exchange::Rule;
     use crate::network::topology::parse;
 
-    /// Block sizes: no bytes for node 1, one byte for each other node.
+    /// Block sizes: 0 bytes for node 1, one byte for each other node.
     #[derive(Debug)]
     struct NothingForNode1;
 
@@ -336,7 +339,7 @@ mod tests {
         }
     }
 
-    /// Blocks of no bytes are followed in any case.
+    /// Blocks of 0 bytes are traced whether or not their messages are skipped.
     #[test]
     fn empty_messages_are_skipped_on_request() {
         let totals = |skip_empty, reached: &[u64]| {

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeBuffers {
     phase: u32,
-    /// The upper 16 bits of the sums.
+    /// The bits of the sums that do not fit into `low`.
     carried: [u16; 2],
     low: [u64; 2],
 }
@@ -14,8 +14,9 @@ impl NodeBuffers {
     const SENT: usize = 0;
     const RECEIVED: usize = 1;
 
-    /// Adds to one of the sums and returns it. Two sums of 128 bits would double the size of the
-    /// table of all nodes, and reading that table is what takes time.
+    /// Adds a load to one of the sums and returns the sum. Sums are not stored as 128-bit integers,
+    /// because these would double the size of the table of all nodes, and the time is dominated by
+    /// reading this table.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {

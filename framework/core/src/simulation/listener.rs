@@ -1,5 +1,5 @@
-//! The interface between the simulation and everything that watches a schedule: cost models,
-//! traces, the dashboard, checks. The simulation does not know which listeners there are.
+//! The interface between the simulation and all observers of a schedule, such as cost models,
+//! traces, the dashboard and checks. The simulation does not depend on the kind of listeners.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{ByteSend, Redistribution};
@@ -16,14 +16,14 @@ pub trait Listener {
     /// it does not need.
     fn notify(&mut self, event: ScheduleEvent<'_>);
 
-    /// Returns what the simulation must measure and report for this listener. The answer must not
-    /// change while a schedule runs.
+    /// Returns the measurements and events that this listener needs. The result must not change
+    /// while a schedule runs.
     fn interests(&self) -> Interests {
         Interests::SCHEDULE
     }
 }
 
-/// How much of a schedule a listener reads. The simulation may report more.
+/// The part of a schedule that a listener reads. The simulation may report more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// The facts of steps only.
@@ -31,22 +31,22 @@ pub enum Detail {
     /// Facts and messages. If the plugin plans only one node of each orbit, these are the messages
     /// of those nodes, together with the group that maps them to all others ([`Step::symmetry`]).
     Representatives,
-    /// The whole schedule for all nodes: messages in their order, the load of each node, local
+    /// The whole schedule for all nodes: messages in their order, the load of each node, and local
     /// copies. If the plugin plans only one node of each orbit, the simulation expands the plan to
     /// all nodes, one step at a time.
     AllNodes,
 }
 
-/// What the simulation must measure and report for a listener. Everything beyond the facts of
-/// steps costs time, so it is only done if some listener requests it.
+/// The measurements and events that a listener needs. Everything except the facts of steps costs
+/// time, so it is only measured or reported if at least one listener requests it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interests {
-    /// How much of the schedule the listener reads.
+    /// The part of the schedule that the listener reads.
     pub detail: Detail,
     /// Whether [`ScheduleEvent::Sent`], [`ScheduleEvent::ByteSend`] and
     /// [`ScheduleEvent::Redistribution`] are reported.
     pub sends: bool,
-    /// Whether arrivals are followed: [`Step::latest_arrivals`] and [`Sent::latest_arrival`].
+    /// Whether arrivals are tracked: [`Step::latest_arrivals`] and [`Sent::latest_arrival`].
     pub arrivals: bool,
     /// Whether [`StepFacts::max_multiplexed_load`](super::step::StepFacts) is measured.
     pub multiplexing: bool,
@@ -91,9 +91,9 @@ pub enum ScheduleEvent<'a> {
     Phase(&'a str),
     /// Every node rearranges all data that it holds.
     Rearrangement {
-        /// The load of the fullest node.
+        /// The largest load that one node holds.
         most: u64,
-        /// Into how many segments a block is split; `most` counts such segments.
+        /// The number of segments into which a block is split; `most` counts segments.
         segments: u64,
     },
     /// A node sends data to itself. This is not a message, but the data passes through the node's
@@ -109,7 +109,7 @@ pub enum ScheduleEvent<'a> {
     Sent(&'a Sent<'a>),
     /// A send moved nothing.
     EmptySend(EmptySend),
-    /// A node received a block that it holds already, which is allowed but wasteful. Reported for
+    /// A node received a block that it already held, which is allowed but wasteful. Reported for
     /// the first such block of each step.
     RedundantBlock {
         /// The schedule's own number of the step.
@@ -119,7 +119,7 @@ pub enum ScheduleEvent<'a> {
         /// The block.
         block: Block,
     },
-    /// In the step that is about to end, nodes reduce received data into their own.
+    /// Nodes have reduced received data into their own in the step that is about to end.
     Summed(Summed<'a>),
     /// A step has ended in which at least one message was sent.
     Step(&'a Step<'a>),
@@ -135,7 +135,7 @@ pub struct Summed<'a> {
     pub of: &'a [u64],
     /// The group that maps the planned nodes to all nodes; `None` if `of` covers all nodes.
     pub symmetry: Option<&'a Group>,
-    /// Into how many segments a block is split; loads count such segments.
+    /// The number of segments into which a block is split; loads count segments.
     pub segments: u64,
 }
 
@@ -146,7 +146,7 @@ pub struct LocalCopy {
     pub node: u32,
     /// The load: blocks or bytes, as for messages.
     pub load: u64,
-    /// Into how many segments a block is split; the load counts such segments.
+    /// The number of segments into which a block is split; the load counts segments.
     pub segments: u64,
     /// The number of the phase, from 1.
     pub phase_number: u32,
@@ -154,7 +154,8 @@ pub struct LocalCopy {
     pub schedule_step: u64,
 }
 
-/// A send that moved nothing: its sender holds nothing that it selects, or it broke a rule.
+/// A send that moved nothing, because the sender holds none of the selected data or because the
+/// send broke a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptySend {
     /// The schedule's own number of the step, from 1.
@@ -170,11 +171,11 @@ pub struct EmptySend {
 /// One send that moved something.
 #[derive(Debug)]
 pub struct Sent<'a> {
-    /// The schedule's own number of the step, from 1. Unlike [`Step::number`] it also counts steps
-    /// in which nothing leaves a node.
+    /// The schedule's own number of the step, from 1. Unlike [`Step::number`], it also counts steps
+    /// without messages between nodes.
     pub step: u64,
     /// The latest step in which any of the sent data arrived at its sender; 0 if the sender held
-    /// everything at the start. Only followed for [`Interests::arrivals`].
+    /// everything at the start. Only tracked for [`Interests::arrivals`].
     pub latest_arrival: u64,
     /// The sender, in the schedule's grid and on the machine.
     pub from: PlacedNode,
@@ -187,7 +188,7 @@ pub struct Sent<'a> {
     pub boxes: Vec<&'a [u64]>,
     /// The layout of the boxes.
     pub layout: &'a BitLayout,
-    /// Which node of the machine runs which node of the schedule's grid.
+    /// The placement of the nodes of the schedule's grid on the machine.
     pub placement: &'a Placement,
     /// The network.
     pub topology: &'a dyn Topology,
@@ -195,10 +196,10 @@ pub struct Sent<'a> {
     pub copy: bool,
     /// Whether the receiver reduces the data into its own.
     pub combine: bool,
-    /// Whether each block is cut into one part for each node. The destinations of the boxes then
-    /// name parts.
+    /// Whether each block is divided into one part for each node. The destinations of the boxes are
+    /// then numbers of parts.
     pub in_parts: bool,
-    /// Into how many parts and segments a block is cut; loads count these.
+    /// The number of parts times the number of segments of a block; loads count these pieces.
     pub segments: u64,
     /// The load of all boxes.
     pub load: u64,

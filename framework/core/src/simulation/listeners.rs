@@ -27,7 +27,7 @@ impl<'a> Listeners<'a> {
         self.totals
     }
 
-    /// Whether some listener reads the whole schedule of all nodes.
+    /// Returns whether some listener reads the whole schedule of all nodes.
     pub(super) fn read_all_nodes(&self) -> bool {
         self.interests.detail == Detail::AllNodes
     }
@@ -36,7 +36,7 @@ impl<'a> Listeners<'a> {
         self.all.iter_mut().for_each(|listener| listener.notify(event));
     }
 
-    /// Reports an event to those listeners which follow single sends.
+    /// Reports an event to the listeners that read single sends.
     pub(super) fn notify_of_send(&mut self, event: ScheduleEvent<'_>) {
         let follow_sends = self.all.iter_mut().filter(|listener| listener.interests().sends);
         follow_sends.for_each(|listener| listener.notify(event));
@@ -62,7 +62,7 @@ impl<'a> Listeners<'a> {
         self.notify(ScheduleEvent::EmptySend(send));
     }
 
-    /// Reports that a node sends data to itself in the schedule's step of this number.
+    /// Reports that a node sends data to itself in step `schedule_step`.
     pub(super) fn local_copy(&mut self, schedule_step: u64, node: u32, load: u64, segments: u64) {
         let phase_number = self.phase_number;
         let copy = LocalCopy { node, load, segments, phase_number, schedule_step };
@@ -78,7 +78,7 @@ impl<'a> Listeners<'a> {
         self.notify(ScheduleEvent::Summed(summed));
     }
 
-    /// Reports a step in which something was sent. Its number and phase are filled in here.
+    /// Sets the number and the phase of a step in which a message was sent, and reports the step.
     pub(super) fn step(&mut self, step: &Step<'_>) {
         self.totals.add(&step.facts);
         let Self { phase, phase_number, totals, all, .. } = self;

@@ -1,10 +1,12 @@
-//! The messages of a step, in the order in which the schedule first names their ends.
+//! The messages of a step, in the order in which the schedule first sends them.
 //!
-//! The order matters: a node of the model `flat` processes its messages in it. Sends with the same
-//! ends that request the same route, or none, form one message, which has the place of the first of
-//! them. In most steps each node sends once, or to one node at a time. Only the other steps are
-//! searched for equal ends, in time proportional to their sends (times the number of routes between
-//! two nodes).
+//! The order matters because a node processes its messages in this order in the model `flat`. Sends
+//! with the same sender, receiver and requested route (or none) form one message, at the position
+//! of the first of them.
+//!
+//! In most steps each node sends once, or to one node at a time, and sends are merged immediately.
+//! Only other steps require a search for equal messages, in time proportional to the number of
+//! sends (times the number of routes between two nodes).
 
 use crate::delivery::contents::Contents;
 use crate::network::topology::Route;
@@ -12,13 +14,13 @@ use crate::simulation::listener::Interests;
 use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
-/// The end of a chain of messages.
+/// The index that ends a chain of messages.
 const NONE: u32 = u32::MAX;
-/// A value of a message's hops, which are not known yet: the message was merged into an earlier
-/// one. No route is this long.
+/// A special value of [`Transfer::hops`] for a message that was merged into an earlier one. Hops
+/// are not measured yet, and no route is this long.
 const MERGED: u32 = u32::MAX;
 
-/// Further properties of a send, which are only kept if a listener needs them.
+/// Further properties of a send, which are only stored if a listener needs them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendNotes {
     /// The blocks of the send.
@@ -81,12 +83,13 @@ impl MessageNotes {
     }
 }
 
-/// For each receiver the last search that found a message to it, and that message.
+/// For each receiver, the number of the last search that found a message to it, and the index of
+/// that message.
 #[derive(Debug)]
 enum LastFound {
-    /// By number, if any node may receive.
+    /// A table indexed by receivers, if the senders are all nodes.
     Table(Vec<(u64, u32)>),
-    /// By a map, if the senders are only some of the nodes.
+    /// A map, if the senders are only some of the nodes.
     Map(HashMap<u32, (u64, u32)>),
 }
 
@@ -99,19 +102,21 @@ impl LastFound {
     }
 }
 
-/// Collects the messages of one step after the other.
+/// A collector of messages, for one step at a time.
 #[derive(Debug)]
 pub(crate) struct Messages {
     list: Vec<Transfer>,
     notes: MessageNotes,
-    /// For each node the last step in which it sent, and its last message in that step.
+    /// For each node, the last step in which it sent, and the index of its last message in that
+    /// step.
     last: Vec<(u64, u32)>,
     /// Whether some node sends to more than one receiver, or on more than one route, in this step.
     has_several_messages: bool,
     /// For each message, the previous message of its sender; only filled if
     /// `has_several_messages`.
     earlier: Vec<u32>,
-    /// During a search, for each message one with the same ends and another route.
+    /// During a search, the chains of messages with the same sender and receiver, one message per
+    /// route: for each message, the index of the next one in its chain.
     other_route: Vec<u32>,
     last_found: LastFound,
     search: u64,
@@ -134,8 +139,8 @@ impl Messages {
         }
     }
 
-    /// Collects the messages of this number of senders only, which are given by an index. Their
-    /// receivers may be any nodes.
+    /// Creates a collector for only this number of senders. Senders are given by index; receivers
+    /// may be any nodes.
     pub(crate) fn of_some(senders: usize) -> Self {
         let last_found = LastFound::Map(HashMap::new());
         Self { last_found, ..Self::new(senders, Interests::FACTS) }
@@ -157,8 +162,8 @@ impl Messages {
                 message.load = message.load.saturating_add(sent.load);
                 return self.notes.join(last.1 as usize, notes);
             }
-            // Case 2: another receiver or route. From now on remember each sender's earlier
-            // messages; so far there are none.
+            // Case 2: another receiver or route. From now on, store the previous message of each
+            // sender's message. So far, no message has one.
             if !self.has_several_messages {
                 self.has_several_messages = true;
                 self.earlier.clear();
@@ -174,8 +179,8 @@ impl Messages {
         self.notes.push(notes);
     }
 
-    /// Returns all messages, no two with the same ends and the same route, and the blocks of each if
-    /// a listener needs them. `routes` are those that messages refer to.
+    /// Merges messages with the same sender, receiver and route. Returns all messages, and the
+    /// contents of each if a listener needs them. `routes` are the routes that messages refer to.
     pub(crate) fn merged(&mut self, routes: &[Route]) -> (&mut [Transfer], Option<&[Contents]>) {
         if std::mem::take(&mut self.has_several_messages) {
             self.merge_equal_ends(routes);
@@ -183,25 +188,25 @@ impl Messages {
         (&mut self.list, self.notes.contents.as_deref())
     }
 
-    /// Returns the messages as [`Messages::merged`] has left them.
+    /// Returns all messages. Call [`Messages::merged`] first.
     pub(crate) fn as_slice(&self) -> &[Transfer] {
         &self.list
     }
 
-    /// Returns the latest arrival of each message's data; empty if these are not followed.
+    /// Returns the latest arrival of each message's data; empty if arrivals are not tracked.
     pub(crate) fn latest_arrivals(&self) -> &[u32] {
         self.notes.latest_arrivals.as_deref().unwrap_or_default()
     }
 
-    /// Begins the next step.
+    /// Removes all messages, before the next step.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.notes.clear();
         self.has_several_messages = false;
     }
 
-    /// Merges messages with the same ends and route, also those between which their sender has named
-    /// others.
+    /// Merges messages with the same sender, receiver and route, even if the sender has other
+    /// messages between them.
     fn merge_equal_ends(&mut self, routes: &[Route]) {
         let Self { list, notes, last, earlier, other_route, last_found, search, .. } = self;
         if let LastFound::Table(found) = last_found {
@@ -214,8 +219,8 @@ impl Messages {
             if last[sender as usize].1 as usize != i {
                 continue;
             }
-            // Go from a sender's last message back to its first. The messages found so far to one
-            // receiver are a chain, one for each route.
+            // Traverse the messages of a sender from last to first. Those to one receiver that were
+            // found so far form a chain, with one message per route.
             *search += 1;
             let mut at = i as u32;
             while at != NONE {
@@ -225,8 +230,8 @@ impl Messages {
                 let head = if found.0 == *search { found.1 } else { NONE };
                 *found = (*search, first as u32);
                 other_route[first] = head;
-                // Look for a message on the same route. This one is the earlier of the two, and
-                // takes its place in the chain.
+                // Search the chain for a message on the same route. If there is one, merge it into
+                // the current message, which was sent earlier, and remove it from the chain.
                 let (mut before, mut later) = (first, head);
                 while later != NONE && !is_same_route(&list[first], &list[later as usize], routes) {
                     (before, later) = (later as usize, other_route[later as usize]);

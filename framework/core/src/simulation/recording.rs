@@ -1,12 +1,14 @@
-//! Recordings of what a plugin plans for some nodes, to compare a claimed symmetry with the plans of
-//! nodes whose sends would otherwise be derived from it.
+//! Recordings of the sends that a plugin plans for some nodes. They verify a claimed symmetry: the
+//! sends of the representatives are compared with the plans for other nodes, whose sends would
+//! otherwise be derived from the symmetry.
 //!
-//! A recording keeps one number per step: the sum of the fingerprints of its sends. Before it is
-//! added, a send is mapped to the representative of its sender, so that a symmetric schedule has the
-//! same sum for every image of the representatives. If all nodes are recorded, the fingerprints of
-//! each image are multiplied by a number of its own, so that a send that one node lacks is not made
-//! up for by another node that has it twice. Sums of different sends agree with a probability of
-//! about 2^-60.
+//! A recording stores one number per step, the sum of the fingerprints of its sends. Each send is
+//! first mapped to the representative of its sender, so that all images of the representatives have
+//! the same sums in a symmetric schedule.
+//!
+//! If all nodes are recorded, the fingerprints of each image are multiplied by a different factor.
+//! Without these factors, a send that one node lacks could be compensated by a duplicate at another
+//! node. Sums of different sends are equal with a probability of about 2^-60.
 
 mod difference;
 
@@ -29,26 +31,28 @@ pub enum Recorded {
     Everyone,
 }
 
-/// What to record.
+/// The nodes to record, and the step whose sends are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordingTask {
     /// The nodes whose sends are recorded.
     pub nodes: Recorded,
-    /// The step whose sends are kept one by one, if any.
+    /// The step whose sends are stored one by one, if any.
     pub kept_step: Option<u64>,
 }
 
-/// Steps from this number on are summed up together.
+/// All steps from this number on share one sum, to limit the number of sums.
 const LAST_STEP: u64 = 1 << 20;
 
 /// The sends of some nodes.
 #[derive(Debug)]
 pub struct Recording {
-    /// The reasons why sends may not name origins, and destinations.
+    /// The errors of sends that select blocks by origins, and by destinations; `None` if the
+    /// collective permits this.
     set_errors: [Option<String>; 2],
     layout: RunLayout,
     what: RecordingTask,
-    /// The element that maps the representatives to the recorded nodes, if these are not all nodes.
+    /// The element of the group that maps the representatives to the recorded nodes; 0 if all nodes
+    /// are recorded.
     element: u64,
     /// The sum of the factors of all recorded images.
     factors: u64,
@@ -57,21 +61,22 @@ pub struct Recording {
     sends: u64,
     /// The sum of each step, up to the last step with a send.
     sums: Vec<u64>,
-    /// The sends of the step that is kept.
+    /// The stored sends of `RecordingTask::kept_step`.
     kept: Vec<RecordedSend>,
-    /// Whether the plugin can plan any image of the representatives.
+    /// Whether the plugin can plan any set of nodes to which an element of the group maps the
+    /// representatives.
     can_start_anywhere: bool,
     selection: Selection<<RunLayout as Layout>::Element>,
 }
 
-/// A send, for messages.
+/// A send, stored for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RecordedSend {
     from: u64,
     to: u64,
-    /// The receiver, mapped like the sender to its representative.
+    /// The receiver, mapped by the element that maps the sender to its representative.
     mapped_to: u64,
-    /// The fingerprint of the send, mapped to the representative of its sender.
+    /// The fingerprint of the send after it was mapped to the representative of its sender.
     fingerprint: u64,
 }
 
@@ -133,7 +138,8 @@ impl Recording {
         }
     }
 
-    /// Returns whether the plugin can plan any image of the representatives.
+    /// Returns whether the plugin can plan any set of nodes to which an element of the group maps
+    /// the representatives.
     pub fn can_start_anywhere(&self) -> bool {
         self.can_start_anywhere
     }
@@ -162,7 +168,7 @@ impl Recording {
 
     /// Records a send.
     pub(super) fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
-        // Check the ends of the send.
+        // Check the sender and the receiver.
         let (group, nodes) = (self.layout.orbit_group(), self.layout.grid().nodes());
         for (role, node) in [("sender", rule.from), ("receiver", rule.to)] {
             if node >= nodes {
@@ -197,7 +203,7 @@ impl Recording {
             let group = self.layout.orbit_group();
             path.iter().for_each(|node| fingerprint.add(1 << 40 | group.moved(*node, inverse)));
         }
-        // Add it to the step.
+        // Add the fingerprint to the sum of the step.
         let fingerprint = fingerprint.0;
         self.sends += 1;
         let is_everyone = self.what.nodes == Recorded::Everyone;
@@ -226,7 +232,7 @@ impl Recording {
         .into_iter()
         .enumerate()
         {
-            // A number that tells the two sets apart.
+            // Add a marker, so that the two sets are distinguished.
             fingerprint.add(1 << 62 | number as u64);
             if let NodeSet::All = set {
                 continue;
@@ -237,7 +243,7 @@ impl Recording {
             if let NodeSet::One(node) = set
                 && node < layout.grid().nodes()
             {
-                // The most frequent set needs no box.
+                // The most frequent set, a single node, needs no box.
                 fingerprint.add(layout.orbit_group().moved(node, inverse));
                 continue;
             }
@@ -262,7 +268,7 @@ fn mixed(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns the factor by which the fingerprints of an image are multiplied, which is odd.
+/// Returns the factor for the fingerprints of one image of the representatives, which is odd.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }

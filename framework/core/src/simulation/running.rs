@@ -1,5 +1,5 @@
-//! A schedule from its first step on: each send changes the exchange immediately, and the messages
-//! of a step are measured when it ends.
+//! A schedule from its first step on. Each send changes the exchange immediately; the messages of a
+//! step are measured at the end of the step.
 
 mod expansion;
 mod sends;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Running {
     topology: Arc<dyn Topology>,
-    /// Whether messages of no bytes are skipped.
+    /// Whether messages of 0 bytes are skipped.
     skip_empty: bool,
     payload: Payload,
     reported: Reported,
@@ -44,8 +44,8 @@ enum Reported {
 }
 
 impl Running {
-    /// Begins a schedule whose messages are measured at this number of `nodes`. If `is_symmetric`,
-    /// these are the representatives.
+    /// Begins a schedule. Messages are measured at `nodes` nodes, which are the representatives if
+    /// `is_symmetric`.
     pub(super) fn new(
         task: &Task,
         listeners: &Listeners<'_>,
@@ -108,13 +108,13 @@ impl Running {
         Ok(())
     }
 
-    /// Reports that every node rearranges everything that it holds.
+    /// Reports that every node rearranges all data that it holds.
     pub(super) fn rearrange(&self, listeners: &mut Listeners<'_>) {
         let most = self.payload.held().iter().copied().max().unwrap_or(0);
         listeners.rearrangement(most, self.payload.segments());
     }
 
-    /// Ends the step: everything that was sent arrives, and the messages are measured.
+    /// Ends the step: all data in flight arrives, and the messages are measured.
     pub(super) fn end_step(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
         self.expand_sends(listeners, None);
         self.payload.end_step()?;
@@ -130,7 +130,7 @@ impl Running {
         Ok(())
     }
 
-    /// Reports what nodes have reduced in the step, if they have reduced anything.
+    /// Reports the loads that nodes have reduced in the step, if there are any.
     fn report_reductions(&mut self, listeners: &mut Listeners<'_>) {
         let Self { payload, reported, .. } = self;
         let (most, segments) = (payload.most_summed(), payload.segments());

@@ -1,5 +1,5 @@
-//! The declarations of a schedule before its first step: its grid, where the nodes of the grid run,
-//! and its symmetry. Together they decide how the schedule is traced.
+//! The declarations of a schedule before its first step: its grid, the placement of the grid's
+//! nodes on the machine, and its symmetry. Together they determine how the data is traced.
 
 use super::{ProofScope, Task};
 use crate::delivery::boxes::{BitLayout, Side};
@@ -22,7 +22,7 @@ use std::ops::Range;
 pub(super) struct Setup {
     placement: Placement,
     division: Division,
-    /// The units of byte counts, if these are moved instead of blocks.
+    /// The units of byte counts, if the schedule sends these instead of blocks.
     byte_counts: Option<ByteCountUnits>,
     has_layout: bool,
     /// Whether the plugin has declared a symmetry.
@@ -31,7 +31,8 @@ pub(super) struct Setup {
     group: Option<Group>,
     /// The nodes to record, if sends are only recorded.
     recording: Option<RecordingTask>,
-    /// Whether the plugin can plan any image of the representatives.
+    /// Whether the plugin can plan any set of nodes to which an element of the group maps the
+    /// representatives. Otherwise it is only requested to plan the representatives themselves.
     can_start_anywhere: bool,
 }
 
@@ -55,12 +56,13 @@ impl Setup {
         })
     }
 
-    /// Only records sends.
+    /// Sets a recording task: sends are then recorded instead of executed.
     pub(super) fn recording(self, what: RecordingTask) -> Self {
         Self { recording: Some(what), ..self }
     }
 
-    /// Creates a setup with a grid of the schedule's own (the topology's if `radices` is empty).
+    /// Creates a setup with a grid of these radices, or with the topology's grid if `radices` is
+    /// empty.
     pub(super) fn with_layout(
         task: &Task,
         radices: &[u64],
@@ -97,7 +99,7 @@ impl Setup {
         Ok(Self { division, byte_counts, has_layout: true, ..setup })
     }
 
-    /// Uses the schedule's own layout instead of the default one.
+    /// Replaces the default layout by the schedule's own.
     pub(super) fn replace_by(&mut self, laid_out: Self) -> Result<(), Fault> {
         if self.has_layout {
             return Err(Fault::OutOfOrder("the schedule sets its grid twice"));
@@ -135,7 +137,7 @@ impl Setup {
         }
         let placement = &self.placement;
         let (own, nodes) = (placement.grid().radices(), [placement.grid().nodes()]);
-        // A single symmetry acts on the numbers of nodes, whatever the grid.
+        // A single symmetry acts on the numbers of nodes, however many axes the grid has.
         let radices = if symmetries.len() == 1 { &nodes } else { own };
         let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
         let is_uniform = self.byte_counts.is_none() && task.sizes.is_none();
@@ -145,13 +147,14 @@ impl Setup {
             && !listeners.interests.arrivals
             && is_uniform
             && is_identity
-            // Ranks that send the ports of a node are counted rank by rank.
+            // If the ranks of a node share its ports, messages are counted rank by rank.
             && task.topology.node_network().is_none()
             && Grid::new(radices).is_ok()
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
         let planned = match recorded {
-            // A plugin that cannot start at another coordinate is never requested to.
+            // A plugin that can only plan the representatives is never requested to plan an image
+            // of them.
             Recorded::Image(number) if is_used => {
                 let number = if can_start_anywhere { number } else { 0 };
                 group.image_of_representatives(group.element(number))
@@ -172,7 +175,7 @@ impl Setup {
         self.byte_counts.is_some()
     }
 
-    /// Begins the first step, if sends are only recorded.
+    /// Creates the recording, if sends are only recorded.
     pub(super) fn begin_recording(&self, task: &Task) -> Result<Option<Recording>, Fault> {
         let Some(what) = self.recording else { return Ok(None) };
         let group = self.group.as_ref().ok_or_else(|| {
@@ -182,11 +185,11 @@ impl Setup {
         Recording::new(task, layout, group, what, self.can_start_anywhere).map(Some)
     }
 
-    /// Begins the first step: chooses how the data is traced, and for which nodes.
+    /// Begins the first step: chooses how the data is traced, and on which nodes.
     pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Running, Fault> {
         let all_nodes = task.topology.nodes();
         let planned = self.group.as_ref().map_or(all_nodes, Group::representatives);
-        // The nodes whose messages are measured.
+        // Number of nodes whose messages are measured.
         let is_expanded = self.group.is_some() && listeners.read_all_nodes();
         let nodes = if is_expanded { all_nodes } else { planned };
         affordable(nodes).map_err(Fault::Refused)?;
@@ -223,11 +226,12 @@ impl Setup {
     }
 }
 
-/// Whether sets of nodes are better stored as runs of coordinates than as bits. This is so on long
-/// axes, where bits take many words, and most sets are a few ranges. Sets that could not be
-/// stored as bits are excluded: nothing limits the number of runs that a schedule makes.
+/// Returns whether sets of nodes are better stored as runs of coordinates than as bits. Runs are
+/// better on long axes, where bits take many words while most sets are a few ranges. Layouts whose
+/// sets would not fit into memory as bits are excluded, because the number of runs in a schedule is
+/// not limited.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
-    /// Measured: on shorter axes bits are faster.
+    /// The shortest axis on which runs are faster than bits, found by measurement.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
     let distinguishes = Inventory::<BitLayout>::distinguishes(collective, division);
@@ -239,7 +243,7 @@ fn has_long_axes(collective: &Collective, division: Division, placement: &Placem
             <= limits::HELD_BYTES
 }
 
-/// Returns an error if a case with so many planned nodes would be too large.
+/// Errors if a case with this number of planned nodes would be too large.
 pub fn affordable(planned: u64) -> Result<(), String> {
     const MOST: u64 = limits::CASE_NODES;
     if planned <= MOST {
@@ -249,8 +253,8 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Whether a group maps a collective onto itself: what a node holds before, and must hold at the
-/// end, is mapped to that of the node's image.
+/// Returns whether a group maps a collective to itself: whether each of its elements maps the
+/// initial and the required blocks of a node to those of the node's image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.images().is_none_or(|images| group.commutes_with(images))

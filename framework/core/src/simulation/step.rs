@@ -1,5 +1,4 @@
-//! One step of a schedule: the messages that were really sent, and facts about it that do not
-//! depend on a machine.
+//! One step of a schedule: its messages, and facts about it that do not depend on a machine.
 
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Group;
@@ -37,15 +36,15 @@ pub struct StepFacts {
     /// The largest load that one node sends or receives over links. This differs from
     /// [`Self::max_node_load`] only if several ranks share a node.
     pub max_injected_load: u64,
-    /// The largest load that one node sends and receives in messages of more than one block. `None`
-    /// unless a listener needs it.
+    /// The largest load that one node sends and receives, in total, in messages of more than one
+    /// block. `None` unless a listener needs it.
     pub max_packed_load: Option<u64>,
-    /// Whether some node sends to one node and receives from another.
+    /// Whether some node sends to one node and receives from a different one.
     pub one_directional: bool,
     /// The largest latency of a route, in hops of the machine. `None` if every link costs one hop.
     pub max_latency: Option<f64>,
-    /// The expected values if routes are drawn at random. The facts of links and hops are then
-    /// those of one draw.
+    /// The expected values if routes are drawn at random. The other facts about links and hops are
+    /// then those of one random draw.
     pub expected: Option<Expected>,
     /// The times that follow from the bandwidths of links. `None` if all links have the machine's
     /// bandwidth.
@@ -70,9 +69,9 @@ pub struct BandwidthTimes {
     pub message: f64,
     /// The largest quotient, over all links, of the load and the bandwidth.
     pub link: f64,
-    /// The largest value, over all messages and the links of their routes, of the load times the
-    /// number of messages on the link divided by its bandwidth. Equal to [`Self::message`] unless a
-    /// listener needs it.
+    /// The maximum of load * messages / bandwidth over all messages and all links of their routes,
+    /// where `load` is that of the message, and `messages` and `bandwidth` are those of the link.
+    /// Equal to [`Self::message`] unless a listener needs it.
     pub multiplexed: f64,
     /// The largest sum, over all nodes, of the times of the messages that a node sends, or of those
     /// that it receives.
@@ -85,25 +84,26 @@ impl StepFacts {
         self.max_latency.unwrap_or(self.max_hops as f64)
     }
 
-    /// Returns the time of the slowest message by itself, in loads at the machine's bandwidth.
+    /// Returns the time of the slowest message without contention, in units of the time that one
+    /// unit of load takes at the machine's bandwidth.
     pub fn longest(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_load as f64, |bandwidth_times| bandwidth_times.message)
     }
 
-    /// Returns the time of the most loaded link.
+    /// Returns the time of the most loaded link, in the same unit as [`StepFacts::longest`].
     pub(crate) fn through_link(&self) -> f64 {
         self.bandwidth_times
             .map_or(self.max_link_load as f64, |bandwidth_times| bandwidth_times.link)
     }
 
-    /// Returns the time that the messages of one node take one after the other: the maximum over
-    /// all nodes of those that it sends, and of those that it receives.
+    /// Returns the maximum, over all nodes, of the time for the messages that a node sends, or for
+    /// those that it receives, one after the other.
     pub(crate) fn through_node(&self) -> f64 {
         self.bandwidth_times.map_or(self.max_node_load as f64, |times| times.node)
     }
 
-    /// Returns the time of the circuit that shares its links with most others. Equal to
-    /// [`StepFacts::longest`] if this was not measured.
+    /// Returns the time of the slowest circuit if circuits that share a link share its bandwidth.
+    /// Equal to [`StepFacts::longest`] if multiplexing was not measured.
     pub(crate) fn multiplexed(&self) -> f64 {
         match (self.bandwidth_times, self.max_multiplexed_load) {
             (Some(bandwidth_times), _) => bandwidth_times.multiplexed,
@@ -117,17 +117,17 @@ impl StepFacts {
 pub struct Step<'a> {
     /// The kind of data that moves. With [`Proof::ByteCounts`] loads are bytes.
     pub proof: Proof,
-    /// The number of the step among those in which messages were sent, from 1.
+    /// The number of the step, from 1. Only steps with messages are counted.
     pub number: u64,
-    /// The schedule's own number of the step, from 1. It also counts steps in which nothing leaves
-    /// a node.
+    /// The schedule's own number of the step, from 1. Steps without messages between nodes are also
+    /// counted.
     pub schedule_step: u64,
     /// The name of the step's phase; empty if the schedule names none.
     pub phase: &'a str,
     /// The number of the phase, from 1.
     pub phase_number: u32,
-    /// All messages, no two with the same ends and the same requested route, in the order in which
-    /// the schedule first named these. In a symmetric schedule of which no listener reads more than
+    /// All messages, each at the position of its first send. No two messages have the same sender,
+    /// receiver and requested route. If the schedule is symmetric and no listener reads more than
     /// [`Detail::Representatives`](crate::simulation::listener::Detail), only the messages of the
     /// planned nodes, without hops; see [`Step::symmetry`].
     pub transfers: &'a [Transfer],
@@ -140,15 +140,16 @@ pub struct Step<'a> {
     pub latest_arrivals: &'a [u32],
     /// The routes that messages refer to.
     pub routes: &'a [Route],
-    /// Into how many segments a block is split. Loads count such segments.
+    /// The number of segments into which a block is split. Loads count segments.
     pub segments: u64,
     /// For each message the sum of 1 / bandwidth over its links. Empty if all links have the
     /// machine's bandwidth.
     pub inverse_bandwidth: &'a [f64],
     /// For each message its expected hops. Empty unless routes are drawn at random.
     pub mean_hops: &'a [f64],
-    /// The number of messages on a link and their time, in loads at the machine's bandwidth, for
-    /// each link for which no other link has more of both. Empty unless a listener needs it.
+    /// The number of messages on a link, and the time that their loads take, in the same unit as
+    /// [`StepFacts::longest`]. Only lists links for which no other link has more messages and also
+    /// a longer time. Empty unless a listener needs it.
     pub busiest_links: &'a [(u64, f64)],
     /// The facts that do not depend on a machine.
     pub facts: StepFacts,
@@ -186,21 +187,21 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The totals of a schedule that do not depend on a machine. The loads of one step fit 64 bits, the
-/// sums over steps need not.
+/// The totals of a schedule that do not depend on a machine. The loads of one step fit into 64
+/// bits; sums over steps may not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {
     /// The kind of data whose delivery was verified.
     pub proof: Proof,
-    /// Into how many segments a block is split. Loads count such segments.
+    /// The number of segments into which a block is split. Loads count segments.
     pub segments: u64,
-    /// The number of steps in which anything was sent.
+    /// The number of steps in which a message was sent.
     pub steps: u64,
     /// The number of messages over all steps.
     pub messages: u64,
-    /// The sum over steps of the longest message.
+    /// The sum over steps of the load of the longest message.
     pub critical_load: u128,
-    /// The sum over steps of the longest route.
+    /// The sum over steps of the number of links of the longest route.
     pub critical_hops: u64,
     /// The load of all messages.
     pub total_load: u128,
@@ -220,7 +221,7 @@ pub struct Totals {
     pub send_buffer: u128,
     /// The largest load that one node receives in one phase, including what it sends to itself.
     pub receive_buffer: u128,
-    /// How often nodes rearrange their data.
+    /// The number of times that all nodes rearrange their data.
     pub rearrangements: u64,
     /// The sum over steps of the largest load that one node reduces.
     pub critical_summed: u128,

@@ -1,8 +1,8 @@
 //! Measures a step: messages, loads, hops, ports, and the load of every directed link.
 //!
-//! Routes are expensive to compute, so that each step walks them once, and every counter takes its
-//! share of that walk. A second walk follows only if a listener requests values that depend on the
-//! final number of messages on each link of a route, and messages share links.
+//! Routes are expensive to compute, so each step walks along every route only once and updates all
+//! counters on the way. A second walk follows only if messages share links and a listener requests
+//! values that depend on the final number of messages on each link of a route.
 
 mod port;
 mod symmetric;
@@ -19,7 +19,8 @@ use std::sync::Arc;
 use port::Port;
 pub(super) use symmetric::SymmetricLinks;
 
-/// The ends of a message: the index of each end in the table of ports, and its partner.
+/// The ends of a message. `sender` and `receiver` are indices in the table of ports; `to` is the
+/// node that the sender sends to, and `from` is the node that the receiver receives from.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -28,7 +29,8 @@ struct Ends {
     from: u32,
 }
 
-/// The messages on a link, and the time that their bytes take, in loads at the machine's bandwidth.
+/// The number of messages on a link, and the time that their loads take, in units of the time that
+/// one unit of load takes at the machine's bandwidth.
 #[derive(Debug, Default)]
 struct LinkUse {
     messages: u64,
@@ -57,13 +59,13 @@ pub(crate) struct StepStatistics {
 }
 
 impl StepStatistics {
-    /// Measures what all nodes of `topology` send.
+    /// Creates statistics of the messages that all nodes of `topology` send.
     pub(crate) fn new(topology: Arc<dyn Topology>, interests: Interests) -> Self {
         let nodes = topology.nodes() as usize;
         Self::for_nodes(topology, nodes, interests)
     }
 
-    /// Measures what only `nodes` of the nodes send.
+    /// Creates statistics of the messages that only `nodes` of the nodes send.
     pub(super) fn for_nodes(
         topology: Arc<dyn Topology>,
         nodes: usize,
@@ -85,24 +87,25 @@ impl StepStatistics {
         }
     }
 
-    /// For each transfer of the last step the sum of 1 / bandwidth over its links; empty if all
-    /// links have the machine's bandwidth.
+    /// Returns, for each transfer of the last step, the sum of 1 / bandwidth over its links; empty
+    /// if all links have the machine's bandwidth.
     pub(crate) fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
     }
 
-    /// For each transfer of the last step its expected hops; empty unless routes are random.
+    /// Returns, for each transfer of the last step, its expected hops; empty unless routes are
+    /// random.
     pub(crate) fn mean_hops(&self) -> &[f64] {
         &self.mean_hops
     }
 
-    /// The [`crate::simulation::step::Step::busiest_links`] of the last step.
+    /// Returns the [`crate::simulation::step::Step::busiest_links`] of the last step.
     pub(crate) fn busiest_links(&self) -> &[(u64, f64)] {
         &self.busiest_links
     }
 
     /// Measures one step, and fills in the hops of each transfer. `number` is the schedule's own
-    /// number of the step, for error messages. `contents` has the blocks of each transfer, if a
+    /// number of the step, for error messages. `contents` are the contents of each transfer, if a
     /// listener needs them.
     pub(crate) fn measure(
         &mut self,
@@ -162,7 +165,7 @@ impl StepStatistics {
         let topology = Arc::clone(&self.topology);
         let has_latencies = topology.latencies().is_some();
         let has_bandwidths = topology.bandwidths().is_some();
-        // Most steps only count messages.
+        // Most steps only need the number of messages on each link.
         let is_plain = equal_loads && !has_latencies && !has_bandwidths;
         self.inverse_bandwidth.clear();
         self.link_messages.begin();
@@ -211,8 +214,8 @@ impl StepStatistics {
             let [from, to] = [t.from, t.to].map(|rank| self.host(rank));
             self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
 
-            // Times at the bandwidths of links. There is no link between two ranks of one node:
-            // they have the machine's bandwidth.
+            // Times at the bandwidths of links. A message between two ranks of one node uses no
+            // link; it has the machine's bandwidth.
             if has_bandwidths {
                 if hops == 0 {
                     (inverse_bandwidth, slowest) = (1.0, 1.0);
@@ -289,8 +292,9 @@ impl StepStatistics {
         Ok(multiplexed)
     }
 
-    /// Keeps the links that may be the busiest, whatever a message and a byte cost: no other link
-    /// has more messages and takes longer for their bytes.
+    /// Stores the links that may be the busiest, whatever the cost of a message and the cost of a
+    /// byte. A link is stored if no other link has more messages and also needs more time for their
+    /// bytes.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));
@@ -309,7 +313,7 @@ impl StepStatistics {
         let topology = Arc::clone(&self.topology);
         let Some(random) = topology.random_routing() else { return Expected::default() };
         let mut links: HashMap<u64, (f64, f64)> = HashMap::new();
-        // A send that names its route takes it: its load on links is not random.
+        // A message that requests a route has no random load on links.
         let mut messages =
             transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
         random.expected(&mut messages, &mut |link, messages, load| {
@@ -356,8 +360,8 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// Returns the largest load that one node packs to send and unpacks on arrival: that of
-    /// messages of more than one block.
+    /// Returns the largest load of messages of several blocks that one node packs before sending
+    /// and unpacks after arrival, in total.
     fn max_packed_load(&mut self, transfers: &[Transfer], contents: &[Contents]) -> u64 {
         let is_packed = |(_, contents): &(&Transfer, &Contents)| **contents == Contents::Several;
         let packed = || transfers.iter().zip(contents).filter(is_packed).map(|(t, _)| t);
@@ -395,7 +399,8 @@ fn links_of(run: Run) -> impl Iterator<Item = u64> {
     (0..run.len).map(move |i| run.first + i * run.stride)
 }
 
-/// The total load of a step does not fit 64 bits. No sum within the step is larger than the total.
+/// Returns the fault of a step whose total load does not fit into 64 bits. No other sum within a
+/// step is larger than the total load.
 fn too_much(step: u64) -> Fault {
     Fault::Refused(format!(
         "step {step}: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"

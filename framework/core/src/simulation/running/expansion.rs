@@ -1,8 +1,9 @@
 //! The expansion of a symmetric schedule: only representatives are planned and traced, but a
-//! listener reads what all nodes do.
+//! listener reads the sends or messages of all nodes.
 //!
-//! The sends of a step are reported in the order of a full plan: by sender, and for each sender in
-//! its own order. A plan visits the planned nodes once per step, so both orders agree.
+//! The sends of a step are reported by ascending senders, and for each sender in the order of its
+//! representative's sends. A full plan has the same order, because it visits each node once per
+//! step.
 
 use super::{Reported, Running};
 use crate::delivery::boxes::BitLayout;
@@ -39,11 +40,12 @@ struct RepresentativeSend {
     combine: bool,
     /// The load; `None` if the send moved nothing.
     load: Option<u64>,
-    /// The blocks, if a listener needs them. Images of equal blocks are equal.
+    /// The contents, if a listener needs them. They are also used for the images of the send:
+    /// contents are only compared, and images of equal blocks are equal.
     contents: Contents,
-    /// The boxes that moved, if a listener follows sends.
+    /// The boxes that moved, if a listener reads single sends.
     boxes: SentBoxes,
-    /// The index of the route in the list, plus 1; 0 for the topology's own route.
+    /// The index of the route in `Expansion::routes`, plus 1; 0 for the topology's own route.
     route: u32,
 }
 
@@ -111,11 +113,10 @@ impl Expansion {
 }
 
 impl Running {
-    /// Expands the sends of the step, if only representatives are planned: those of all nodes, or
-    /// of all up to `last`.
+    /// Reports the sends of all nodes in the step, if only representatives are planned. With
+    /// `last`, only reports the sends of the nodes up to this one.
     pub(super) fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
-        // The expansion is taken out of `self`, because reporting a send borrows the rest of the
-        // state.
+        // Move the expansion out of `self`, because reporting a send borrows the rest of the state.
         let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {
             Reported::Expanded(expansion) => expansion,
             other => return self.reported = other,
@@ -135,7 +136,7 @@ impl Running {
         last: Option<u64>,
     ) {
         let Expansion { group, sends, routes, layout, .. } = expansion;
-        // The sends of each representative, one after the other.
+        // Sort the sends by representative.
         sends.sort_by_key(|send| send.sender);
         let first = |sender: u64| sends.partition_point(|send| u64::from(send.sender) < sender);
         let firsts: Vec<usize> = (0..=group.representatives()).map(first).collect();

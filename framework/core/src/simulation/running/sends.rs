@@ -1,4 +1,4 @@
-//! Sends: from a call of the plugin to a message of the step.
+//! The execution of sends, from the call of the plugin to the message of the step.
 
 use super::{Reported, Running};
 use crate::delivery::boxes::{BitLayout, Layout};
@@ -14,7 +14,7 @@ use crate::simulation::messages::{SendNotes, number_of};
 use crate::simulation::step::Transfer;
 
 impl Running {
-    /// Carries out a send of blocks. Its route gets a number only if something moves.
+    /// Executes a send of blocks. The route is only stored if the send moves data.
     #[inline]
     pub(in crate::simulation) fn send(
         &mut self,
@@ -22,7 +22,7 @@ impl Running {
         rule: &Rule<'_>,
         route: Option<&Route>,
     ) -> Result<(), Fault> {
-        // Send, and compare the blocks if some listener needs this.
+        // Send, and determine the moved blocks if a listener needs them.
         let wants_blocks = listeners.interests.packing;
         let sent = match &mut self.payload {
             Payload::Blocks(exchange) => send_and_note(exchange, rule, wants_blocks),
@@ -36,14 +36,14 @@ impl Running {
         let (first, moved) = match sent {
             Ok(sent) => sent,
             Err(fault) => {
-                // A full plan would have come to the sends of earlier nodes before.
+                // Also report the sends that precede the fault in a full plan.
                 self.expand_sends(listeners, Some(rule.from));
                 self.report_empty_send(listeners, ends, true);
                 return Err(fault);
             }
         };
         match (&mut self.reported, moved) {
-            // Case 1: all nodes are reported at the end of the step.
+            // Case 1: the sends of all nodes are reported at the end of the step.
             (Reported::Expanded(expansion), moved) => {
                 let Payload::Orbits(exchange) = &self.payload else { return Ok(()) };
                 let load = moved.map(|(load, _)| load);
@@ -84,7 +84,7 @@ impl Running {
         listeners.sent(&Sent { boxes, copy, combine, load, route, ..sent });
     }
 
-    /// Carries out a send of byte counts.
+    /// Executes a send of byte counts.
     pub(in crate::simulation) fn send_bytes(
         &mut self,
         listeners: &mut Listeners<'_>,
@@ -164,7 +164,7 @@ impl Running {
             buffers.moved(from, from, load);
             listeners.local_copy(step, from, load, payload.segments());
         } else {
-            // A step whose number exceeds 32 bits counts as the last one that fits.
+            // A step number that does not fit into 32 bits is replaced by the largest that does.
             let latest_arrival = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);
             let notes = SendNotes { contents, latest_arrival };
             messages.add(step, Transfer { from, to, route, hops: 0, load }, notes);
@@ -191,8 +191,8 @@ impl Running {
 /// The load and the blocks of a send; `None` if it moved nothing.
 type Moved = Option<(u64, Contents)>;
 
-/// Carries out a send. Returns the number of its first box in flight, and what it moved. Blocks are
-/// only determined if `wants_blocks`.
+/// Executes a send. Returns the number of its first box in flight, and its load and contents. The
+/// contents are only determined if `wants_blocks`.
 #[inline]
 fn send_and_note<L: Layout>(
     exchange: &mut Exchange<L>,

@@ -1,4 +1,4 @@
-//! The messages and loads that pass a node's ports in a step.
+//! The messages and loads that pass through a node's ports in a step.
 
 use crate::simulation::step::StepFacts;
 
@@ -47,7 +47,7 @@ impl Port {
         facts.max_node_load = facts.max_node_load.max(self.received);
     }
 
-    /// Whether the node sends to one node and receives from another.
+    /// Returns whether the node sends to one node and receives from a different one.
     fn one_directional(&self) -> bool {
         self.several_partners && self.sends > 0 && self.receives > 0
     }

@@ -1,4 +1,5 @@
-//! Measures steps of which only the messages of representatives are known: one node of each orbit.
+//! Measures steps in which only the messages of the representatives, one node of each orbit, are
+//! known.
 
 use super::{Ends, StepStatistics, bad_route, too_much};
 use crate::delivery::fault::Fault;
@@ -10,7 +11,8 @@ use crate::simulation::buffers::Buffers;
 use crate::simulation::step::{StepFacts, Transfer};
 use std::sync::Arc;
 
-/// Counts the messages and loads on links of all nodes by the messages of representatives.
+/// Counts the messages and loads on the links of all nodes, given only the messages of
+/// representatives.
 #[derive(Debug)]
 pub(in crate::simulation) struct SymmetricLinks {
     group: Group,
@@ -52,7 +54,8 @@ impl SymmetricLinks {
         for element in self.group.elements() {
             let moved = |node: u32| self.group.moved(node.into(), element);
             for t in messages {
-                // The image of a path is another path.
+                // A requested path has a different image for each element, so each image is a new
+                // route.
                 let mut route = t.route;
                 let path = route
                     .checked_sub(1)
@@ -73,12 +76,13 @@ impl SymmetricLinks {
 }
 
 impl StepStatistics {
-    /// Measures one step by the messages of representatives. The sender of each message is given as
-    /// an index among the representatives, and is replaced by its node. Ports and buffers are those
-    /// of representatives.
+    /// Measures one step, given the messages of representatives. The sender of each message is
+    /// given as an index among the representatives, and is replaced by its node. Ports and buffers
+    /// are those of representatives.
     ///
-    /// Multiplexed loads, blocks of messages and the busiest links are not measured. Models that
-    /// need these read all messages ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
+    /// Multiplexed loads, the contents of messages and the busiest links are not measured. Models
+    /// that need these read all messages
+    /// ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
     pub(in crate::simulation) fn measure_orbits(
         &mut self,
         number: u64,
@@ -97,7 +101,8 @@ impl StepStatistics {
         for t in messages.iter_mut() {
             let sender = t.from;
             t.from = group.representative(sender as usize) as u32;
-            // The receiver's representative receives the image of this message, from `from`.
+            // The representative of the receiver's orbit receives an image of this message, whose
+            // sender is `from`.
             let (receiver, element) = group.home(t.to.into());
             let from = group.moved(t.from.into(), group.inverse(element)) as u32;
             let receiver = receiver as u32;
