@@ -43,8 +43,8 @@ pub use route::{Route, RouteError, Run};
 use route::walk_path;
 
 /// A plane: links that form lines along one axis in one direction. Link `offset + (o * radix + c) *
-/// stride + i` leaves coordinate `c` of line `(o, i)`. In topologies with planes, the load of long
-/// runs is summed along lines instead of link by link.
+/// stride + i` leaves coordinate `c` of line `(o, i)`: line `i` of the block of lines `o`. In
+/// topologies with planes, the load of long runs is summed along lines instead of link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
     /// The first link of the plane.
@@ -64,7 +64,7 @@ impl Plane {
     }
 }
 
-/// A balanced cut, for lower bounds.
+/// A cut of the network into two nearly equal sides, for lower bounds on the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bisection {
     /// Nodes on the smaller side.
@@ -77,25 +77,27 @@ pub struct Bisection {
     pub exact: bool,
 }
 
-/// The symmetry of routes, as far as the topology's numbers of nodes and links show it.
+/// A symmetry of the topology's routes, expressed by the numbers of nodes and links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regularity<'a> {
     /// No known symmetry.
     Irregular,
-    /// Rings of these sizes. Links are numbered by planes, one for each dimension and direction,
-    /// and in a plane by the nodes that they leave. Routes follow the dimensions one by one, the
-    /// last one first. A rotation of a dimension maps routes to routes.
+    /// A torus with dimensions of these sizes. Links are numbered by planes, one for each dimension
+    /// and direction, and within a plane by the nodes that they leave. Routes follow the dimensions
+    /// one by one, the last one first. A rotation of a dimension maps routes to routes.
     Torus(&'a [u64]),
     /// Like [`Regularity::Torus`], with lines instead of rings, and without rotations.
     Mesh(&'a [u64]),
-    /// A hypercube with this number of bits. Link `node * bits + bit` leaves the node and changes
-    /// the bit. A change of bits maps routes to routes.
+    /// A hypercube with this number of bits. Link `node * bits + bit` leads from `node` to the node
+    /// whose number differs in `bit`. Inverting the same bits of all node numbers maps routes to
+    /// routes.
     Hypercube(u32),
     /// A link between every two nodes. Every permutation of nodes maps routes to routes.
     Complete,
-    /// Two equal halves, the lower and the upper nodes, whose exchange maps routes to routes. The
-    /// links within the first half have the lowest numbers, followed by those within the second
-    /// half, and by those between the halves in the order of the nodes that they leave.
+    /// Two equal halves: the nodes with the lower and with the higher numbers. The exchange of the
+    /// halves maps routes to routes. The links within the first half have the lowest numbers,
+    /// followed by the links within the second half, and by the links between the halves in the
+    /// order of the nodes that they leave.
     Halves {
         /// The number of link numbers within a half.
         within: u64,
@@ -104,7 +106,7 @@ pub enum Regularity<'a> {
 
 /// A network.
 pub trait Topology: fmt::Debug + Send + Sync {
-    /// Returns the properties that are the same from every node.
+    /// Returns the properties of the topology as a whole.
     fn properties(&self) -> &Properties;
     /// Returns the spec in canonical form, such as `torus:16x16`.
     fn spec(&self) -> String {
@@ -127,8 +129,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn node_network(&self) -> Option<&dyn Topology> {
         None
     }
-    /// Returns the node whose ports and links a rank uses: its own number, or the number in
-    /// [`Topology::node_network`] if ranks share nodes.
+    /// Returns the node whose ports and links a rank uses: the rank's own number, or the node's
+    /// number in [`Topology::node_network`] if ranks share nodes.
     fn host(&self, rank: u64) -> u64 {
         rank
     }
@@ -146,8 +148,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn radices(&self) -> &[u64] {
         &self.properties().radices
     }
-    /// Returns the base of a dual-net and the number of levels above it; `None` for other
-    /// topologies.
+    /// Returns the base of a dual-net (`rdn`) and the number of levels above the base; `None` for
+    /// other topologies.
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         None
     }
@@ -155,19 +157,20 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Irregular
     }
-    /// Returns an upper bound of link numbers. Not every number below it is a link.
+    /// Returns a number that is greater than every link number. Numbers below it may be unused.
     fn link_slots(&self) -> u64 {
         self.properties().link_slots
     }
-    /// Returns the planes, which together have all link numbers; empty if there are none.
+    /// Returns the planes, which together contain every link number; empty if the topology has no
+    /// planes.
     fn planes(&self) -> &[Plane] {
         &self.properties().planes
     }
-    /// Returns the most hops of a shortest route between two nodes.
+    /// Returns the diameter: the largest distance between two nodes, in hops.
     fn diameter(&self) -> u64 {
         self.properties().diameter
     }
-    /// Returns the most hops of a shortest route from this node.
+    /// Returns the largest distance from this node to another, in hops.
     fn eccentricity(&self, _node: u64) -> u64 {
         self.diameter()
     }
@@ -219,7 +222,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Calls `visit` with the runs of the topology's own route and returns its hops. May panic if a
     /// node does not exist: callers check node numbers.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
-    /// Returns the link between two neighbours, on which requested paths can lead.
+    /// Returns the link from a vertex to a neighbour, for requested paths; `None` if there is no
+    /// such link.
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }
@@ -259,9 +263,9 @@ pub trait RandomRouting {
     fn with_seed(&self, seed: u64) -> Arc<dyn Topology>;
     /// Returns the network with its own, deterministic routes.
     fn minimal(&self) -> &dyn Topology;
-    /// Calls `visit` with links, the expected number of messages on each and their expected load.
-    /// `messages` has the sender, receiver and load of each message. A link may be visited several
-    /// times.
+    /// Calls `visit` with a link, the expected number of messages on the link and their expected
+    /// load, for each link with messages. A link may be visited several times. `messages` has the
+    /// sender, receiver and load of each message.
     fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
@@ -271,18 +275,18 @@ pub trait RandomRouting {
     fn expected_hops(&self, from: u64, to: u64) -> f64;
 }
 
-/// A family of topologies: a row of the table that is used by the parser, by lists and by
-/// suggestions.
+/// A family of topologies. The parser, the lists of topologies and the suggestions for misspelt
+/// names use the same table of families.
 #[derive(Debug)]
 pub struct Family {
-    /// The name before the colon.
+    /// The name of the family, which stands before the colon of a spec.
     pub name: &'static str,
     /// The form of the spec.
     pub syntax: &'static str,
     /// A description for lists.
     pub help: &'static str,
-    /// A small example, which `check` uses and whose links, routes and distances tests compare with
-    /// searches; empty if the family takes a file.
+    /// A small example; empty if the family takes a file. The command `check` uses the example.
+    /// Tests compare its links, routes and distances with the results of searches.
     pub example: &'static str,
     make: fn(&Spec, ReadFile<'_>) -> Made,
 }
@@ -302,7 +306,7 @@ pub fn strides(radices: &[u64]) -> Vec<u64> {
     strides
 }
 
-/// Returns the families in the order of lists.
+/// Returns all families, in the order in which they are listed.
 pub fn families() -> &'static [Family] {
     FAMILIES
 }

@@ -17,7 +17,7 @@ pub(crate) struct Adjacency {
     bandwidths: Vec<f64>,
 }
 
-/// The most link numbers of a topology that is listed.
+/// The maximum number of link numbers of a topology whose links are listed.
 const MAX_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
@@ -29,14 +29,16 @@ impl Adjacency {
         let links = || {
             (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
         };
-        // Count the links of each vertex, and add up where each vertex begins.
+        // Count the links of each vertex, and add up the counts: a vertex's links begin after those
+        // of all lower vertices.
         let vertices = (topology.nodes() + topology.switches()) as usize;
         let mut first = vec![0; vertices + 1];
         links().for_each(|(_, (from, _))| first[from as usize + 1] += 1);
         for v in 0..vertices {
             first[v + 1] += first[v];
         }
-        // Put each link behind those of its vertex that have lower numbers.
+        // Insert the links in the order of their numbers, each after the previous links of the same
+        // vertex.
         let (mut next, count) = (first.clone(), first[vertices]);
         let mut network = Self {
             first,
@@ -54,7 +56,8 @@ impl Adjacency {
         Some(network)
     }
 
-    /// Takes the neighbours of each vertex. Links are numbered in this order and have bandwidth 1.
+    /// Creates a network from a list of the neighbours of each vertex. Links are numbered in the
+    /// order of these lists and have bandwidth 1.
     pub(crate) fn from_neighbours(neighbours: &[Vec<u32>]) -> Self {
         let ends = neighbours.concat();
         let first = neighbours.iter().scan(0, |sum, ends| {
@@ -107,7 +110,8 @@ impl Adjacency {
         ends.zip(self.numbers[range].iter().copied())
     }
 
-    /// Returns both ends and the bandwidth of every link.
+    /// Returns, for every link, the vertex that it leaves, the vertex to which it leads, and its
+    /// bandwidth.
     pub(crate) fn links(&self) -> impl Iterator<Item = (u32, u32, f64)> {
         (0..self.vertices())
             .flat_map(|v| self.links_of(v).map(move |(to, bandwidth)| (v as u32, to, bandwidth)))
@@ -135,7 +139,8 @@ impl Adjacency {
         self.hops_from_nearest([from as u32])
     }
 
-    /// Returns the same from the nearest of several vertices.
+    /// Returns the hops to every vertex from the nearest of several vertices; `u32::MAX` if there
+    /// is no path.
     pub(crate) fn hops_from_nearest(&self, from: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         let mut queue = VecDeque::from_iter(from);
@@ -152,10 +157,10 @@ impl Adjacency {
         hops
     }
 
-    /// Approximates the Fiedler vector by power iteration: the eigenvector of the second smallest
-    /// eigenvalue of the Laplacian. Closely connected vertices have similar values.
+    /// Approximates the Fiedler vector, which is the eigenvector of the second smallest eigenvalue
+    /// of the Laplacian, by power iteration. Closely connected vertices have similar values.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
-        /// The most links that are visited, over all iterations.
+        /// The maximum number of visits of links, over all iterations.
         const MAX_VISITS: usize = 1 << 26;
         let n = self.vertices();
         let iterations = (MAX_VISITS / self.link_count().max(1)).clamp(1, 300);
@@ -172,7 +177,9 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
-            // Multiply by 2 `most` I - L, whose largest eigenvalues are the smallest of L.
+            // Multiply by the matrix 2 `most` I - L, where L is the Laplacian. Both have the same
+            // eigenvectors, and the largest eigenvalues of this matrix belong to the smallest ones
+            // of L.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };

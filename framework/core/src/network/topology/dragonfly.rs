@@ -2,14 +2,15 @@
 //! every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven, Highly-Scalable
 //! Dragonfly Topology*, ISCA 2008).
 //!
-//! With G groups of R routers, each router has h = ceil((G - 1) / R) global links. The j-th global
-//! link of a group, from 0, leaves router j / h and leads to the group at distance j + 1, modulo G.
-//! Every group therefore sees the others in the same way (this is the *palmtree* arrangement of the
-//! literature, in the other direction).
+//! With G groups of R routers, each router has h = ceil((G - 1) / R) global links. The global links
+//! of a group are numbered from 0. Link j leaves router j / h and leads to the group at distance j
+//! + 1, modulo G. All groups therefore have the same arrangement of links (the *palmtree*
+//! arrangement of the literature, in the opposite direction).
 //!
-//! Routes are the minimal ones of the paper: to the router with the link to the receiver's group,
-//! across, and to the receiver's router, with at most three hops between routers. There may be a
-//! path of two hops through a third group, but routes never use two global links.
+//! Routes are the minimal ones of the paper: a message is sent to the router with the link to the
+//! receiver's group, over this link, and to the receiver's router. It takes at most three hops
+//! between routers. There may be a path of two hops through a third group, but routes never use two
+//! global links.
 
 use super::Topology;
 use super::switched::{Fabric, FamilyArgs, Switched};
@@ -20,13 +21,13 @@ use std::sync::Arc;
 struct Dragonfly {
     groups: u64,
     routers: u64,
-    /// Global links of each router, except for the last routers of a group, which may have fewer.
+    /// The number of global links of each router. The last routers of a group may have fewer.
     global: u64,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     /// The maximum number of links of one kind at a router. The time for calculating distances at
-    /// the start grows with its square.
+    /// the start grows with the square of this number.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
@@ -68,8 +69,8 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// The ports to the routers of the group, of which the router's own one is unused, followed by
-    /// those of the global links.
+    /// Returns the number of ports: one for each router of the group, followed by those of the
+    /// global links. A router's port to itself is unused.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }
@@ -103,8 +104,9 @@ impl Fabric for Dragonfly {
     fn distances(&self, switch: u64) -> (u64, u64) {
         let router = switch % self.routers;
         let linked = self.linked(router);
-        // In a group without a link from this router, two hops reach the routers at the ends of the
-        // neighbours' links and of second global links. The other routers are three hops away.
+        // Consider the groups to which this router has no link. A router of these groups is two
+        // hops away if a local and a global hop, or two global hops, lead to it. Otherwise it is
+        // three hops away.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))

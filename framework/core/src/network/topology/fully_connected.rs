@@ -11,8 +11,8 @@ pub struct FullyConnected {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The most nodes: a set over one axis takes one bit for each coordinate, and every node has
-    /// one.
+    /// Limit of the number of nodes, because every node has a set of nodes, which takes one bit for
+    /// each node.
     const MAX: u64 = 1 << 22;
     let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
     let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MAX).contains(n));

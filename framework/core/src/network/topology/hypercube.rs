@@ -13,7 +13,7 @@ pub struct Hypercube {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The most dimensions, given by the most nodes.
+    /// Limit of the number of dimensions, because a topology has at most 2^31 nodes.
     const MAX: u64 = 31;
     let arg = spec.only_word("a number of dimensions, as in `hypercube:7`")?;
     let dims = arg.value().parse::<u64>().ok().filter(|d| *d <= MAX);

@@ -4,8 +4,8 @@
 //! a complete graph.
 //!
 //! Switches are numbered row-major, the last dimension fastest. Ports are numbered dimension by
-//! dimension, and in each dimension by the coordinate at the other end; the switch's own coordinate
-//! is unused. Routes follow the last dimension first.
+//! dimension, and in each dimension by the coordinate of the switch to which they lead. The port
+//! with the switch's own coordinate is unused. Routes follow the last dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{Topology, strides};
@@ -15,7 +15,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct HyperX {
     dims: Vec<u64>,
-    /// For each dimension, the distance of neighbours in switch numbers, and the first port.
+    /// For each dimension, the difference between the switch numbers of neighbours, and the first
+    /// port.
     lines: Vec<(u64, u64)>,
 }
 
@@ -69,8 +70,8 @@ impl Fabric for HyperX {
         )
     }
 
-    /// Cuts the dimension with the fewest links relative to the pairs of switches that they
-    /// connect.
+    /// Divides the dimension in which the cut has the fewest links relative to the number of pairs
+    /// of switches that it separates.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
         let cuts = self

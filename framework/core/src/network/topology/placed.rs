@@ -19,7 +19,7 @@ const EXPECTED: &str = "block, cyclic, random:SEED, hilbert or file:FILE";
 struct Placed {
     properties: Properties,
     base: Arc<dyn Topology>,
-    /// Ranks of each node.
+    /// The number of ranks of each node.
     ranks_each: u64,
     /// For each rank, its node.
     node: Vec<u32>,
@@ -32,7 +32,7 @@ struct Placed {
 pub(super) struct RankArgs<'a> {
     ranks: Option<&'a Arg>,
     place: Option<&'a Arg>,
-    /// The routing, which another module reads.
+    /// The argument `routing=`, which the module `routed` reads.
     pub(super) routing: Option<&'a Arg>,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn parse(
     RankArgs { ranks, place, .. }: RankArgs<'_>,
     read: ReadFile<'_>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The most ranks; tables take eight bytes for each.
+    /// Limit of the number of ranks, because tables take eight bytes for each rank.
     const MAX: u64 = 1 << 24;
     let nodes = base.nodes();
     let ranks_each = ranks.map_or(Ok(1), |arg| {
@@ -210,8 +210,9 @@ impl Topology for Placed {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // A path names ranks, which stand for their nodes, or vertices. Signs and order are those
-        // of the network.
+        // The entries of a path are ranks, which are replaced by their nodes, or numbers of other
+        // vertices. Signs and order refer to the dimensions of the network and are passed on
+        // unchanged.
         let behind = if self.shares_nodes() { self.nodes() } else { 0 };
         let vertex = |v: &u64| if *v < self.nodes() { self.node(*v) } else { *v - behind };
         let route = route.map(|route| match route.path.is_empty() {

@@ -1,5 +1,4 @@
-//! The properties of a topology that are the same from every node. They are calculated once, when
-//! the topology is created.
+//! The properties of a topology as a whole. They are calculated once, when the topology is created.
 
 use super::{Bisection, Plane};
 
@@ -21,7 +20,8 @@ pub struct Properties {
     /// The sum of hops over all pairs of nodes. If it is `None`, the sum is `distance_sum` times
     /// the number of nodes.
     pub(super) hops_of_all_pairs: Option<u128>,
-    /// `None` stands for the links of all nodes, or all link numbers if nodes differ.
+    /// The number of directed links, or an upper bound of it. If it is `None`, the bound is the sum
+    /// of the links of all nodes, or the number of link numbers if nodes differ.
     pub(super) max_links: Option<u64>,
     pub(super) bandwidths: Option<(f64, f64)>,
     pub(super) latencies: Option<(f64, f64)>,

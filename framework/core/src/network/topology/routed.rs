@@ -39,9 +39,10 @@ pub(super) fn parse(
     spec: &Spec,
     arg: Option<&Arg>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The most vertices: distances take two bytes for each pair.
+    /// Limit of the number of vertices, because distances take two bytes for each pair of vertices.
     const MAX_VERTICES: u64 = 1 << 13;
-    /// The most links: the expected loads of a step take some bytes for each.
+    /// Limit of the number of links, because the expected loads of a step take some bytes for each
+    /// link.
     const MAX_LINKS: u64 = 1 << 22;
     let Some(arg) = arg else { return Ok(base) };
     let bad = |expected: &str| spec.bad_value(arg, expected);

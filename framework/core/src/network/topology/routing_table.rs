@@ -4,8 +4,9 @@
 use crate::network::topology::adjacency::Adjacency;
 use std::ops::Range;
 
-/// A table of the next link from every vertex to every destination. Destinations are the first
-/// vertices. Among several shortest routes the table has the first link that leads nearer.
+/// A table of the next link from every vertex to every destination. Destinations are the vertices
+/// with the lowest numbers. If there are several shortest routes, the table has the first link of
+/// the vertex that leads nearer.
 #[derive(Debug, Clone)]
 pub(super) struct RoutingTable {
     network: Adjacency,
@@ -19,11 +20,12 @@ pub(super) struct RoutingTable {
 const NOWHERE: u16 = u16::MAX;
 
 impl RoutingTable {
-    /// The most vertices: the table then takes 128 MiB.
+    /// Limit of the number of vertices, because a table for all pairs of so many vertices takes 128
+    /// MiB.
     pub(super) const MAX_VERTICES: u64 = 1 << 13;
 
     /// Finds routes to the first `destinations` vertices. `neighbours` has every link in both
-    /// directions. `Err` is a vertex that is not connected with vertex 0.
+    /// directions. `Err` is a vertex that is not connected to vertex 0.
     pub(super) fn find(neighbours: &[Vec<u32>], destinations: u64) -> Result<Self, u64> {
         let network = Adjacency::from_neighbours(neighbours);
         let (mut next, mut distances) = (Vec::new(), Vec::new());
@@ -52,7 +54,8 @@ impl RoutingTable {
         self.network.end(link)
     }
 
-    /// Returns both ends of a link, if there is a link with this number.
+    /// Returns the vertex that a link leaves and the vertex to which it leads, if there is a link
+    /// with this number.
     pub(super) fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         self.network.link_ends(link)
     }

@@ -2,16 +2,17 @@
 //! *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014). They are the graphs of
 //! McKay, Miller and Siran.
 //!
-//! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. Routers are (0, x, y) and (1, m, c),
-//! with coordinates in the field of q elements, numbered row-major. (0, x, y) is linked to (0, x,
-//! y') if y - y' is in the set X; (1, m, c) to (1, m, c') if c - c' is in X'; and (0, x, y) to (1,
-//! m, c) if y = m x + c. X and X' consist of powers of a primitive element, as in section II of the
-//! paper. The first ports of a router are those of X or X' in the order of powers; those to the
-//! other kind follow, sorted by x or m.
+//! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. There are two kinds of routers, (0, x,
+//! y) and (1, m, c), with coordinates in the field of q elements, numbered row-major. Routers of
+//! one kind with the same x or m form a column. (0, x, y) is linked to (0, x, y') if y - y' is in
+//! the set X; (1, m, c) to (1, m, c') if c - c' is in the set X'; and (0, x, y) to (1, m, c) if y =
+//! m x + c. X and X' consist of powers of a primitive element, as in section II of the paper. The
+//! first ports of a router lead to its own column, one for each element of X or X' in the order of
+//! powers. The other ports lead to the other kind, sorted by x or m.
 //!
-//! A route between routers without a link has two hops. If there are several such routes from one
-//! kind to the other, it uses a link within the column of the first router, if that leads to the
-//! goal.
+//! A route between two routers without a link has two hops. Between routers of different kinds
+//! there may be several such routes. The first hop then stays within the column of the first router
+//! if a route does so.
 
 use super::Topology;
 use super::field::Field;
@@ -26,18 +27,18 @@ struct SlimFly {
     sets: [Generators; 2],
 }
 
-/// The differences of linked routers within a column.
+/// The set X or X': the differences between the positions of linked routers in a column.
 #[derive(Debug)]
 struct Generators {
     /// The elements, one for each port.
     elements: Vec<u64>,
-    /// For each difference, the port of the first hop: its own port if it is an element, otherwise
-    /// that of one of two elements whose sum it is.
+    /// For each difference, the port of the first hop: the difference's own port if it is an
+    /// element, otherwise the port of one of two elements that add up to it.
     ports: Vec<u64>,
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The most elements of a field. Routers have one and a half times as many ports.
+    /// The maximum number of elements of a field. Routers have one and a half times as many ports.
     const MAX: u64 = 1024;
     const EXPECTED: &str = "a prime power q, as in `slim-fly:19`";
     let words = FamilyArgs::of(spec, EXPECTED, &["nodes"])?;
@@ -59,8 +60,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 impl SlimFly {
     fn new(field: Field) -> Self {
         let q = field.size();
-        // The exponents of the elements: every second one. For q = 4 w - 1 those in the second half
-        // are shifted by one.
+        // The exponents of the elements of one set: every second exponent from `first` on. For q =
+        // 4 w - 1, those in the second half are shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
@@ -88,8 +89,8 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// Returns the router in column `other` of the other kind that is linked to this router: c = y
-    /// - m x, or y = m x + c.
+    /// Returns the position of the router in column `other` of the other kind that is linked to
+    /// this router: c = y - m x, or y = m x + c.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
@@ -105,7 +106,8 @@ impl Generators {
     fn new(field: &Field, exponents: Vec<u64>) -> Self {
         let elements: Vec<u64> = exponents.into_iter().map(|e| field.power(e)).collect();
         let mut ports = vec![0; field.size() as usize];
-        // Write the elements last: they are nearer than sums of two elements.
+        // Write the elements last, because one hop is better than the two hops of a sum of two
+        // elements.
         for (port, a) in elements.iter().enumerate().rev() {
             elements.iter().for_each(|b| ports[field.plus(*a, *b) as usize] = port as u64);
         }
@@ -146,8 +148,8 @@ impl Fabric for SlimFly {
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // Use a link within this column to the neighbour of the receiver, if there is one;
-            // otherwise cross to the receiver's column at once.
+            // If a link within this column leads to a neighbour of the receiver, use it; otherwise
+            // cross to the receiver's column at once.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {

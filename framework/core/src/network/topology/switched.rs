@@ -11,10 +11,10 @@ use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
 
-/// The links between the switches of a family.
+/// The switches of a family of networks and the links between them.
 pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64;
-    /// The number of a switch's ports to other switches. Not every port is used.
+    /// Returns the number of ports of a switch to other switches. Some of them may be unused.
     fn radix(&self) -> u64;
     /// Returns the switch at the other end of a port.
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
@@ -22,10 +22,11 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn next_port(&self, at: u64, to: u64) -> u64;
     /// Returns a period p: the network looks the same from switch s and from switch s % p.
     fn symmetry_period(&self) -> u64;
-    /// Returns the most hops of shortest paths from a switch to another, and the sum over all
+    /// Returns the hops from a switch to the farthest other switch, and the sum of the hops to all
     /// switches.
     fn distances(&self, switch: u64) -> (u64, u64);
-    /// Returns a good cut into halves: the switches on one side, and the links that leave them.
+    /// Returns a small cut into halves: the number of switches on one side, and the number of links
+    /// that leave them.
     fn cut(&self) -> Option<(u64, u64)> {
         None
     }
@@ -35,14 +36,14 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
 pub(super) struct Switched<F> {
     properties: Properties,
     fabric: F,
-    /// Nodes at each switch.
+    /// The number of nodes at each switch.
     nodes_each: u64,
     nodes: u64,
 }
 
 impl<F: Fabric> Switched<F> {
-    /// Creates a network with this number of nodes at each switch: at least one, and at most 2^31
-    /// nodes together. `arguments` is the part of the spec after the colon.
+    /// Creates a network with `nodes_each` nodes at each switch: at least one, and in the whole
+    /// network at most 2^31. `arguments` is the part of the spec after the colon.
     pub(super) fn new(
         fabric: F,
         kind: &'static str,
@@ -51,8 +52,8 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // The bisection is the fabric's cut, or the links of the nodes on its smaller side if they
-        // are fewer.
+        // The bisection consists of the links of the fabric's cut or, if they are fewer, of the
+        // links between the nodes on the smaller side and their switches.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }
@@ -79,7 +80,8 @@ impl<F: Fabric> Switched<F> {
         net
     }
 
-    /// Returns the hops from a node at a switch to the farthest node, and the sum over all nodes.
+    /// Returns the hops from a node at a switch to the farthest node, and the sum of the hops to
+    /// all nodes.
     fn distances_from(&self, switch: u64) -> (u64, u64) {
         let (here, others) = (self.nodes_each - 1, self.fabric.switches() - 1);
         let (farthest, sum) = self.fabric.distances(switch);
@@ -131,7 +133,8 @@ impl<F: Fabric> Topology for Switched<F> {
     }
 }
 
-/// The arguments of such a spec: a word for the switches, and keys with numbers.
+/// The arguments of the spec of a network of switches: a word that describes the switches, and keys
+/// with numbers.
 pub(super) struct FamilyArgs<'a> {
     spec: &'a Spec,
     pub(super) word: &'a Arg,
@@ -166,7 +169,7 @@ impl<'a> FamilyArgs<'a> {
         number.ok_or_else(|| self.spec.bad_value(arg, &format!("a whole number from {least} on")))
     }
 
-    /// Returns the value of `nodes`, the number of nodes at each of so many switches.
+    /// Returns the value of `nodes`: the number of nodes at each of the `switches` switches.
     pub(super) fn nodes_each(&self, switches: u64) -> Result<u64, SpecError> {
         let each = self.number("nodes", 1, 1)?;
         match switches.checked_mul(each) {

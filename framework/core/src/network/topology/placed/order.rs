@@ -62,7 +62,7 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
         for word in
             line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
         {
-            // Errors name the line, so long files can be mended.
+            // Errors have the line number, so that an error in a long file can be found.
             let node = word.parse::<u32>().ok().filter(|node| *node < nodes);
             let node = node.ok_or_else(|| {
                 format!(
