@@ -1,17 +1,17 @@
-//! Abbreviated specs for narrow columns. Common parts are removed first, so that specs stay
-//! different.
+//! Abbreviated specs for narrow columns. Parts that specs share are removed first, so that
+//! different specs keep different abbreviations.
 
 use crate::paint::cut_keeping_tail;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
-/// Abbreviations of the texts of a column, each at most so many columns wide. Different texts stay
-/// different if there is enough space.
+/// Abbreviations of the texts of a column, limited to a width. Different texts have different
+/// abbreviations if the width is large enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Abbreviations(BTreeMap<String, String>);
 
 impl Abbreviations {
-    /// Abbreviates texts to a number of columns.
+    /// Abbreviates texts to a width of `columns`.
     pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>, columns: usize) -> Self {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         Self::within(&texts, columns)
@@ -22,8 +22,9 @@ impl Abbreviations {
         let fits = |text: &String| text.width() <= columns;
         let best = forms.iter().map(|f| f.iter().find(|form| fits(form)).unwrap_or(&f[2]).clone());
         let best: Vec<String> = best.collect();
-        // A text whose shortest form is still too wide is cut. Keep whole values at its end
-        // first; if texts become equal, try other positions, starting in the middle.
+        // A text whose shortest form is still too wide is cut. First try to keep as many whole
+        // values at its end as fit. If this makes texts equal, try other positions of the cut,
+        // starting in the middle.
         let tails = 0..columns.max(1);
         let middle = columns.saturating_sub(1) / 2;
         let mut tails: Vec<usize> = tails.collect();
@@ -57,7 +58,8 @@ impl Abbreviations {
         self.0.values().collect::<BTreeSet<_>>().len() == self.0.len()
     }
 
-    /// Returns the smallest width, at least `least`, in which all texts stay different.
+    /// Returns the smallest width of at least `least` in which all texts have different
+    /// abbreviations.
     pub(crate) fn min_width<'t>(texts: impl IntoIterator<Item = &'t str>, least: usize) -> usize {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         let most = texts.iter().map(|text| text.width()).max().unwrap_or(0);
@@ -65,8 +67,8 @@ impl Abbreviations {
     }
 }
 
-/// Returns three forms of a spec: in full; without the arguments that all specs of its name share;
-/// and also without the keys of the remaining arguments.
+/// Returns three forms of a spec. The first is the full spec. The second omits the arguments that
+/// all specs with the same name share. The third also omits the keys of the remaining arguments.
 fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     let Some((name, args)) = text.split_once(':') else { return [(); 3].map(|()| text.to_owned()) };
     let others: Vec<Vec<&str>> = texts
@@ -74,7 +76,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
         .filter_map(|other| other.split_once(':').filter(|(other, _)| *other == name))
         .map(|(_, args)| args.split(',').collect())
         .collect();
-    // An argument without a key, such as a size, is never removed.
+    // An argument without a key, such as a size, is never removed. If the name also occurs without
+    // arguments, no argument is removed.
     let has_bare = texts.contains(name);
     let is_common =
         |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
@@ -86,7 +89,7 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
             gap = true;
             continue;
         }
-        // A value without its key is marked with an ellipsis, because it would look like a
+        // An ellipsis replaces the key of a value. Otherwise the abbreviation would look like a
         // complete spec.
         for (form, arg, is_cut) in
             [(&mut short, arg.to_owned(), false), (&mut bare, value(arg), arg.contains('='))]
@@ -110,7 +113,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     [text.to_owned(), short, bare]
 }
 
-/// Returns the width of the end of a text to keep when it is cut: as many whole values as fit.
+/// Returns how many columns at the end of a text to keep when the text is cut: as many whole values
+/// as fit.
 fn tail_width(text: &str, columns: usize) -> usize {
     let Some(args) = text.find(':') else {
         return if text.ends_with('…') { 0 } else { columns.saturating_sub(1) / 2 };

@@ -17,9 +17,9 @@ pub(crate) enum PanelPosition {
 /// The target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClickTarget {
-    /// A panel, by its index, and the position within it.
+    /// A panel, given by its index, and the position within the panel.
     Panel(usize, PanelPosition),
-    /// A hint in the bottom line, which stands for a key.
+    /// A hint in the bottom line. Clicking it has the same effect as pressing the key.
     Key(Key),
 }
 
@@ -30,7 +30,7 @@ pub struct ClickMap {
 }
 
 impl ClickMap {
-    /// Returns the target at a position. Areas that were added later cover earlier ones.
+    /// Returns the target at a position. If areas overlap, the one that was added last is returned.
     pub(crate) fn at(&self, x: u16, y: u16) -> Option<ClickTarget> {
         let here = |area: &Rect| area.contains((x, y).into());
         self.areas.iter().rev().find(|(area, _)| here(area)).map(|(_, target)| *target)

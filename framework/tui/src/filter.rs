@@ -1,7 +1,7 @@
 //! Filters for the lines of a panel.
 
-/// A filter: a text passes if it satisfies all terms, ignoring case. A term is a word, alternatives
-/// (`pex|bruck`), or an exclusion (`!pex`).
+/// A filter: a text passes if it satisfies all terms, ignoring case. A term is a word, a choice of
+/// words (`pex|bruck`), or the exclusion of a word (`!pex`).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     text: String,
@@ -10,7 +10,7 @@ pub(crate) struct Filter {
 
 #[derive(Debug, Clone)]
 struct Term {
-    /// Whether the text must contain none of the words.
+    /// Whether the term is an exclusion: the text must contain none of the words.
     is_not: bool,
     words: Vec<String>,
 }
@@ -48,8 +48,8 @@ impl Filter {
         self.terms.is_empty() || self.passes_any(&[&text.to_lowercase()])
     }
 
-    /// Returns whether several lower-case texts pass the filter together: each term may be
-    /// satisfied by any of them.
+    /// Returns whether several lower-case texts together pass the filter. Different terms may be
+    /// satisfied by different texts.
     pub(crate) fn passes_any(&self, texts: &[&str]) -> bool {
         let has = |word: &String| texts.iter().any(|text| text.contains(word));
         self.terms.iter().all(|term| term.words.iter().any(has) != term.is_not)

@@ -1,8 +1,8 @@
 //! Input from the terminal and the system: keys, signals, and the loss of the terminal.
 //!
-//! A separate thread reads keys. After a hang-up, a terminal is always ready for reading but never
-//! delivers anything, and crossterm keeps retrying. In the drawing thread this would be an endless
-//! loop.
+//! A separate thread reads keys. After a hang-up, a terminal is always reported as ready for
+//! reading but never delivers any data, so crossterm retries forever. If the drawing thread read
+//! keys, it would never return from this loop.
 
 use crossterm::event::{Event, read};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -20,8 +20,8 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Starts the reading thread. The thread ends with the program, because nothing can wake it
-    /// while it waits for a key.
+    /// Starts the reading thread. The thread only ends when the program exits, because nothing can
+    /// wake it while it waits for a key.
     pub(crate) fn listen() -> io::Result<Self> {
         let (sender, events) = channel();
         let listen = move || {
@@ -37,8 +37,8 @@ impl Input {
         Ok(Self { events })
     }
 
-    /// Waits for an event up to a time limit and returns it with all other pending events.
-    /// Processing them together keeps up with a key that is held down.
+    /// Waits for an event up to a time limit. Returns it with all other pending events. Processing
+    /// them together is fast enough for a key that is held down.
     pub(crate) fn within(&self, wait: Duration) -> impl Iterator<Item = io::Result<Event>> {
         let first = match self.events.recv_timeout(wait) {
             Ok(event) => Some(event),
@@ -51,9 +51,9 @@ impl Input {
     }
 }
 
-/// Returns whether the terminal has hung up: its window was closed or its connection was lost.
-/// Systems that do not support `poll` on terminals report `NVAL`, which is ignored; there only the
-/// signal ends the program.
+/// Returns whether the terminal has hung up, because its window was closed or its connection was
+/// lost. On systems whose `poll` does not support terminals, the result `NVAL` is ignored. On such
+/// systems, only a signal ends the program.
 pub(crate) fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
@@ -72,7 +72,8 @@ impl Signals {
     /// Registers the signal handlers.
     pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
-        // In raw mode Ctrl-C is a key, so an interrupt signal comes from another process.
+        // In raw mode, Ctrl-C is an ordinary key. An interrupt signal therefore comes from another
+        // process.
         for signal in [SIGTERM, SIGHUP, SIGINT] {
             signal_hook::flag::register(signal, Arc::clone(&signals.ended))?;
         }

@@ -87,7 +87,7 @@ pub(crate) struct Binding<A: 'static> {
 /// A hint in the bottom line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hint {
-    /// The keys shown before the word, for a hint that covers an action and its opposite.
+    /// The keys to show before the word. Only used if the hint covers an action and its opposite.
     keys: Option<&'static str>,
     word: &'static str,
     /// Hints with a lower rank are shown first.
@@ -104,13 +104,13 @@ pub(crate) const fn bind<A: Copy>(
 }
 
 impl<A: Copy> Binding<A> {
-    /// Adds a hint to the row.
+    /// Adds a hint for this action.
     pub(crate) const fn hint(mut self, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: None, word, rank: u8::MAX });
         self
     }
 
-    /// Adds a hint that covers this action and its opposite, with the keys of both.
+    /// Adds a hint that covers this action and its opposite, and shows the keys of both.
     pub(crate) const fn pair(mut self, keys: &'static str, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: Some(keys), word, rank: u8::MAX });
         self

@@ -16,7 +16,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Draws into the frame and records clickable areas.
 pub(crate) struct Painter<'f, 'h> {
     buffer: &'f mut Buffer,
-    /// The area that nothing is drawn outside of.
+    /// The area to which drawing is restricted.
     clip: Rect,
     pub(crate) clicks: &'h mut ClickMap,
     pub(crate) theme: Theme,
@@ -40,15 +40,15 @@ pub(crate) fn cut(text: &str, columns: u16) -> String {
     cut_keeping_tail(text, columns.into(), 0)
 }
 
-/// Shortens a text to a number of columns, with an ellipsis in the middle. It suits specs, which
-/// differ at their ends.
+/// Shortens a text to a number of columns, with an ellipsis in the middle. This keeps the ends of
+/// specs, in which specs differ.
 pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
     let tail = if columns < 6 { 0 } else { (columns - 1) / 2 };
     cut_keeping_tail(text, columns.into(), tail.into())
 }
 
-/// Shortens a text to a number of columns, with an ellipsis before its last `tail` columns if it
-/// was cut.
+/// Shortens a text to a number of columns if it is wider. The last `tail` columns are kept, with an
+/// ellipsis before them.
 pub(crate) fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -76,7 +76,7 @@ pub(crate) fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> Strin
 /// Breaks a text into lines of at most `columns` columns, at spaces where possible.
 pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
-    // Words are put on the current line while they fit.
+    // Add words to the current line as long as they fit.
     for word in text.split(' ') {
         let mut word = word;
         loop {
@@ -92,7 +92,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
                 }
                 break;
             }
-            // A word that does not fit starts a new line, where it is tried again.
+            // A word that does not fit starts a new line, and is processed again there.
             if !empty {
                 lines.push(String::new());
                 continue;
@@ -131,8 +131,8 @@ pub(crate) fn clock(time: Duration) -> String {
     }
 }
 
-/// Returns the first of `count` lines to show in `height` rows, so that the cursor is visible and,
-/// if possible, in the middle.
+/// Returns the first of `count` lines to show in `height` rows. The cursor is always visible, and
+/// in the middle if possible.
 pub(crate) fn scroll_start(cursor: usize, count: usize, height: usize) -> usize {
     cursor.saturating_sub(height / 2).min(count.saturating_sub(height))
 }
@@ -173,7 +173,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         x + width(&shown)
     }
 
-    /// Writes a text that ends before column `end`.
+    /// Writes a text that ends just before column `end`.
     pub(crate) fn put_right(&mut self, area: Rect, end: u16, y: u16, text: &str, style: Style) {
         let end = end.min(area.width);
         self.put(Rect { width: end, ..area }, end.saturating_sub(width(text)), y, text, style);
@@ -254,7 +254,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.framed(area, &numbered(self.panel, title), style)
     }
 
-    /// Returns whether the panel is active.
+    /// Returns whether the panel is active, so that it receives keys.
     pub(crate) fn has_keys(&self) -> bool {
         self.has_keys
     }
@@ -292,7 +292,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         canvas.render(area, self.buffer);
     }
 
-    /// Writes a message in the middle of an area that has no content.
+    /// Writes a message in the middle of an area that has nothing else to show.
     pub(crate) fn placeholder(&mut self, area: Rect, text: &str) {
         let style = self.theme.dim;
         let columns = area.width.saturating_sub(2);

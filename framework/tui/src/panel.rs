@@ -22,7 +22,7 @@ pub(crate) struct List {
     pub(crate) page: usize,
 }
 
-/// Implements [`Panel::list`] and [`Panel::list_mut`] for a panel with the field `list`.
+/// Implements [`Panel::list`] and [`Panel::list_mut`] for a panel that has a field `list`.
 macro_rules! list_in_field {
     () => {
         fn list(&self) -> &$crate::panel::List {
@@ -62,11 +62,12 @@ pub(crate) trait Panel {
     fn click(&mut self, _spot: PanelPosition, _session: &mut Session) {}
     /// Moves the selection left or right.
     fn sideways(&mut self, _by: isize, _session: &mut Session) {}
-    /// Handles Esc if the panel has something open; returns whether it had.
+    /// Handles Esc by closing something that is open in the panel, such as a form. Returns false if
+    /// nothing was open.
     fn close(&mut self) -> bool {
         false
     }
-    /// Handles Esc if nothing is open; returns whether it had an effect.
+    /// Handles Esc if nothing is open. Returns whether the key had an effect.
     fn back(&mut self, _session: &mut Session) -> bool {
         false
     }
@@ -90,12 +91,12 @@ pub(crate) trait Panel {
     fn algorithm(&self, session: &Session) -> Option<String> {
         session.focused().map(|(_, row)| row.specs()[0].to_owned())
     }
-    /// Returns why the panel has no filter; `None` if it has one.
+    /// Returns the reason why the panel has no filter; `None` if the panel has a filter.
     fn no_filter_reason(&self) -> Option<&'static str> {
         None
     }
 
-    /// Moves the cursor by some lines.
+    /// Moves the cursor by `by` lines.
     fn step(&mut self, by: isize, session: &mut Session) {
         let last = self.lines(session).saturating_sub(1);
         let cursor = &mut self.list_mut().cursor;
@@ -108,43 +109,43 @@ pub(crate) trait Panel {
         self.list_mut().cursor = if last { lines.saturating_sub(1) } else { 0 };
         self.cursor_moved(session);
     }
-    /// Keeps the cursor within the lines.
+    /// Moves the cursor to the last line if it is beyond it.
     fn clamp(&mut self, session: &Session) {
         let last = self.lines(session).saturating_sub(1);
         let cursor = &mut self.list_mut().cursor;
         *cursor = (*cursor).min(last);
     }
 
-    /// Checks a text that the panel requested, while it is typed.
+    /// Checks a text that the user types at the panel's request.
     fn check(&self, _text: &str, _session: &Session) -> Option<InputError> {
         None
     }
-    /// Accepts a text that the panel requested.
+    /// Accepts a text that the user typed at the panel's request.
     fn accept(&mut self, _text: &str, _session: &mut Session) -> Result<(), InputError> {
         Ok(())
     }
-    /// Returns completions of a text that the panel requested.
+    /// Returns completions of a text that the user types at the panel's request.
     fn completions(&self, _text: &str, _session: &Session) -> Vec<String> {
         Vec::new()
     }
-    /// Describes the typed text: a short and a long description.
+    /// Returns a short and a long description of the typed text.
     fn explain(&self, _text: &str, _session: &Session) -> Option<[String; 2]> {
         None
     }
 
-    /// Returns the kind of figure that matches the panel.
+    /// Returns the kind of figure that shows the same data as the panel.
     fn figure(&self, _session: &Session) -> RenderKind {
         RenderKind::Curves(Axis::Block)
     }
 
-    /// Returns the panel's file of a session that is saved under a name.
+    /// Returns the file that the panel adds when the session is saved under a name.
     fn output_file(&self, _session: &Session, _name: &Path) -> Option<OutputFile> {
         None
     }
 }
 
-/// The name, actions and key table of a panel. The compiler reports an action without a key as
-/// never constructed.
+/// The name, actions and key table of a panel. If an action has no key, the compiler warns that it
+/// is never constructed.
 pub(crate) trait Keyed: Panel {
     const TAB: &'static str;
     /// The title in help and documentation.
@@ -153,20 +154,20 @@ pub(crate) trait Keyed: Panel {
     const KEYS: &'static [Binding<Self::Action>];
 
     fn act(&mut self, action: Self::Action, session: &mut Session);
-    /// Returns whether an action would have no effect now. Its hint is then hidden.
+    /// Returns whether an action has no effect at present. Its hint is then hidden.
     fn is_idle(&self, _action: Self::Action, _session: &Session) -> bool {
         false
     }
 }
 
-/// A panel with any type of actions.
+/// A panel, independent of its type of actions.
 pub(crate) trait AnyPanel: Panel {
     fn tab(&self) -> &'static str;
     fn title(&self) -> &'static str;
     /// Handles a key; returns whether it is bound in this panel.
     fn press(&mut self, event: &KeyEvent, session: &mut Session) -> bool;
     fn table(&self) -> Vec<KeyRow>;
-    /// Returns the rows of the key table that have an effect now.
+    /// Returns the rows of the key table whose actions have an effect at present.
     fn active_keys(&self, session: &Session) -> Vec<KeyRow>;
 }
 

@@ -47,8 +47,8 @@ pub(super) enum Action {
 
 pub(super) const FILTER: &[Key] = &[ch('/')];
 
-/// The key table for all panels. Hints with a low rank are shown first: help, quit, run and panel
-/// keys.
+/// The key table for all panels. Hints with a low rank are shown first, so help, quit, run and the
+/// panel keys have the lowest ranks.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Help, &[ch('?'), key(K::F(1))], "show all keys; any key closes the list")
         .hint("help")
@@ -150,7 +150,8 @@ impl App {
     }
 
     fn act(&mut self, action: Action) {
-        // A page overlaps the next one by a line, so readers do not lose their place.
+        // Scrolling by a page keeps one line of the previous page visible, so that readers do not
+        // lose their place.
         let loses = self.run_loses();
         let (panel, session) = (&mut self.panels[self.active], &mut self.session);
         let page = panel.list().page.max(2) as isize - 1;
@@ -160,7 +161,7 @@ impl App {
             Action::QuitNow => self.exit = Some(ExitMode::Plain),
             Action::Help => self.help = Some(Help::default()),
             Action::Back => self.back(),
-            // Movement: each panel decides what a line or a column is.
+            // Movement. Each panel decides what a line or a column is.
             Action::Up => panel.step(-1, session),
             Action::Down => panel.step(1, session),
             Action::PageUp => panel.step(-page, session),
@@ -169,7 +170,7 @@ impl App {
             Action::Last => panel.go_to_end(true, session),
             Action::Left => panel.sideways(-1, session),
             Action::Right => panel.sideways(1, session),
-            // Views: which panel is shown, and how much of it.
+            // Views: select the visible panels, and expand or filter a panel.
             Action::NextPanel => self.show((self.active + 1) % self.panels.len()),
             Action::PreviousPanel => {
                 self.show((self.active + self.panels.len() - 1) % self.panels.len());
@@ -179,7 +180,7 @@ impl App {
                 Some(why) => session.show_message(why, false),
                 None => self.prompt = Some(Prompt::for_filter(panel.list().filter.text())),
             },
-            // Runs: what starts, stops or pauses them.
+            // Runs: start, stop or pause them.
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
             Action::Run if loses => self.question = Some(Question::Run),
@@ -190,7 +191,7 @@ impl App {
                 let name = panel.algorithm(session);
                 session.mark_baseline(name);
             }
-            // Commands that open a prompt, change the selection or the appearance.
+            // Other commands: open a prompt, undo, or change the appearance.
             Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
             Action::Undo => session.undo(),
             Action::Command => self.prompt = Some(Prompt::for_command()),
@@ -213,25 +214,26 @@ impl App {
         }
     }
 
-    /// Returns whether a new run would lose unsaved rows or abort running cases.
+    /// Returns whether a new run would discard unsaved rows or abort running cases.
     fn run_loses(&self) -> bool {
         self.session.queue.is_busy() || self.has_unsaved()
     }
 
-    /// Returns whether rows on screen are in no file.
+    /// Returns whether some rows on screen have not been written to any file.
     fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
         rows > 0 && runs.out.is_none() && !runs.saved
     }
 
-    /// Handles a key while a confirmation is shown. `y`, or the key that opened it, confirms.
+    /// Handles a key while a confirmation is shown. `y` confirms, and so does the key that opened
+    /// the confirmation.
     fn answer(&mut self, event: &KeyEvent, action: Option<Action>) {
         let Some(question) = self.question.take() else { return };
         let yes = matches!(event.code, K::Char('y' | 'Y'));
         match (question, action) {
             (_, Some(Action::QuitNow)) => self.exit = Some(ExitMode::Plain),
-            // `Q` while `q` waits for confirmation exits and prints the rows.
+            // Pressing `Q` while `q` waits for confirmation exits and prints the rows.
             (Question::Exit(_), Some(Action::QuitPrinting)) => {
                 self.exit = Some(ExitMode::PrintRows);
             }
@@ -277,7 +279,8 @@ impl App {
         }
     }
 
-    /// Filters the lines of the active panel and updates what is under its cursor.
+    /// Filters the lines of the active panel, and updates everything that depends on the line under
+    /// its cursor.
     pub(super) fn filter(&mut self, filter: Filter) {
         let panel = &mut self.panels[self.active];
         panel.list_mut().filter = filter;

@@ -32,7 +32,7 @@ pub struct Outcome {
     pub records: Vec<Record>,
     /// Whether the rows are printed on the normal screen.
     pub print_rows: bool,
-    /// Whether some cases had not finished.
+    /// Whether the session ended before all cases had finished.
     pub interrupted: bool,
     /// Whether some case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
@@ -57,7 +57,7 @@ pub(crate) enum TerminalRequest {
     Suspend,
 }
 
-/// A confirmation that is requested before rows or running cases are lost.
+/// A question that the user must confirm before rows or running cases are lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
     /// Whether to exit although cases still run or rows are unsaved.
@@ -80,7 +80,7 @@ pub struct App {
     pub(crate) panels: Vec<Box<dyn AnyPanel>>,
     /// The index of the panel that receives keys.
     pub(crate) active: usize,
-    /// The index of the panel that shares the screen with the panels that are always visible.
+    /// The index of the panel that is shown next to the panels that are always visible.
     pub(crate) companion: usize,
     /// Whether the active panel covers the whole screen.
     pub(crate) expanded: bool,
@@ -93,10 +93,10 @@ pub struct App {
 }
 
 impl App {
-    /// Creates the screen for the start of a session.
+    /// Creates the application at the start of a session.
     pub fn new(setup: Setup, appearance: Appearance) -> Self {
-        // Rows from files are shown in the comparison, cases that run at once in the queue.
-        // Otherwise the user first selects cases.
+        // Choose the first active panel: the comparison if rows were read from files, the queue if
+        // cases run immediately, and otherwise the explore panel, in which the user selects cases.
         let active = match (&*setup.opened, &*setup.cases) {
             ([_, ..], _) => panels::COMPARISON,
             ([], [_, ..]) => panels::CASES,
@@ -142,7 +142,7 @@ impl App {
         self.session.is_moving() || self.panels.iter().any(|panel| panel.is_animated())
     }
 
-    /// Returns how the dashboard is to exit, once the user has decided to.
+    /// Returns how the dashboard exits; `None` while the user has not decided to exit.
     pub fn exit_mode(&self) -> Option<ExitMode> {
         self.exit
     }
@@ -193,7 +193,7 @@ impl App {
     }
 
     /// Returns the hints for the bottom line: first those of the active panel, then the general
-    /// ones. A click on a hint presses its key.
+    /// ones. Clicking a hint has the same effect as pressing its key.
     pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
         if self.prompt.is_some() {
             return hints(&prompt::rows());
@@ -218,7 +218,8 @@ impl App {
         self.panels[self.active].activated(&mut self.session);
     }
 
-    /// Executes the request of a panel, then lets all panels follow the changed session.
+    /// Executes the active panel's request, then updates all panels after the change of the
+    /// session.
     fn sync(&mut self) {
         self.session.record_change();
         match self.session.request.take() {
@@ -244,7 +245,7 @@ fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
     (0..count).find(|number| digit(*number).is_some_and(|digit| ch(digit).is(event)))
 }
 
-/// Returns the hints of some table rows, the lowest rank first.
+/// Returns the hints of some table rows, sorted by rank in ascending order.
 fn hints(rows: &[KeyRow]) -> Vec<(String, &'static str, Key)> {
     let hint =
         |row: &KeyRow| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
@@ -296,8 +297,8 @@ mod tests {
         }
     }
 
-    /// An eleventh panel has no digit; Tab reaches it from the tenth, and no other panel loses its
-    /// key.
+    /// An eleventh panel has no digit. Tab selects it after the tenth panel, and the other panels
+    /// keep their digits.
     #[test]
     fn panels_after_the_tenth_are_reached_by_tab() {
         let mut app = app();

@@ -1,10 +1,11 @@
-//! Mouse handling: a click selects a line, a second click on it opens it, the wheel scrolls.
+//! Mouse handling: a click selects a line, another click on the selected line opens it, and the
+//! wheel scrolls.
 
 use super::App;
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 
-/// Lines that one size of the wheel scrolls.
+/// The number of lines by which one notch of the wheel scrolls.
 const WHEEL_LINES: isize = 3;
 
 impl App {

@@ -1,5 +1,5 @@
-//! Overlays above the panels: text input, help and confirmations; and the message for a screen that
-//! is too small.
+//! Overlays above the panels: text input, help and confirmations. This module also draws the
+//! message for a screen that is too small.
 
 use super::prompt::{Prompt, Purpose};
 use super::{App, ExitMode, Help, Question};
@@ -106,7 +106,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         Purpose::SaveAs(_) | Purpose::Render(_) => 6,
         Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
     };
-    // A filter is drawn at the bottom, because the panel shows its effect while it is typed.
+    // A filter is typed at the bottom, so that the lines that it selects stay visible.
     let place = if filter {
         Rect { y: area.bottom().saturating_sub(high + 1), height: high.min(area.height), ..area }
     } else {
@@ -116,7 +116,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let room = usize::from(within.width.saturating_sub(3));
     let scrolled = prompt.input.visual_scroll(room);
     let text = prompt.input.value();
-    // The scroll offset is in columns; a wide character has two.
+    // The scroll offset is in columns, and a wide character takes two columns.
     let mut skipped = 0;
     let shown: String = text
         .chars()
@@ -182,7 +182,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     }
 }
 
-/// Draws the list of commands that match the typed words, with their keys.
+/// Draws the commands that match the typed words, each with its keys.
 fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let found = app.commands(prompt.input.value());

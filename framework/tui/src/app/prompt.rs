@@ -15,11 +15,11 @@ use tui_input::{Input, InputRequest};
 /// The purpose of a text input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A text that the active panel requested.
+    /// A text that the active panel has requested.
     Panel,
     /// The filter of the active panel.
     Filter,
-    /// Words that find a command.
+    /// Words that select a command.
     Command,
     /// The file name for saving the session. The flag allows overwriting existing files.
     SaveAs(bool),
@@ -37,7 +37,7 @@ pub(crate) struct Prompt {
     pub(crate) error: Option<InputError>,
     /// The initial text, which Esc restores.
     before: String,
-    /// The index of the highlighted command.
+    /// The index of the highlighted command in the list of matching commands.
     pub(crate) at: usize,
 }
 
@@ -101,7 +101,7 @@ fn file_name(selection: &Selection) -> String {
         .replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-")
 }
 
-/// An action of a key while text is typed. All other keys insert or edit text.
+/// An action that a key triggers while text is typed. All other keys insert or edit text.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Accept,
@@ -178,7 +178,8 @@ impl App {
     }
 
     fn cancel(&mut self) {
-        // The filter already applies while it is typed, so the old one is restored.
+        // The filter takes effect while it is typed. Cancelling restores the filter that was active
+        // before.
         if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
             self.filter(Filter::of(&before));
         }
@@ -187,7 +188,7 @@ impl App {
     fn accept(&mut self) {
         let Some(mut prompt) = self.prompt.take() else { return };
         let text = prompt.input.value().trim().to_owned();
-        // Perform what the prompt is for. An error keeps the prompt open with its text.
+        // Process the text. After an error, the prompt stays open with its text.
         prompt.error = match prompt.purpose {
             Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
             Purpose::Filter => None,
@@ -198,7 +199,8 @@ impl App {
                 }
                 None => Some(Text::flag("command", &text).error("no matching command".to_owned())),
             },
-            // Saving asks once before it overwrites: the second Enter is the confirmation.
+            // If files would be overwritten, the first Enter only shows a warning. A second Enter
+            // confirms.
             Purpose::SaveAs(over) => {
                 let files = self.output_files(Path::new(&text));
                 let refusal = refusal(&files, over, self.session.runs.out.as_deref());
@@ -208,8 +210,8 @@ impl App {
                 prompt.purpose = Purpose::SaveAs(true);
                 refusal.map(|why| Text::flag("file", &text).error(why))
             }
-            // A figure or a report likewise, but an extension that is not supported is never
-            // confirmed.
+            // As above, a second Enter confirms overwriting. An unsupported extension remains an
+            // error.
             Purpose::Render(over) => {
                 let refused = match self.rendered_file(Path::new(&text)) {
                     Err(why) => Some(why),
@@ -236,12 +238,12 @@ impl App {
         }
     }
 
-    /// Returns the files of a session that is saved under a name.
+    /// Returns the files of the session when it is saved under a name.
     pub(crate) fn output_files(&self, name: &Path) -> Vec<OutputFile> {
         self.panels.iter().filter_map(|panel| panel.output_file(&self.session, name)).collect()
     }
 
-    /// Returns the report or figure that is written to a file of this name.
+    /// Returns the report or the figure to write; the extension of the file name decides which.
     pub(crate) fn rendered_file(&self, name: &Path) -> Result<OutputFile, String> {
         let (session, figure) = (&self.session, self.panels[self.active].figure(&self.session));
         let rows = session.queue.records();
@@ -262,7 +264,8 @@ impl App {
         }
     }
 
-    /// Returns all rows of the key tables that match some words, those of the active panel first.
+    /// Returns all rows of the key tables that match the given words. Rows of the active panel come
+    /// first.
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
         let filter = Filter::of(words);
         let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
@@ -303,8 +306,8 @@ impl App {
     fn complete(&mut self) {
         let found = self.completions();
         let Some(first) = found.first() else { return };
-        // Complete the common prefix of all suggestions; if that adds nothing, take the first
-        // one.
+        // Insert the common prefix of all suggestions. If the text already contains this prefix,
+        // insert the first suggestion.
         let common = found.iter().fold(first.as_str(), |common, other| {
             let same = common
                 .chars()

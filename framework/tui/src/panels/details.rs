@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use swapmeet_results::{Record, Residual, columns, units};
 use swapmeet_runner::case::Case;
 
-/// The details panel; its cursor is the scroll position.
+/// The details panel. Its cursor is the scroll position.
 #[derive(Debug, Default)]
 pub(crate) struct Details {
     list: List,
@@ -70,7 +70,7 @@ impl Panel for Details {
         if all.is_empty() {
             return painter.placeholder(area, "No line matches the filter. Esc shows all.");
         }
-        // Values wrap in the columns to the right of the longest name.
+        // Values start to the right of the longest name, and are wrapped there.
         let names =
             widest(all.iter().filter(|e| !e.value.is_empty()).map(|e| &e.name)).min(area.width / 3);
         let room = area.width.saturating_sub(names + 4);
@@ -86,7 +86,7 @@ impl Panel for Details {
         self.list.cursor = self.list.cursor.min(farthest);
         let first = self.list.cursor;
         let mut y = 0;
-        // Entries without a value in capitals are headings of groups.
+        // An entry whose name is in capitals and which has no value is the heading of a group.
         for (entry, lines) in all.iter().zip(&texts).skip(first) {
             if y >= area.height {
                 break;
@@ -162,8 +162,8 @@ fn detail(name: &str, value: impl Into<String>) -> DetailLine {
     DetailLine { name: name.to_owned(), value: value.into() }
 }
 
-/// Returns which repetition a case is, if there are several; a line of the comparison is the mean
-/// of all.
+/// Returns the number of a case's repetition, if the case has several. A line of the comparison is
+/// the mean of all repetitions.
 fn of_repetitions(session: &Session, row: &CaseRow) -> String {
     let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
     match session
@@ -184,8 +184,8 @@ fn state(row: &CaseRow) -> String {
     if remark.is_empty() { row.word().to_owned() } else { format!("{}: {remark}", row.word()) }
 }
 
-/// Returns comparisons of a predicted row with measurements of the same case, and of a measured row
-/// with predictions.
+/// Returns lines that compare measured with predicted times of the same case. They compare a
+/// predicted row with measurements, and a measured row with predictions.
 fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
     let name = |row: &Record| match row.machine_definition.is_empty() {
         true => row.machine.clone(),

@@ -1,5 +1,5 @@
-//! The explore panel: lists of specs, settings and studies, of which one is open, and a form for
-//! the parameters of a spec.
+//! The explore panel. It has lists of specs, settings and studies, of which one is open, and a form
+//! for the parameters of a spec.
 
 mod form;
 mod lines;
@@ -35,7 +35,7 @@ pub(crate) struct Explore {
 /// The target of a text input.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
-    /// A spec of a list; the index is that of the spec to replace, if any.
+    /// A spec of a list. The index is that of the spec to replace; `None` adds a spec.
     Spec(Section, Option<usize>),
     Setting(Setting),
     /// The parameter under the cursor of the form.
@@ -118,7 +118,7 @@ impl Panel for Explore {
         self.form.take().is_some()
     }
 
-    /// Moves the cursor; at the end of a list it moves to the next list.
+    /// Moves the cursor. At the end of a list, the cursor moves to the next list.
     fn step(&mut self, by: isize, session: &mut Session) {
         let last = self.lines(session).saturating_sub(1);
         let at = self.list().cursor;
@@ -162,8 +162,8 @@ impl Panel for Explore {
 
     fn check(&self, text: &str, session: &Session) -> Option<InputError> {
         match self.input_target? {
-            // File names are not checked while they are typed, because that would read the file at
-            // each key.
+            // File names are not checked while they are typed, because that would read the file
+            // after each key.
             InputTarget::Spec(Section::Studies, _) => None,
             InputTarget::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
             InputTarget::Spec(section, _) => {
@@ -231,8 +231,8 @@ impl Panel for Explore {
         let theme = painter.theme;
         let sections = Section::ALL.len() as u16;
         let about_lines = wrap(&self.about_item(session), area.width.saturating_sub(2));
-        // Rows for the description of the line under the cursor; most of the area belongs to the
-        // lists.
+        // Reserve rows for the description of the line under the cursor. The lists get most of the
+        // area.
         let about = match area.height.saturating_sub(sections + 1) {
             0..7 => 0,
             7..16 => 3,
@@ -355,8 +355,8 @@ impl Explore {
                 let spec = suggestion.prefill.clone();
                 session.show_message(&format!("selected {spec}"), false);
                 session.selection.put(section, spec, None);
-                // The selected line has moved to the top, so the cursor moves on to the line after
-                // it.
+                // The selected line has moved to the top. Advance the cursor, so that it is on the
+                // line that followed the selected one.
                 self.list_mut().cursor += 1;
                 self.clamp(session);
             }

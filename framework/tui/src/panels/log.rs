@@ -36,8 +36,8 @@ impl Panel for Log {
 
     fn reset(&mut self) {}
 
-    /// If the cursor is on the last line, it follows new lines. Otherwise it stays on its line
-    /// while old lines are dropped.
+    /// If the cursor is on the last line, it moves to new lines as they arrive. Otherwise it stays
+    /// on its line, whose index changes when old lines are dropped.
     fn sync(&mut self, session: &Session) {
         let (written, there) = (session.log.written(), session.log.lines().len());
         let before = std::mem::replace(&mut self.seen, (written, there));
@@ -68,7 +68,7 @@ impl Panel for Log {
         let cursor = self.list.cursor.min(lines.len() - 1);
         let height = usize::from(area.height);
         let room = area.width.saturating_sub(10);
-        // A line is shown in full, but uses at most half of the panel.
+        // Each line is wrapped to show its full text, but uses at most half of the panel.
         let most = (height / 2).max(1);
         let whole = |index: usize| {
             let mut texts = wrap(&lines[index].text, room);

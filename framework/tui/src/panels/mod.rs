@@ -13,7 +13,8 @@ mod winners;
 
 use crate::panel::AnyPanel;
 
-/// The number of panels that are always visible on a large screen; the others share one place.
+/// The number of panels that are always visible on a large screen. The other panels share one area,
+/// which shows one of them at a time.
 pub(crate) const FIXED: usize = 3;
 
 /// Indices of the panels that other code refers to.

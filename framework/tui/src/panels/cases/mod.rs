@@ -15,7 +15,7 @@ use ratatui::style::Style;
 use std::path::Path;
 use swapmeet_results::{Status, duration, units};
 
-/// The minimum width for showing the reason of a failure.
+/// The minimum width of the reason of a failure; in less space, it is not shown.
 const LEAST_MORE: u16 = 14;
 
 /// The queue panel.
@@ -107,7 +107,7 @@ impl Panel for Cases {
         }
         title += &self.list.filter.suffix();
         let area = painter.panel(area, &title);
-        // An empty table says which key helps.
+        // An empty table shows which key to press.
         let rows = self.rows(session);
         if rows.is_empty() {
             let text = if session.queue.rows().is_empty() {
@@ -117,7 +117,8 @@ impl Panel for Cases {
             };
             return painter.placeholder(area, text);
         }
-        // Above the table is the progress bar, below it the reason of the case under the cursor.
+        // The progress bar is above the table. Below the table is the reason why the case under the
+        // cursor has no time.
         let top = bar(painter, session, area);
         let area = Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area };
         let cursor = self.list.cursor.min(rows.len() - 1);
@@ -125,7 +126,7 @@ impl Panel for Cases {
             height: area.height.saturating_sub(reason(painter, rows[cursor].1, area)),
             ..area
         };
-        // Columns are fitted to the rows in sight.
+        // The widths of columns depend on the visible rows only.
         let first = scroll_start(cursor, rows.len(), usize::from(area.height));
         let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
         let states: Vec<CaseDisplay> =
@@ -159,7 +160,7 @@ impl Panel for Cases {
                 x += width + gap;
             }
             x = x + 2 - gap;
-            // The beginning of the reason, if more than a few characters fit.
+            // Draw the beginning of the reason if there is enough space.
             let room = text_area.width.saturating_sub(x + 1);
             if room >= LEAST_MORE || width(&state.more) <= room {
                 painter.put(text_area, x, y, &cut(&state.more, room), style);
@@ -183,10 +184,9 @@ impl Cases {
     }
 }
 
-/// Writes the full reason why the case under the cursor has no time at the bottom; returns the
-/// number of rows used.
+/// Writes at the bottom why the case under the cursor has no time. Returns the number of rows used.
 fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
-    /// The maximum number of lines of a reason; the details show the whole text.
+    /// The maximum number of lines of the reason. The details panel shows it in full.
     const MOST: usize = 3;
     let reason = if row.record().is_some() { row.remark() } else { String::new() };
     if reason.is_empty() || area.height < 10 {
@@ -252,7 +252,8 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &CaseRow) -> CaseDis
         CaseState::Waiting | CaseState::Stopped => {
             (row.word().to_owned(), String::new(), theme.dim)
         }
-        // The elapsed time on this machine is in a different column than the modelled time.
+        // The elapsed time on this machine and the predicted time on the modelled machine are
+        // different values, so they have different columns.
         CaseState::Running(since) => {
             let since = clock(session.now.saturating_sub(*since));
             (

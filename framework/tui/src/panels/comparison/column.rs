@@ -111,13 +111,14 @@ impl Column {
         )
     }
 
-    /// Returns whether groups differ in this column.
+    /// Returns whether the column contains different values for different groups.
     pub(super) fn varies(self, compared: &Compared) -> bool {
         let mut groups = compared.groups.iter().map(|group| self.of(group));
         groups.next().is_some_and(|first| groups.any(|other| other != first))
     }
 
-    /// Returns the text of a group in this column; empty for columns that do not describe groups.
+    /// Returns the text of a group in this column. The text is empty for columns that do not
+    /// describe groups.
     pub(super) fn of(self, group: &Group) -> &str {
         match self {
             Self::Topology => &group.setting.topology,
@@ -150,8 +151,8 @@ impl Column {
             }
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
             Self::Verified => format!("✓ {}", line.stats.verification),
-            // `~` marks a time without the changes of the what-if panel, shown until a worker has
-            // planned the case again.
+            // `~` marks a time that does not yet include the changes of the what-if panel, because
+            // a worker still has to plan the case again.
             Self::Time if compared.is_outdated(&line.stats.algorithm) => line
                 .stats
                 .time
@@ -189,8 +190,8 @@ impl Column {
     }
 }
 
-/// Returns the lines that pass a filter, sorted by a column; without a column in the order of
-/// groups, fastest first.
+/// Returns the lines that pass a filter, sorted by a column. Without a column, they are in the
+/// order of groups, with the fastest line of each group first.
 pub(super) fn sorted(
     compared: &Compared,
     column: Option<Column>,

@@ -1,4 +1,4 @@
-//! Selection and widths of the comparison's columns.
+//! The choice of the comparison's columns, and their widths.
 
 use super::column::Column;
 use crate::abbreviate::Abbreviations;
@@ -13,7 +13,7 @@ const FIRST_TO_GO: [Column; 5] =
 /// The preferred minimum width of a spec.
 const PREFERRED_WIDTH: usize = 13;
 
-/// The minimum width at which specs are still recognisable.
+/// The smallest width in which specs are still recognisable.
 const USEFUL_WIDTH: usize = 8;
 
 /// The input of the layout.
@@ -36,7 +36,7 @@ pub(super) struct Layout {
     pub(super) gap: u16,
     /// Whether more columns follow to the right.
     pub(super) more: bool,
-    /// How many columns can be scrolled past until the last column is visible.
+    /// The number of columns that have to be scrolled past to make the last column visible.
     pub(super) farthest: usize,
 }
 
@@ -54,8 +54,8 @@ impl LayoutInput<'_> {
             let texts = if column == Column::Verified { texts.min(24) } else { texts };
             texts.max(width(column.title()) + u16::from(sort == Some(column)))
         };
-        // The minimum width of the verification column: a mark and `amounts`, or the status of a
-        // failed case.
+        // The minimum width of the verification column. It has room for a mark and the word
+        // `amounts`, or for the status of a failed case.
         let verdict = |line: &&Line| {
             if line.stats.time.is_some() { 9 } else { width(line.stats.status.word()) + 1 }
         };
@@ -63,8 +63,9 @@ impl LayoutInput<'_> {
         let mut columns: Vec<(Column, u16)> =
             Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
         let first = columns.iter().position(|(c, _)| *c == Column::Time).unwrap_or(0);
-        // Candidates for the minimum widths of specs, the best one last: easy to read; all
-        // different; still recognisable. Use the best one with which time and ratio still fit.
+        // There are three candidates for the minimum widths of specs. From the last to the first:
+        // easy to read, all different, and still recognisable. Use the last candidate with which
+        // the columns for time and ratio still fit.
         let texts = |(column, _): &(Column, u16)| (*column, texts(compared, lines, shown, *column));
         let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
         let different = |least: usize| -> Vec<(Column, u16)> {
@@ -91,8 +92,8 @@ impl LayoutInput<'_> {
         let fits = |columns: &[(Column, u16)]| fit(columns, &least);
         let (mut more, mut farthest) = (false, 0);
         if !fits(&columns) {
-            // Not all columns fit. After scrolling, show the columns that follow; otherwise remove
-            // the least important columns.
+            // Not all columns fit. If the user has scrolled, skip that many columns and drop
+            // columns at the right end. Otherwise, remove the least important columns first.
             let without =
                 |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
             let all = columns.len() - first - 1;
@@ -108,14 +109,15 @@ impl LayoutInput<'_> {
                     _ => drop(columns.pop()),
                 }
             }
-            // A number is never cut: remove the whole column.
+            // A number is never cut. If it does not fit, its whole column is removed.
             while !fits(&columns) && columns.last().is_some_and(|(column, _)| column.is_number()) {
                 columns.pop();
             }
             more = columns.len() < before;
         }
         shrink(&mut columns, room, &least);
-        // Abbreviated specs may need less than their width. The next column gets the rest.
+        // An abbreviation may need less than the width of its column. The next column gets the
+        // unused width.
         for (at, (_, texts)) in specs.iter().enumerate() {
             let free = room.saturating_sub(total_width(&columns, 1));
             let (column, wide) = columns[at];
@@ -129,15 +131,15 @@ impl LayoutInput<'_> {
     }
 }
 
-/// Returns the texts of a column. Invisible lines are included unless there are too many, because
-/// abbreviations must also differ from them.
+/// Returns the texts of a column that need different abbreviations. These are the texts of all
+/// lines or, if there are too many, only those of the visible lines.
 pub(super) fn texts(
     compared: &Compared,
     lines: &[&Line],
     shown: &[&Line],
     column: Column,
 ) -> BTreeSet<String> {
-    /// The maximum number of texts to compare in every frame.
+    /// The maximum number of texts to compare in each frame.
     const MOST: usize = 64;
     let all: BTreeSet<String> = if column == Column::Algorithm {
         lines.iter().map(|line| line.stats.algorithm.clone()).collect()

@@ -18,10 +18,10 @@ use ratatui::layout::Rect;
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     list: List,
-    /// The column to sort by; `None` for the order of groups, fastest first.
+    /// The column to sort by; `None` for the order of groups, with the fastest line first.
     sort: Option<Column>,
     reverse: bool,
-    /// The number of columns scrolled past, and its maximum.
+    /// The number of columns that the user has scrolled past, and the maximum of this number.
     across: usize,
     farthest: usize,
     /// The columns that were visible when the panel was last drawn.
@@ -53,7 +53,8 @@ impl Keyed for Comparison {
         match action {
             Action::Open => self.open(session),
             Action::Sort => {
-                // Only visible columns are sort columns, so that the order can be understood.
+                // Only visible columns can be sort columns, so that users see why the lines are in
+                // this order.
                 let next = match self.sort {
                     None => 0,
                     Some(column) => {
@@ -181,7 +182,8 @@ impl Panel for Comparison {
             if here {
                 painter.shade(area, y, cursor);
             }
-            // Groups are separated by highlighting the first line; an empty line would cost space.
+            // The first line of each group is highlighted to separate groups. An empty line would
+            // need more space.
             let begins = index == first || lines[index - 1].group != line.group;
             let mut x = 1;
             for ((column, wide), short) in layout.columns.iter().zip(&shorts) {
@@ -217,7 +219,7 @@ impl Comparison {
         self.cursor_moved(session);
     }
 
-    /// Returns the title: the specs that all rows share, and the baseline.
+    /// Returns the title: the specs that are equal in all rows, and the baseline.
     fn title_of(&self, session: &Session) -> String {
         let compared = &session.compared;
         let mut title = "Comparison".to_owned();

@@ -1,4 +1,4 @@
-//! The mapping from sizes and times to screen positions.
+//! The mapping from block sizes and times to screen positions.
 
 use ratatui::layout::Rect;
 use swapmeet_results::analysis::{Family, Point};
@@ -67,8 +67,8 @@ impl Axes {
         let share = |value: f64, (least, most): (f64, f64)| {
             ((value - least) / (most - least)).clamp(0.0, 1.0)
         };
-        // Curves are drawn in Braille dots, 2 x 4 in a cell. The mark is placed in the cell of the
-        // nearest dot.
+        // A cell has 2 x 4 Braille dots, which draw the curves. The mark of a point is placed in
+        // the cell of the nearest dot.
         let dot =
             |share: f64, dots: u16| (share * f64::from(dots.saturating_sub(1))).round() as u16;
         let across = dot(share(self.along(x), self.x), plot.width * 2);
@@ -76,8 +76,8 @@ impl Axes {
         (across / 2, down / 4)
     }
 
-    /// Returns the points of a curve in axis coordinates. Time is interpolated linearly between
-    /// sizes, which gives a curved line on logarithmic axes.
+    /// Returns the points of a curve in axis coordinates. Between two sizes, time is interpolated
+    /// linearly, which appears as a curved line if the axes are logarithmic.
     pub(super) fn line(&self, points: &[Point], columns: u16) -> Vec<(f64, f64)> {
         let place = |x: f64, y: f64| (self.along(x), self.up(y));
         let mut line: Vec<(f64, f64)> =
@@ -98,7 +98,7 @@ impl Axes {
         line
     }
 
-    /// Returns round values of the time axis, the roundest first.
+    /// Returns labelled values of the time axis, the roundest numbers first.
     pub(super) fn y_ticks(&self) -> Vec<f64> {
         if !self.log_y {
             let step = round_below(self.y.1 / 4.0);
@@ -117,7 +117,7 @@ impl Axes {
     }
 }
 
-/// Returns the largest number of the series 1, 2, 5, 10, 20 etc. that is at most `value`.
+/// Returns the largest number in the series 1, 2, 5, 10, 20 etc. that does not exceed `value`.
 fn round_below(value: f64) -> f64 {
     if value.is_nan() || value <= 0.0 || value.is_infinite() {
         return 0.0;

@@ -20,11 +20,11 @@ const LEFT: u16 = 9;
 /// The curves panel.
 #[derive(Debug, Default)]
 pub(crate) struct Curves {
-    /// The list of crossovers; its cursor is the scroll position.
+    /// The list of crossovers. The cursor of this list is its scroll position.
     list: List,
     family: usize,
     scale: Scale,
-    /// The maximum scroll position, at which the last page is full.
+    /// The maximum scroll position. There, the last crossover is in the last row of the list.
     farthest: usize,
     /// The group that was in focus at the last update.
     seen: usize,
@@ -136,8 +136,7 @@ impl Panel for Curves {
         if family.curves.is_empty() {
             return painter.placeholder(area, "No algorithm matches the filter. Esc shows all.");
         }
-        // Stage 1: reserve rows for the list of crossovers; most of the area belongs to the
-        // curves.
+        // Stage 1: reserve rows for the list of crossovers. The curves get most of the area.
         let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
         let listed = crossovers.len().min(words);
         let farthest = crossovers.len() - listed;
@@ -183,7 +182,7 @@ impl Panel for Curves {
             let style = painter.theme.series(i);
             let lines =
                 curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
-            // Times that have not been recalculated yet are dashed.
+            // Curves with times that have not been recalculated yet are dashed.
             let dashed = session.compared.is_outdated(&curve.algorithm);
             let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });
             drawn.map(|line| (line, style)).collect::<Vec<_>>()
@@ -231,7 +230,7 @@ impl Panel for Curves {
     }
 }
 
-/// Returns the 95 % confidence interval of a point with repetitions.
+/// Returns the 95 % confidence interval of a point; `None` without repetitions.
 fn interval(session: &Session, point: &Point) -> Option<(f64, f64)> {
     let line = session.compared.groups.get(point.group)?.lines.get(point.line)?;
     let interval = line.time.as_ref()?.interval.filter(|interval| !interval.is_point())?;
@@ -263,7 +262,8 @@ fn coincide(a: &Curve, b: &Curve) -> bool {
     times(a) == times(b)
 }
 
-/// Returns the distinct curves with their indices; of equal curves only the first.
+/// Returns the distinct curves with their indices. Of several equal curves, only the first is
+/// returned.
 fn distinct(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
     let curves = || family.curves.iter().enumerate();
     curves().filter(|(i, curve)| !family.curves[..*i].iter().any(|other| coincide(curve, other)))
@@ -296,7 +296,7 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
         painter.dot(area, left + x, top + plot.height, '─', theme.dim);
     }
     painter.dot(area, left - 1, top + plot.height, '└', theme.dim);
-    // Labels of the time axis, at least one row apart.
+    // Draw the labels of the time axis, at least one row apart.
     let mut taken: Vec<u16> = Vec::new();
     for tick in axes.y_ticks() {
         let y = axes.cell((axes.origin, tick), plot).1;
@@ -308,7 +308,7 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
         painter.put_right(area, left - 1, top + y, &text, theme.dim);
         painter.dot(area, left - 1, top + y, '┤', theme.dim);
     }
-    // Labels of the size axis, as many as fit.
+    // Draw as many labels of the size axis as fit.
     let mut free = 0;
     for value in family.xs() {
         let x = left + axes.cell((value, axes.floor), plot).0;

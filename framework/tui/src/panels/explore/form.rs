@@ -1,4 +1,5 @@
-//! A form for the parameters of an algorithm or a machine, with the values and the meaning of each.
+//! A form for the parameters of an algorithm or a machine. It shows the value and the meaning of
+//! each parameter.
 
 use crate::paint::{Painter, cut, scroll_start, widest, wrap};
 use crate::panel::{List, wrap_index};
@@ -89,7 +90,7 @@ impl Form {
         let spec = self.spec();
         match session.selection.check(self.section, &spec, &session.registry) {
             Ok(_) => {
-                // A change of the model changes the list of parameters.
+                // If the model changes, the form has other parameters.
                 if let Some(new) = Self::of(session, self.section, &spec, self.instead)
                     .filter(|_| self.is_of_a_model())
                 {
@@ -109,7 +110,7 @@ impl Form {
         self.section == Section::Machines
     }
 
-    /// Returns the fields for the selected model; values that were set are kept.
+    /// Returns the fields for the selected model. Fields keep the values that the user has set.
     fn with_values_of(self, name: &str, session: &Session) -> Vec<Field> {
         let model =
             self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
@@ -156,7 +157,8 @@ impl Form {
     /// Draws the fields and, below them, the description of the field under the cursor. Returns the
     /// number of rows used.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
-        // The first row is the spec that the fields make up, so users learn the notation.
+        // The first row shows the spec that corresponds to the fields, so that users learn the
+        // notation of specs.
         let theme = painter.theme;
         let Some(here) = self.fields.get(self.list.cursor) else { return 0 };
         painter.put(
@@ -166,7 +168,8 @@ impl Form {
             &cut(&format!("= {}", self.spec()), area.width.saturating_sub(6)),
             theme.accent,
         );
-        // The description gets at most three rows at the bottom; the fields scroll in the rest.
+        // At most three rows at the bottom are for the description. The fields scroll in the rows
+        // above.
         let values = if here.values.is_empty() {
             String::new()
         } else {
@@ -194,7 +197,7 @@ impl Form {
             painter.add_click(area, 0, y, area.width, crate::click_map::PanelPosition::Line(index));
             y += 1;
         }
-        // The description follows the last field directly.
+        // The description starts directly below the last field.
         for line in about.iter().take(usize::from(lines)) {
             painter.put(area, 6, y, line, theme.dim);
             y += 1;

@@ -18,8 +18,8 @@ impl Explore {
     ) -> u16 {
         let theme = painter.theme;
         let (section, items) = (self.section(), self.items(session));
-        // The column of names is as wide as the longest name, but leaves two fifths to the
-        // descriptions. The scroll bar needs the last column.
+        // The column of names is as wide as the longest name, but at most three fifths of the area,
+        // to leave space for the descriptions. The last column is reserved for the scroll bar.
         let cursor = self.list().cursor;
         let height = usize::from(area.height);
         let first = scroll_start(cursor, items.len(), height);
@@ -28,7 +28,7 @@ impl Explore {
         let names = widest(items.iter().map(name)).min(area.width * 3 / 5);
         for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
             let here = index == cursor;
-            // The mark tells what Enter does: toggle a choice, add a suggestion, or open an
+            // The mark shows the effect of Enter: toggle a choice, add a suggestion, or open an
             // experiment file.
             let (mark, style) = match item {
                 ListItem::Choice(_, choice) if choice.on => ("[x]", theme.text),
@@ -44,7 +44,7 @@ impl Explore {
             }
             painter.put(area, 2, y, mark, style);
             painter.put(area, 6, y, &cut_middle(&name(item), names), style);
-            // A setting shows its value; all other lines show what they stand for.
+            // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
                 ListItem::Setting(setting) => (session.selection.setting(*setting), style),
                 ListItem::Choice(..) | ListItem::Suggestion(_) | ListItem::Study(_) => {
@@ -54,7 +54,7 @@ impl Explore {
             painter.put(text_area, 6 + names.max(12) + 2, y, &text, about);
             painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
-        // The cursor has to move over an empty list too, so it counts as one line.
+        // An empty list counts as one line, because the cursor has to move over it, too.
         if items.is_empty() {
             painter.put(area, 6, 0, "no line matches the filter", theme.dim);
         }
@@ -63,7 +63,7 @@ impl Explore {
     }
 }
 
-/// Draws the heading of a list, and what is selected in it while it is closed.
+/// Draws the heading of a list. If the list is closed, also draws what is selected in it.
 pub(super) fn heading(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -72,13 +72,13 @@ pub(super) fn heading(
     area: Rect,
     y: u16,
 ) {
-    // The title opens and closes the list, also by mouse.
+    // A click on the heading opens or closes the list.
     let theme = painter.theme;
     let style = if open && painter.has_keys() { theme.accent } else { theme.text };
     painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
     let x = painter.put(area, 2, y, section.title(), style);
     painter.add_click(area, 0, y, area.width, PanelPosition::Heading(section as usize));
-    // A closed list summarizes what is selected in it, so the whole experiment is visible at once.
+    // A closed list shows what is selected in it, so that the whole experiment is always visible.
     let picked: Vec<&str> = session
         .selection
         .choices(section)
@@ -109,7 +109,7 @@ pub(super) fn heading(
         (_, false) if picked.is_empty() => "none selected".to_owned(),
         (_, false) => picked.join(" "),
     };
-    // Without a choice in this list there are no cases to run.
+    // If nothing is selected in this list, there are no cases to run.
     let missing = picked.is_empty() && !matches!(section, Section::Settings | Section::Studies);
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }
