@@ -1,5 +1,5 @@
-//! Files that are written completely or not at all. The old file stays until the new text is
-//! complete, and a file that a run is writing is left alone.
+//! Files that are written completely or not at all. The old file stays until the new contents are
+//! complete, and a file to which a run is writing is not replaced.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
 /// The prefix of the names of drafts. A draft is a file that replaces another one when it is
-/// complete, or a folder of such files. Its owner holds a lock on it, so a draft without a lock is
-/// one that a killed program has left behind.
+/// complete, or a folder of such files. The program that writes a draft holds a lock on it, so a
+/// draft without a lock was left behind by a killed program.
 const DRAFT: &str = ".swapmeet-";
 
-/// Why a file was not written.
+/// The reason why a file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum AtomicWriteError {
     #[error("another run is writing to it")]
@@ -56,7 +56,7 @@ pub fn write(
     write(&mut text).and_then(|()| text.flush()).and_then(|()| draft.as_file().sync_all())?;
     drop(text);
     if lock_held.is_none() && real.exists() {
-        // A run has started to write to this path in the meantime.
+        // A run has created this file in the meantime. Lock it, too.
         lock_held = Some(open_locked(&real)?);
     }
     persist(draft, &real)?;
@@ -97,8 +97,8 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
             .permissions(permissions.clone())
             .tempfile_in(folder)
             .map_err(|e| io::Error::new(e.kind(), bare(&e)))?;
-        // The lock is held while the file is open. Until it was held, another program may have
-        // removed the draft as a stale one.
+        // Until this lock is held, another program may take the draft for a stale one and remove
+        // it.
         lock(draft.as_file())?;
         if is_at(draft.as_file(), draft.path()) {
             break draft;
@@ -106,8 +106,8 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Permissions come last because a change of owner may clear bits; they are set explicitly
-        // because of the umask.
+        // Set the permissions last, because a change of owner may clear bits. Set them explicitly,
+        // because the umask restricts those of a new file.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
@@ -127,7 +127,8 @@ impl StagingFolder {
         remove_stale_drafts(near);
         loop {
             let folder = tempfile::Builder::new().prefix(DRAFT).tempdir_in(near)?;
-            // As for a file, another program may have removed the folder before it was locked.
+            // Until the folder is locked, another program may take it for a stale draft and remove
+            // it.
             let held = match File::open(folder.path()) {
                 Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
                 opened => opened?,
@@ -149,8 +150,9 @@ fn remove_stale_drafts(folder: &Path) {
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
         let path = draft.path();
-        // The lock is held while the draft is removed, so that its owner, if it has just created
-        // it, notices the removal. A file system without locks keeps its drafts.
+        // Hold the lock during the removal. If a program has just created this draft, it waits for
+        // the lock and then notices the removal. On a file system without locks, drafts are not
+        // removed.
         let Ok(held) = File::open(&path) else { continue };
         if held.try_lock().is_ok() && is_at(&held, &path) {
             let is_folder = held.metadata().is_ok_and(|m| m.is_dir());
@@ -167,14 +169,14 @@ fn remove_stale_drafts(folder: &Path) {
 fn keep_owner(file: &File, there: &Metadata) {
     let own = |uid, gid| rustix::fs::fchown(file, uid, gid).is_ok();
     let group = Some(Gid::from_raw(there.gid()));
-    // If the owner cannot be set, the group alone may still be possible. Otherwise the file belongs
-    // to the current user, like any new file.
+    // If the owner cannot be set, setting the group alone may still be allowed. Otherwise the file
+    // belongs to the current user, like any new file.
     let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
 }
 
 /// Follows symbolic links to a path at which no file exists yet.
 fn link_target(path: &Path) -> io::Result<PathBuf> {
-    /// The limit of Linux.
+    /// The maximum number of links that Linux follows.
     const LINKS: usize = 40;
     let mut place = path.to_owned();
     for _ in 0..LINKS {
@@ -201,8 +203,8 @@ pub fn is_at(file: &File, path: &Path) -> bool {
 
 /// Locks a file for as long as it is open. Errors if another run is writing to it.
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
-    /// The maximum wait. A child process that a killed run was starting holds the lock until it
-    /// executes its program, which takes some 40 ms.
+    /// The maximum wait for a lock. If a run is killed while it starts a child process, the child
+    /// holds the lock until it executes its program, which takes about 40 ms.
     const LONGEST: Duration = Duration::from_millis(500);
     let begin = Instant::now();
     loop {
@@ -244,7 +246,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
     }
 
-    /// A run that was killed while it started a child may leave its lock with the child for a
+    /// If a run is killed while it starts a child process, the child may hold the lock for a
     /// moment.
     #[test]
     fn a_lock_that_is_held_briefly_is_waited_for() {
@@ -276,7 +278,8 @@ mod tests {
         };
         let live = [staging.path().to_owned(), draft.path().to_owned(), near("theirs")];
         assert_eq!(left(), live.into());
-        // The drafts of a running program stay, however many commands write to the folder.
+        // The drafts of a program that is still running are kept, even if other commands write to
+        // the folder.
         write(&near("theirs"), |_| Ok(())).unwrap();
         assert_eq!(left().len(), 3);
     }

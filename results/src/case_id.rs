@@ -49,7 +49,8 @@ macro_rules! texts {
 }
 
 texts! {
-    /// Topology, collective, workload, inputs and machine. Cases of one setting can be compared.
+    /// The topology, collective, workload, inputs and machine of a case. Only cases with the same
+    /// setting are compared.
     Setting {
         topology,
         /// The collective operation.
@@ -59,8 +60,8 @@ texts! {
         /// digests: see [`inputs_column`].
         inputs,
         machine,
-        /// Definition of a machine of the experiment, as a preset with overrides; empty for a
-        /// preset.
+        /// The definition of a machine that the experiment defines, written as a preset with
+        /// overrides. Empty if the machine is a preset.
         machine_definition,
         /// The cost model of the machine.
         model,
@@ -89,7 +90,7 @@ texts! {
 pub struct CaseId<T = String> {
     /// The topology, workload and other settings of the case.
     pub setting: Setting<T>,
-    /// The algorithm that is run.
+    /// The algorithm of the case, and its build.
     pub implementation: Implementation<T>,
     /// Number of the repetition, from 0.
     pub repetition: u32,
@@ -104,7 +105,7 @@ impl CaseId {
         CaseId { setting, implementation, repetition: *repetition, seed: *seed }
     }
 
-    /// Returns a row that has the identity of the case and no outcome.
+    /// Returns a row that has the identity of the case but no outcome.
     pub fn row_without_outcome(self) -> Record {
         let mut record =
             Record { repetition: self.repetition, seed: self.seed, ..Record::default() };
@@ -145,7 +146,7 @@ impl<'a> CaseId<&'a str> {
         let differences =
             cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
-        // Versions and digests of different plugins are not comparable.
+        // If the plugins differ, differences of their versions and digests say nothing more.
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }

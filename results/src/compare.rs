@@ -1,7 +1,7 @@
 //! Compares algorithms case by case, with the uncertainty of the result.
 //!
-//! Rows are grouped by all columns of their setting, which leaves out the algorithm. Within a
-//! group, the repetitions of an algorithm form a sample. Rows that are not `ok` are shown with
+//! A group consists of the rows with the same setting, which does not include the algorithm. Within
+//! a group, the repetitions of an algorithm form a sample. Rows that are not `ok` are shown with
 //! their status and never dropped.
 
 mod group;
@@ -23,10 +23,10 @@ use std::collections::BTreeMap;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_workloads::is_random;
 
-/// Why rows cannot be compared.
+/// The reason why rows cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CompareError {
-    /// The same case and repetition has different values in two places.
+    /// Two rows of the same case and repetition have different values.
     #[error(
         "{case} has different values in {first} and in {second}: they are not of one experiment"
     )]
@@ -45,21 +45,21 @@ pub enum CompareError {
         /// The algorithms in the rows.
         known: Vec<String>,
     },
-    /// The files have no rows.
+    /// The files contain no rows.
     #[error("no rows to compare")]
     NoRows,
 }
 
-/// The line of one algorithm in a group.
+/// The results of one algorithm in a group: one line of the table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparisonLine {
-    /// Name of the algorithm. If the group has several plugins, versions or builds of it, the name
-    /// says which one this is.
+    /// The name of the algorithm. If the group has several plugins, versions or builds of the
+    /// algorithm, the name includes what distinguishes them.
     pub algorithm: String,
     /// The algorithm and its build.
     #[serde(skip)]
     pub implementation: Implementation,
-    /// `ok` if all rows are; otherwise the status of the first row that is not.
+    /// `ok` if all rows are `ok`; otherwise the status of the first row that is not.
     pub status: Status,
     /// Number of rows by status.
     pub rows: BTreeMap<Status, usize>,
@@ -72,10 +72,11 @@ pub struct ComparisonLine {
     pub verification: String,
     /// Completion times of the `ok` rows, in microseconds.
     pub time: Option<Summary>,
-    /// The mean time divided by the baseline's; `None` without a baseline or if a time is 0.
+    /// The mean time divided by the mean time of the baseline. `None` if there is no baseline or if
+    /// a time is 0.
     pub ratio: Option<Ratio>,
-    /// Tests of the difference from the baseline; `None` if either has a single run, or if neither
-    /// has a spread.
+    /// The tests of the difference from the baseline. `None` if either sample has a single run, or
+    /// if neither sample has any spread.
     pub tests: Option<Tests>,
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
@@ -95,8 +96,8 @@ pub struct Tests {
     pub t_p_holm: Option<f64>,
     /// `rank_p` corrected for the number of comparisons.
     pub rank_p_holm: Option<f64>,
-    /// The difference of the means in standard deviations, either of the paired differences or of
-    /// both samples. Positive if the baseline is faster.
+    /// The difference of the means, divided by a standard deviation: that of the paired
+    /// differences, or the pooled one of both samples. It is positive if the baseline is faster.
     pub effect: Option<f64>,
 }
 
@@ -126,13 +127,13 @@ impl ComparisonLine {
 /// Cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The common setting.
+    /// The setting that all rows of the group have.
     #[serde(flatten)]
     pub setting: Setting,
     pub nodes: u64,
-    /// The line with which the others are compared.
+    /// The algorithm with which the others are compared.
     pub baseline: Option<String>,
-    /// Why there is no baseline; otherwise empty.
+    /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
     /// The fastest algorithm, if any has a time.
     pub winner: Option<Winner>,
@@ -141,8 +142,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Returns whether nothing in the cases is random, so that one run of each gives the exact
-    /// time. Measured times never are.
+    /// Returns whether nothing in the cases is random, so that one run of each case gives the exact
+    /// time. Measured times are never exact.
     pub fn is_exact(&self) -> bool {
         let Setting { machine, machine_definition, model, .. } = &self.setting;
         let machine = if machine_definition.is_empty() { machine } else { machine_definition };
@@ -166,12 +167,11 @@ impl Group {
 pub struct Comparison {
     /// The groups in the order of their first rows.
     pub groups: Vec<Group>,
-    /// The number of tested comparisons, for which p-values are corrected.
+    /// The number of tested comparisons, by which p-values are corrected.
     pub tested: usize,
     /// Remarks on the rows, such as duplicates.
     pub notes: Vec<String>,
-    /// Remarks on machines that charge some of the compared algorithms for rearrangement and others
-    /// not.
+    /// Remarks on machines that charge only some of the compared algorithms for rearrangement.
     #[serde(rename = "unlike")]
     pub rearrangement_remarks: Vec<String>,
     /// Measured times compared with predictions of the same cases.
@@ -179,8 +179,8 @@ pub struct Comparison {
     pub residuals: Vec<Residual>,
 }
 
-/// Compares the rows of files, given with their names. Without a baseline, the fastest algorithm of
-/// each group is the baseline.
+/// Compares the rows of `files`, which are pairs of a file name and its rows. If no baseline is
+/// given, the fastest algorithm of each group is the baseline.
 pub fn compare(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,
@@ -288,7 +288,8 @@ pub(crate) mod tests {
 
     #[test]
     fn repetitions_with_the_same_seeds_are_compared_in_pairs() {
-        // Sizes vary much more than the two algorithms differ, which is by about 1 each time.
+        // Times vary much more between sizes than between the two algorithms, which differ by about
+        // 1 at each size.
         let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
         let rows = |seed: u64| {
             let pair = move |(r, (time, more)): (u32, &(f64, f64))| {

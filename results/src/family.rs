@@ -1,10 +1,10 @@
 //! Families of topologies: networks of one kind that differ in size.
 
-/// Returns the family of a topology. Topologies of one family may be joined by a curve against the
-/// number of nodes: grids with the same number of dimensions, or dual-nets over the same base. A
-/// graph from a file is a family of its own.
+/// Returns the family of a topology. Topologies belong to the same family if a curve over the
+/// number of nodes may join them: grids with the same number of dimensions, or dual-nets over the
+/// same base. A graph from a file is a family of its own.
 pub fn family(topology: &str) -> String {
-    // Another placement of ranks, or ranks that share nodes, makes another family.
+    // The placement of ranks, and ranks that share a node, are part of the family.
     let of_ranks =
         [",ranks=", ",place=", ",routing="].into_iter().filter_map(|key| topology.find(key)).min();
     if let Some((network, ranks)) = of_ranks.map(|at| topology.split_at(at)) {
@@ -28,7 +28,8 @@ pub fn family(topology: &str) -> String {
     }
 }
 
-/// Returns the arguments after the size, such as the nodes of a switch, a seed or a bandwidth.
+/// Returns the arguments that follow the size, such as the nodes of a switch, a seed or a
+/// bandwidth.
 fn after_sizes(arguments: &str) -> String {
     arguments.split_once(',').map_or(String::new(), |(_, rest)| format!(", {rest}"))
 }

@@ -1,17 +1,17 @@
 //! How one field of a row is written and read, depending on its type.
 //!
-//! Times are rounded to a millionth of a microsecond. The same products summed in another order
-//! differ in their last bits, so unrounded rows would depend on compiler and platform, and no time
-//! here is accurate to a picosecond. A rounded value is written with the fewest digits that give it
-//! back (Rust's own `{}`), so that reading returns exactly what was written.
+//! Times are rounded to a millionth of a microsecond. A sum of floating-point numbers depends on
+//! their order in its last bits, so unrounded rows would depend on compiler and platform. No time
+//! in a row is accurate to a picosecond, so rounding loses nothing. A rounded value is written with
+//! the fewest digits from which the same value is read back (Rust's `{}`).
 
 use swapmeet_core::text::escaped;
 
 /// The rounding steps in one microsecond.
 pub(crate) const STEPS: f64 = 1e6;
 
-/// The limit below which rounding twice equals rounding once: 2^51 millionths, or 37 minutes.
-/// Larger values are not rounded.
+/// Values from this limit on are not rounded. It is 2^51 millionths, or 37 minutes. Below it,
+/// rounding a rounded value again does not change it.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
 /// Rounds a value to a millionth and turns negative zero into zero.
@@ -20,7 +20,8 @@ pub(crate) fn rounded(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }
 }
 
-/// A value that cannot be written: a price or size was beyond the range of a double.
+/// An error for a value that cannot be written, because a price or size exceeded the range of a
+/// double.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("column `{column}` is {value}, expected a finite number")]
 pub struct NotFinite {
@@ -31,7 +32,7 @@ pub struct NotFinite {
 
 /// The text form of one field of a row.
 pub(crate) trait Field: Clone {
-    /// The type in the terms of Table Schema: `string`, `integer` or `number`.
+    /// The type, named as in Table Schema: `string`, `integer` or `number`.
     const TYPE: &'static str;
 
     /// Returns the field's text in CSV.
@@ -40,20 +41,20 @@ pub(crate) trait Field: Clone {
     /// Parses a text; `Err` says what was expected.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Returns the value that reading gives back after writing.
+    /// Returns the value that is read back after this one is written.
     fn as_written(&self) -> Self {
         self.clone()
     }
 
-    /// Returns the value of a floating-point field.
+    /// Returns the value if the field is a floating-point number.
     fn number(&self) -> Option<f64> {
         None
     }
 }
 
-/// Spreadsheets run a text that looks like a formula. Such a text is written after an apostrophe,
-/// which is the spreadsheets' own mark for "not a formula". Anybody may have written a file, so
-/// texts are escaped when they are read.
+/// Spreadsheets execute a text that looks like a formula. Such a text is written with a leading
+/// apostrophe, which spreadsheets take as the mark of a plain text. Texts are also escaped when
+/// they are read, because a file may come from an untrusted source.
 impl Field for String {
     const TYPE: &'static str = "string";
 
@@ -69,8 +70,8 @@ impl Field for String {
     }
 }
 
-/// Formats rows as CSV; the first row has the names of the columns. No field is a formula for a
-/// spreadsheet.
+/// Formats rows as CSV; the first row has the names of the columns. Texts that a spreadsheet would
+/// execute as formulas are escaped.
 pub fn csv_table<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Error>
 where
     R: IntoIterator<Item: AsRef<str>>,
@@ -87,7 +88,8 @@ where
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns whether a spreadsheet runs a cell with this text, leading apostrophes aside.
+/// Returns whether a spreadsheet would execute this text as a formula, not counting leading
+/// apostrophes.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
@@ -126,7 +128,7 @@ impl Field for f64 {
     }
 }
 
-/// A field is empty, never 0, where its column has no meaning under the row's model.
+/// A field is empty, not 0, if its column does not apply to the row's cost model.
 impl<T: Field> Field for Option<T> {
     const TYPE: &'static str = T::TYPE;
 
@@ -148,7 +150,8 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Defines an enum of words. One list serves writing, reading and error messages.
+/// Defines an enum whose variants are written as words. The same list of words serves for writing,
+/// reading and error messages.
 macro_rules! words {
     ($(#[$doc:meta])+ $type:ident { $($(#[$about:meta])+ $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])+

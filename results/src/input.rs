@@ -1,8 +1,8 @@
 //! Reading rows from CSV.
 //!
-//! A file may break off anywhere, because the run that wrote it was stopped or the disk was full.
-//! In that case the last row is torn and all rows before it are intact. [`ReadError::Torn`]
-//! distinguishes this from a wrong file, because a run can be resumed from a torn one.
+//! A file may be cut off anywhere, because the run that wrote it was stopped or the disk was full.
+//! In that case only the last row is torn (incomplete). [`ReadError::Torn`] distinguishes this from
+//! an invalid file, because a run can be resumed from a torn file.
 
 mod rows;
 
@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use swapmeet_core::spec::format_size;
 
-/// Why a result file cannot be read.
+/// The reason why a result file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be opened, or reading it failed.
@@ -31,7 +31,7 @@ pub enum ReadError {
         /// The line number, from 1.
         line: u64,
     },
-    /// A row that was read the first time is missing the second time.
+    /// A row that was read in the first pass is missing in the second pass.
     #[error("{file}: the file changed while it was read")]
     Changed { file: String },
     #[error("{file}: {source}")]
@@ -51,7 +51,7 @@ pub enum ReadError {
         /// The first missing column.
         column: &'static str,
     },
-    /// The header has a column twice.
+    /// The header contains a column twice.
     #[error("{file}:1: the header has column `{column}` twice, expected it once")]
     ColumnTwice {
         file: String,
@@ -74,25 +74,25 @@ pub enum ReadError {
         file: String,
         /// The line number, from 1.
         line: u64,
-        /// Fields in the row.
+        /// The number of fields in the row.
         found: usize,
-        /// Columns in the header.
+        /// The number of columns in the header.
         expected: usize,
     },
-    /// The last row breaks off.
+    /// The last row is incomplete.
     #[error("{file}:{line}: the last row breaks off: the run that wrote it was stopped")]
     Torn {
         file: String,
         /// The line number at which the row starts, from 1.
         line: u64,
-        /// The number of bytes before the torn row. They can be read, and a run can append after
-        /// them.
+        /// The number of bytes before the torn row. These bytes can be read, and a resumed run can
+        /// append rows after them.
         intact: usize,
     },
 }
 
-/// The limit for all files that are read together: about a million rows, which take four times as
-/// much memory during a comparison.
+/// The maximum total size of all files that are read together. This is about a million rows, and a
+/// comparison of them needs four times as much memory.
 const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
 /// Reads the rows of a result file, which may be a pipe.
@@ -100,8 +100,8 @@ pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
     Ok(read_files(&[path])?.into_iter().flat_map(|(_, rows)| rows).collect())
 }
 
-/// Reads the rows of result files. Returns each file's name with its rows, as
-/// [`compare`](crate::compare) takes them.
+/// Reads the rows of result files. Returns pairs of a file name and its rows, as
+/// [`compare`](crate::compare) expects.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
     read_up_to(paths, MAX_TOTAL_BYTES)
 }
@@ -115,7 +115,7 @@ fn read_up_to<P: AsRef<Path>>(
     for path in paths {
         let file = path.as_ref().display().to_string();
         let failed = |source| ReadError::Io { file: file.clone(), source };
-        // Rows are parsed while the file is read, so that a wrong file is not read to its end.
+        // Rows are parsed while the file is read, so that an invalid file is not read to its end.
         let mut text = File::open(path).map_err(failed)?.take(left + 1);
         let rows = Rows::new(file.clone(), &mut text).and_then(Rows::records);
         left = text
@@ -127,8 +127,8 @@ fn read_up_to<P: AsRef<Path>>(
     Ok(files)
 }
 
-/// Reads the rows of a result file's text, which may have any length; `file` is its name, for
-/// errors.
+/// Reads the rows from the text of a result file, which may have any length. `file` is the file's
+/// name for error messages.
 pub fn read_rows(file: String, text: impl Read) -> Result<Vec<Record>, ReadError> {
     Rows::new(file, text)?.records()
 }
@@ -137,8 +137,8 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Reads the rows of a result file's text; `file` is its name, for errors. Columns that this
-/// version does not know are ignored.
+/// Reads the rows from the text of a result file. `file` is the file's name for error messages.
+/// Columns that this version does not know are ignored.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     read_rows(file.to_owned(), content.as_bytes())
 }
@@ -169,7 +169,7 @@ pub(crate) mod tests {
         read_records("rows.csv", text).unwrap_err().to_string()
     }
 
-    /// Any text: often one with characters that CSV has to quote.
+    /// Any text, often with characters that have to be quoted in CSV.
     fn any_text() -> impl Strategy<Value = String> {
         prop_oneof![
             "[a-z,\"\n\r ;ü\u{feff}]{0,12}",
@@ -217,8 +217,8 @@ pub(crate) mod tests {
             prop_assert_eq!(&read(&written(&back)), &expected, "nothing changes the second time");
         }
 
-        /// A file that breaks off anywhere is reported as torn, and the part before the torn row
-        /// holds all finished rows.
+        /// A file that is cut off anywhere is reported as torn, and the part before the torn row
+        /// contains all complete rows.
         #[test]
         fn a_torn_file_gives_its_finished_rows(records in prop::collection::vec(any_record(), 1..4), at in any::<prop::sample::Index>()) {
             let whole = written(&records);
@@ -251,13 +251,12 @@ pub(crate) mod tests {
         let expected =
             format!("b.csv: more than {size} of rows in all files together, expected less");
         assert!(error.ends_with(&expected), "{error}");
-        // A file without an end is refused, too.
+        // An endless file is refused, too.
         let error = read_up_to(&["/dev/zero"], 1 << 20).unwrap_err().to_string();
         assert!(error.starts_with("/dev/zero: more than 1MiB of rows"), "{error}");
     }
 
-    /// There is no common limit for rows that are read one by one, so each row has a limit of its
-    /// own.
+    /// Rows that are read one by one have no common size limit, so each row has a limit of its own.
     #[test]
     fn a_row_without_an_end_is_refused() {
         let error = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();
@@ -314,8 +313,8 @@ pub(crate) mod tests {
             }
             other => panic!("{other:?}"),
         };
-        // Three torn rows: one without a line end, one that ends within quotes, one with too few
-        // fields.
+        // Three torn rows: the first has no line end, the second ends within quotes, and the third
+        // has too few fields.
         assert_eq!(torn(good.trim_end_matches('\n')), (3, true));
         assert_eq!(torn(good.split("3 sends").next().unwrap()), (3, true));
         assert_eq!(torn(&(written(&[Record::default()]) + "one,two\n")), (3, true));

@@ -44,7 +44,7 @@ impl Axis {
         self.text_to(x, 3)
     }
 
-    /// Formats a value with this many digits.
+    /// Formats a value with `figures` digits.
     pub fn text_to(self, x: f64, figures: usize) -> String {
         match self {
             Self::Block => units::size_to(x, figures),
@@ -52,7 +52,7 @@ impl Axis {
         }
     }
 
-    /// Returns whether there are cases between any two values. There are sizes between two sizes,
+    /// Returns whether a case can exist between any two values. There are sizes between two sizes,
     /// but not networks between two networks.
     pub fn is_dense(self) -> bool {
         match self {

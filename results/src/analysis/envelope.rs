@@ -1,4 +1,5 @@
-//! The fastest algorithm along a family, and the crossovers.
+//! The envelope of a family, which is the fastest algorithm at each x, and the crossovers between
+//! algorithms.
 //!
 //! Between two neighbouring points of a curve, time is interpolated linearly in x, because start-up
 //! and transmission time are linear in size. The interpolation does not depend on the scale of an
@@ -14,8 +15,8 @@ pub struct Crossover {
     pub x: f64,
     /// The time of both algorithms at the crossover, in microseconds.
     pub time: f64,
-    /// The neighbouring points to the left and right; both are equal if the crossover is at a
-    /// point.
+    /// The neighbouring points to the left and to the right of the crossover. If the crossover is
+    /// at a point, both are that point.
     pub within: (f64, f64),
     pub before: String,
     pub after: String,
@@ -25,7 +26,7 @@ pub struct Crossover {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FastestRange {
     pub algorithm: String,
-    /// The first x at which this is known.
+    /// The first x at which this algorithm is known to be the fastest.
     pub from: f64,
     pub to: f64,
 }
@@ -33,8 +34,8 @@ pub struct FastestRange {
 /// The lowest of a family's curves.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// The ranges, by increasing x. If two ranges follow each other without a crossover, nothing is
-    /// known about the gap between them.
+    /// The ranges, by increasing x. If there is no crossover between two consecutive ranges, the
+    /// fastest algorithm in the gap between them is unknown.
     pub ranges: Vec<FastestRange>,
     /// The crossovers, by increasing x.
     pub crossovers: Vec<Crossover>,
@@ -48,8 +49,8 @@ struct Segment<'a> {
 }
 
 impl Crossover {
-    /// Describes the crossover. For nodes, the description names the two networks, because there is
-    /// none between them.
+    /// Describes the crossover. On the axis of nodes, the description names the two neighbouring
+    /// networks, because no network exists at the crossover itself.
     pub fn in_words(&self, axis: Axis) -> String {
         let (before, after) = (&self.before, &self.after);
         match axis {
@@ -113,8 +114,9 @@ impl Envelope {
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // Among segments that are equal at the left, the one that is lower at the right comes
-        // first; among equal segments, the one that was the fastest so far.
+        // Choose the segment that is lowest at the left. Among segments that are equal there,
+        // choose the one that is lower at the right. Among segments that are equal at both, choose
+        // the current algorithm.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))
@@ -129,8 +131,8 @@ impl Envelope {
         self.extend_range(lowest.algorithm, left);
         // Follow the crossings from left to right.
         let mut from = left;
-        // If there are no cases between the two points, crossings in between do not matter. Only
-        // the lowest segment at the right does.
+        // If there can be no cases between the two points, intermediate crossings do not matter.
+        // Only the lowest segment at the right does.
         let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);
@@ -240,7 +242,7 @@ mod tests {
             ("above", &[(0.0, 50.0), (10.0, 21.0)]),
         ];
         assert_eq!(ranges(&family(Axis::Block, lines)), "a 0..4, b 4..5, c 5..10");
-        // There are no networks between two networks, so `b` is never the fastest.
+        // `b` would be the fastest only between the two networks, where there is no network.
         let nodes = family(Axis::Nodes, lines).envelope();
         let words: Vec<String> = nodes.crossovers.iter().map(|c| c.in_words(Axis::Nodes)).collect();
         assert_eq!(words, ["a is fastest up to 0 nodes, c from 10"]);

@@ -40,8 +40,9 @@ pub struct Family {
     pub inputs: String,
     /// A curve for each algorithm, by name.
     pub curves: Vec<Curve>,
-    /// The values of x that several groups share, such as two shapes with the same number of nodes.
-    /// No line joins their points, and no algorithm is the fastest there.
+    /// The values of x that several groups have, such as two shapes with the same number of nodes.
+    /// Points at these values are not joined by a line, and no algorithm counts as the fastest
+    /// there.
     pub shared_xs: Vec<f64>,
     /// Indices of the family's groups.
     pub groups: BTreeSet<usize>,
@@ -159,7 +160,8 @@ impl Family {
 }
 
 impl Curve {
-    /// Returns runs of points that a line may join. A point at a shared x is a run of its own.
+    /// Returns runs of consecutive points that can be joined by a line. A point at a shared x is a
+    /// run of its own.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }
@@ -218,7 +220,8 @@ mod tests {
 
     #[test]
     fn shapes_with_equal_nodes_are_not_joined() {
-        // `b` is slower everywhere, but faster on one shape than `a` on the other.
+        // On each shape `b` is slower than `a`, but `b` on one shape is faster than `a` on the
+        // other.
         let shapes = [
             ("torus:2x8", 16, 1.0),
             ("torus:4x4", 16, 4.0),

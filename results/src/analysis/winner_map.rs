@@ -5,7 +5,7 @@ use crate::compare::{Comparison, Group, Winner};
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::spec::{Spec, parse_size};
 
-/// What varies in addition to the block size.
+/// The quantity that varies from row to row of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowAxis {
     /// Topologies of one kind, by number of nodes.
@@ -16,7 +16,7 @@ pub enum RowAxis {
     Networks,
 }
 
-/// A case of a map.
+/// A cell of a map: the cases with one row and one block size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MapCell {
     /// Index of the group in the comparison.
@@ -28,15 +28,16 @@ pub struct MapCell {
 /// The fastest algorithms of cases that differ only in block size and one other quantity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMap {
-    /// What varies from row to row.
+    /// The quantity that varies from row to row.
     pub row_axis: RowAxis,
-    /// What all cases have in common, in one line.
+    /// The settings that all cases have in common, in one line.
     pub title: String,
-    /// Block sizes, increasing.
+    /// The block sizes of the columns, in increasing order.
     pub xs: Vec<f64>,
     /// The topology or machine of each row, by increasing number of nodes or parameter.
     pub rows: Vec<String>,
-    /// Cells by row, then by block size; `None` without a case or without a time.
+    /// The cells by row, then by block size. A cell is `None` if no case was run or none has a
+    /// time.
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
@@ -50,7 +51,7 @@ pub struct WinnerMaps {
 }
 
 impl RowAxis {
-    /// Returns the name of the quantity that varies.
+    /// Returns the name of the quantity that varies from row to row.
     pub fn label(self) -> &'static str {
         match self {
             Self::Nodes => "nodes",
@@ -59,7 +60,7 @@ impl RowAxis {
         }
     }
 
-    /// Returns the row of a group, and the title of its map.
+    /// Returns the row in which a group belongs, and the title of its map.
     fn place(self, group: &Group, at: &AxisPosition) -> (String, String) {
         let setting = &group.setting;
         match self {
@@ -84,11 +85,11 @@ impl RowAxis {
     }
 }
 
-/// A case to be placed in a map: row, block size, group.
+/// The position of a case in a map: row, block size and group.
 type CasePosition = (String, f64, usize);
 
-/// Returns all maps: over networks of one kind, then over machines, then those over networks of
-/// several kinds that have none of the groups before.
+/// Returns all maps: first those over networks of one kind, then those over machines. Groups in
+/// neither of these form the maps over networks of several kinds.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     let all = || 0..comparison.groups.len();
     let mut maps = maps_of(comparison, all(), RowAxis::Nodes);
@@ -133,11 +134,11 @@ impl WinnerMap {
         title: String,
         cells: &[CasePosition],
     ) -> Self {
-        // Columns are block sizes.
+        // The columns are the block sizes.
         let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
-        // Rows follow the number of nodes, or the value in which the machines differ.
+        // Sort the rows by number of nodes, or by the value in which the machines differ.
         let mut rows: Vec<(String, u64)> = Vec::new();
         for (row, _, group) in cells {
             if !rows.iter().any(|(known, _)| known == row) {
@@ -186,8 +187,8 @@ impl WinnerMap {
     }
 }
 
-/// Returns each machine's value of the only parameter in which they differ; empty if they differ in
-/// several.
+/// Returns each machine's value of the only parameter in which the machines differ. Returns an
+/// empty map if they differ in several parameters.
 fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
     let read = |machine: &&str| {
         let spec = Spec::parse("machine", machine).ok()?;
@@ -296,7 +297,8 @@ mod tests {
         assert_eq!(&of(rows(&unlike), RowAxis::Machines)[0].rows, &unlike, "as they came");
     }
 
-    /// Two sizes on one network of each kind, and one size on networks of three kinds.
+    /// With one size, three networks of different kinds form a map of networks. With two sizes,
+    /// each network has a map of its own.
     #[test]
     fn networks_of_several_kinds_form_a_map_of_what_has_no_other_map() {
         let networks = [("torus:4x4", 16), ("ring:8", 8), ("fat-tree:2x2", 4)];

@@ -9,8 +9,8 @@ use crate::stats::Ratio;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-/// Compares mean times. Of equal times, the first by name is the faster one, as for curves. Samples
-/// without a time keep their order.
+/// Orders samples by mean time. Samples with equal times are ordered by name, as curves are.
+/// Samples without a time keep their order.
 fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     let by_name = || match (&a.time, &b.time) {
         (Some(_), Some(_)) => a.label.cmp(&b.label),
@@ -19,8 +19,9 @@ fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     a.mean().total_cmp(&b.mean()).then_with(by_name)
 }
 
-/// Returns the baseline sample, or why there is none. `name` is the label of a line or the name of
-/// an algorithm; of several samples with the latter, the first one counts.
+/// Returns the baseline sample, or the reason why there is none. `name` is the label of a line or
+/// the name of an algorithm. If several samples belong to that algorithm, the first one with a time
+/// is the baseline.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,
@@ -44,7 +45,7 @@ fn status(sample: &Sample<'_>) -> Status {
     sample.rows.iter().map(|r| r.status).find(|s| *s != Status::Ok).unwrap_or(Status::Ok)
 }
 
-/// Makes a group from its rows, of which there is at least one.
+/// Makes a group from its rows; there must be at least one.
 pub(super) fn group(rows: &[(&Record, RowLocation)], baseline: Option<&str>) -> Group {
     let samples = samples(rows);
     let (baseline, no_baseline) = match find_baseline(&samples, baseline) {
@@ -75,7 +76,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
             reasons.push(&row.reason);
         }
     }
-    // The weakest verification counts.
+    // A line shows the weakest verification of its rows.
     let verified_rows = sample.rows.iter().filter(|r| r.status == Status::Ok);
     let weakest =
         verified_rows.max_by_key(|r| (r.verified, Reverse(r.compared_on.unwrap_or(u64::MAX))));

@@ -13,7 +13,7 @@ pub(super) struct GroupedRows<'a> {
     pub notes: Vec<String>,
 }
 
-/// A row and its place in the files.
+/// A row, with its file and its number there.
 struct KnownRow<'a> {
     record: &'a Record,
     file: &'a str,
@@ -26,9 +26,9 @@ impl KnownRow<'_> {
     }
 }
 
-/// Returns the row without the columns that may differ between two rows of one case and repetition:
-/// the times of making it, the experiment's name, and the note, which files of earlier versions
-/// lack.
+/// Returns the row without the columns that may differ between two rows of the same case and
+/// repetition: the times that the run took (`plan_ms`, `wall_ms`), the name of the experiment, and
+/// the note, which is missing from files of earlier versions.
 fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,
@@ -39,7 +39,7 @@ fn comparable(r: &Record) -> Record {
     }
 }
 
-/// Returns whether the case may end differently if it is run again.
+/// Returns whether the case failed for a reason that may not occur in another run.
 fn is_transient_failure(r: &Record) -> bool {
     matches!(r.status, Status::Timeout | Status::Crashed | Status::Error)
 }
@@ -54,15 +54,15 @@ pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<
     for (file_number, (file, records)) in files.iter().enumerate() {
         let (mut duplicates, mut reruns) = (0, 0);
         for (row, record) in records.iter().enumerate() {
-            // Rows of one setting form a group, in the order of their first rows.
+            // Rows of one setting form a group. Groups are in the order of their first rows.
             let found = KnownRow { record, file, row: row + 1 };
             let place = *places.entry(Setting::of(record)).or_insert_with(|| {
                 grouped.groups.push(Vec::new());
                 grouped.groups.len() - 1
             });
             let same_case = known.entry(record.case()).or_default();
-            // Three ways in which a case may occur again: a duplicate row, a contradiction, or a
-            // new attempt after a transient failure.
+            // If the case has occurred before, this row is a duplicate, a contradiction, or a new
+            // attempt after a transient failure.
             if same_case.iter().any(|other| comparable(other.record) == comparable(record)) {
                 duplicates += 1;
                 continue;
@@ -77,7 +77,7 @@ pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<
             same_case.push(found);
             grouped.groups[place].push((record, RowLocation { file: file_number, row }));
         }
-        // Notes tell readers which rows are not counted.
+        // Tell users which rows do not count.
         let rows = |n: usize, one: &str, many: &str| {
             format!("{} {}", count(n, "row"), if n == 1 { one } else { many })
         };

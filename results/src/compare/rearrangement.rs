@@ -1,12 +1,13 @@
-//! Remarks on unequal charges for rearrangement. A machine with `rearrangement=declared` charges
-//! what each algorithm declares, and some declare none although they need it.
+//! Remarks on machines that do not charge all algorithms for rearrangement alike. With
+//! `rearrangement=declared`, a machine charges an algorithm for the rearrangement that it declares,
+//! and some algorithms declare none although they need it.
 
 use super::{ComparisonLine, Group};
 use crate::record::Record;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::cost::model::UNDECLARED;
 
-/// Returns a remark for each machine that charges some of the compared algorithms and others not.
+/// Returns a remark for each machine that charges only some of the compared algorithms.
 pub(super) fn remarks(groups: &[Group], files: &[(String, Vec<Record>)]) -> Vec<String> {
     let mut unlike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for group in groups {

@@ -14,7 +14,7 @@ pub(super) struct Sample<'a> {
     pub(super) implementation: Implementation<&'a str>,
     pub(super) rows: Vec<&'a Record>,
     pub(super) members: Vec<RowLocation>,
-    /// The times of the `ok` rows, by repetition and seed.
+    /// The times of the `ok` rows, each with its repetition and seed.
     times: Vec<((u32, u64), f64)>,
     pub(super) time: Option<Summary>,
 }
@@ -69,8 +69,8 @@ pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)]) -> Vec<Sample<'a>>
 }
 
 /// Returns the name of the algorithm. If the group has several implementations of it, the columns
-/// that distinguish them follow in parentheses. Two builds count as two algorithms, because the
-/// effect of a change is often what a comparison is about.
+/// that distinguish them follow in parentheses. Two builds are separate implementations, because
+/// users often compare builds to see the effect of a change.
 fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     type Texts = fn(&Implementation<&str>) -> String;
     fn or_none(text: &str, what: &str) -> String {

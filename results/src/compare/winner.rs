@@ -9,33 +9,33 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Winner {
     pub algorithm: String,
-    /// Its completion times, in microseconds.
+    /// The completion times of the fastest algorithm, in microseconds.
     pub time: Summary,
     /// The second fastest algorithm, if another one has a time.
     pub second: Option<RunnerUp>,
-    /// The algorithms that cannot be distinguished from the fastest: their times are equal, or the
-    /// interval of the ratio contains 1.
+    /// The algorithms whose times cannot be distinguished from the fastest: the times are equal, or
+    /// the confidence interval of their ratio contains 1.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
 }
 
-/// How far ahead the fastest algorithm is.
+/// The margin by which the fastest algorithm leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
-    /// Another algorithm cannot be distinguished from it.
+    /// The time of another algorithm cannot be distinguished from that of the fastest.
     Tied,
-    /// The second takes less than 5 % longer.
+    /// The second fastest algorithm takes less than 5 % longer.
     Under5,
-    /// The second takes less than 25 % longer.
+    /// The second fastest algorithm takes less than 25 % longer.
     Under25,
-    /// The second takes less than 100 % longer.
+    /// The second fastest algorithm takes less than 100 % longer.
     Under100,
-    /// The second takes at least twice as long, or there is none.
+    /// The second fastest algorithm takes at least twice as long, or there is none.
     Clear,
 }
 
 impl Winner {
-    /// Returns how far ahead the winner is.
+    /// Returns the margin by which the winner leads.
     pub fn margin(&self) -> Margin {
         let ratio = self.second.as_ref().and_then(|second| second.times_as_long.as_ref());
         match ratio.map(|ratio| ratio.value) {
@@ -47,7 +47,7 @@ impl Winner {
         }
     }
 
-    /// Names the winner and its margin in a few words.
+    /// Describes the winner and the second fastest algorithm in a few words.
     pub fn in_words(&self) -> String {
         let mut text = format!("{} {}", self.algorithm, duration(self.time.mean));
         if let Some(second) = &self.second {
@@ -65,11 +65,12 @@ impl Winner {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunnerUp {
     pub algorithm: String,
-    /// The ratio of its time to the winner's; `None` if a time is 0.
+    /// The time of this algorithm divided by the winner's; `None` if a time is 0.
     pub times_as_long: Option<Ratio>,
 }
 
-/// Returns the winner of samples in order of their times; `None` if no sample has a time.
+/// Returns the winner among samples that are ordered by time, fastest first. Returns `None` if no
+/// sample has a time.
 pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
     let (first, others) = ranked.split_first()?;
     let time = first.time.as_ref()?;

@@ -1,5 +1,4 @@
-//! An iterator over the rows of a text. It holds the current row and the next one in memory, and
-//! nothing else.
+//! An iterator over the rows of a text. It holds only the current row and the next one in memory.
 
 use super::ReadError;
 use crate::record::{Column, Record, column, columns, required_columns};
@@ -7,7 +6,7 @@ use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
 use swapmeet_core::text::excerpt;
 
-/// The byte-order mark that some programs write first.
+/// The byte-order mark that some programs write at the start of a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The rows of a text, in order.
@@ -15,17 +14,17 @@ pub(crate) struct Rows<R> {
     file: String,
     reader: csv::Reader<RecordingReader<R>>,
     header: Header,
-    /// The line number that the reader has reached.
+    /// The current line number of the reader.
     line: u64,
-    /// The row read ahead. Only the last row of a file can be torn, so each row has to know whether
-    /// another follows.
+    /// The next row, which is read in advance. Only the last row of a file can be torn, so the
+    /// check of a row needs to know whether another row follows.
     next: Option<RawRow>,
 }
 
 /// A row and its place in the file.
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// The byte offset from which the reader reached the row.
+    /// A byte offset from which a reader finds this row. Blank lines may come first.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
@@ -33,9 +32,9 @@ pub(crate) struct LocatedRecord {
 /// A row before its fields are parsed.
 struct RawRow {
     fields: csv::ByteRecord,
-    /// The byte offset from which the reader reached the row.
+    /// The byte offset of the reader before it read the row.
     from: u64,
-    /// The byte offset at which the row's text starts. It differs from `from` where the reader
+    /// The byte offset at which the row's text starts. It is greater than `from` if the reader
     /// skipped blank lines, or the second half of a line end, before the row.
     start: u64,
     line: u64,
@@ -44,7 +43,7 @@ struct RawRow {
 }
 
 impl<R: Read> Rows<R> {
-    /// Reads the header. `file` is the text's name, for errors.
+    /// Reads the header. `file` is the name of the text for error messages.
     pub(crate) fn new(file: String, text: R) -> Result<Self, ReadError> {
         let recording = RecordingReader { inner: text, bytes: Vec::new() };
         let reader =
@@ -59,8 +58,8 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // The file is a beginning of our header. Any other single line is a wrong header, not a
-            // torn one.
+            // The whole file is a prefix of our header, so the header is torn. A file with any
+            // other single line has a wrong header.
             return Err(ReadError::Torn { file: rows.file, line: 1, intact: 0 });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -80,7 +79,7 @@ impl<R: Read> Rows<R> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
-    /// Reads up to the end of the next row. The flag is false if only blank lines were left.
+    /// Reads to the end of the next row. The returned flag is false if only blank lines were left.
     fn read_next(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
@@ -135,7 +134,8 @@ impl<R: Read> Iterator for Rows<R> {
     }
 }
 
-/// The header of a file. Each name is looked up once, because there may be millions of rows.
+/// The header of a file. The columns are looked up by name once per file, because there may be
+/// millions of rows.
 #[derive(Default)]
 pub(crate) struct Header {
     names: csv::StringRecord,
@@ -190,7 +190,7 @@ impl Header {
 }
 
 fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError> {
-    // Columns that came with later versions may be missing.
+    // Columns that were added in later versions may be missing.
     if let Some(column) = required_columns().find(|c| !header.iter().any(|h| h == *c)) {
         return Err(ReadError::NoColumn { file: file.to_owned(), column });
     }
@@ -206,8 +206,8 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
     }
 }
 
-/// Returns whether the text of a last row lacks its line end: it has none, or the line end belongs
-/// to a quoted field that was never closed.
+/// Returns whether the last row of a file is incomplete, given its text: it has no line end, or its
+/// line end is inside a quoted field that is never closed.
 fn is_incomplete(row: &[u8]) -> bool {
     !row.ends_with(b"\n") && !row.ends_with(b"\r")
         || row.iter().filter(|b| **b == b'"').count() % 2 == 1
@@ -221,7 +221,7 @@ struct RecordingReader<R> {
 }
 
 impl<R> RecordingReader<R> {
-    /// Removes the first bytes from the recording and returns them.
+    /// Removes the first `count` bytes from the recording and returns them.
     fn take_first(&mut self, count: u64) -> Vec<u8> {
         let count = usize::try_from(count).unwrap_or(usize::MAX).min(self.bytes.len());
         self.bytes.drain(..count).collect()
@@ -230,8 +230,8 @@ impl<R> RecordingReader<R> {
 
 impl<R: Read> Read for RecordingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        /// The limit for one row, so that a file without line ends, such as `/dev/zero`, does not
-        /// fill the memory.
+        /// The maximum size of a row, so that a file without line ends, such as `/dev/zero`, does
+        /// not fill the memory.
         const MAX_BYTES: usize = 64 << 20;
         if self.bytes.len() > MAX_BYTES {
             let limit = format_size(MAX_BYTES as u64);
