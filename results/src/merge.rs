@@ -1,7 +1,7 @@
 //! Joins the rows of shards, so that no row is lost or duplicated.
 //!
 //! Files are read twice, so that sweeps of any size can be joined. The first pass reads each file
-//! from start to end and keeps, for each row, its position and a fingerprint of its case. The
+//! from start to end. For each row, it stores the position and a fingerprint of the case. The
 //! second pass reads the rows in the order of the output.
 
 mod definitions;
@@ -22,22 +22,22 @@ use source_file::{RowReader, SourceFile};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Why files cannot be joined.
+/// The reason why files cannot be joined.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
     #[error(transparent)]
     InconsistentRows(#[from] InconsistentRows),
-    /// Two rows are of the same case.
+    /// Two rows belong to the same case.
     #[error("{case} is in {first} and in {second}: expected every case once")]
     Duplicate { case: String, first: String, second: String },
-    /// A row is of none of the experiment's cases.
+    /// A row belongs to none of the experiment's cases.
     #[error("{at} belongs to none of the experiment's cases: {why}")]
     UnknownCase {
         at: String,
-        /// The differences from the most similar case.
+        /// The differences between the row's case and the most similar case of the experiment.
         why: String,
     },
-    /// The files have no rows.
+    /// The files contain no rows.
     #[error("no rows to join")]
     NoRows,
     /// A row could not be read in the second pass.
@@ -45,7 +45,7 @@ pub enum MergeError {
     Unreadable(#[from] ReadError),
 }
 
-/// The order of the joined rows. [`Shards::rows`] reads them.
+/// The joined order of the rows, which [`Shards::rows`] reads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedOrder {
     order: Vec<usize>,
@@ -102,11 +102,11 @@ impl Shards {
             for (i, row) in source.rows()?.enumerate() {
                 let row = row?;
                 let is_measured = is_measured(&row.record);
-                // Measurements belong to no experiment.
+                // Measurements do not belong to an experiment.
                 if !is_measured {
                     shards.named.add(&row.record, &shards.fingerprints);
-                    // Errors of reading take precedence over inconsistent rows, so the check goes
-                    // on after the first inconsistency.
+                    // If a file cannot be read, that error takes precedence over inconsistent rows.
+                    // Therefore reading continues after the first inconsistency.
                     let place = || place(&source.name, i + 1);
                     shards.inconsistency = shards
                         .inconsistency
@@ -119,15 +119,15 @@ impl Shards {
         Ok(shards)
     }
 
-    /// Joins the rows in the order of the files. The expected cases are the cross product of all
-    /// names in the rows.
+    /// Joins the rows in the order of the files. The expected cases are all combinations of the
+    /// topologies, algorithms, workloads, machines and repetitions in the rows.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
             Ok(MergedOrder { order, missing: self.named.missing(&self.fingerprints) })
         })
     }
 
-    /// Joins the rows in the order of their experiment's cases.
+    /// Joins the rows in the order of `cases`, which are the cases of the experiment.
     pub fn in_case_order<C: Iterator<Item = CaseId>>(
         &self,
         cases: impl Fn() -> C,
@@ -160,8 +160,9 @@ impl Shards {
         merged.order.iter().map(move |row| self.row(&mut reader, *row))
     }
 
-    /// Joins the predicted rows by the function `join`, which receives them in the order of the
-    /// files and by case. Measured rows follow them, and none of these is expected.
+    /// Joins the predicted rows by the function `join`, which receives the rows in the order of the
+    /// files and a map from cases to rows. Measured rows follow the predicted ones; no measured row
+    /// counts as expected or missing.
     fn join_rows(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<MergedOrder, MergeError>,
@@ -182,7 +183,7 @@ impl Shards {
         Ok(merged)
     }
 
-    /// Returns the row of each case. Errors if a case has two rows.
+    /// Returns a map from cases to rows. Errors if two rows belong to the same case.
     fn by_case(&self, rows: &[usize]) -> Result<HashMap<Fingerprint, usize>, MergeError> {
         let mut at = HashMap::new();
         for row in rows {
@@ -226,7 +227,7 @@ mod tests {
     use crate::compare::tests::row;
     use crate::input::tests::written;
 
-    /// Two topologies, two algorithms, two repetitions.
+    /// Rows for two topologies, two algorithms and two repetitions.
     fn all_rows() -> Vec<Record> {
         let at = |topology: &str, algorithm, repetition| Record {
             topology: topology.to_owned(),
@@ -301,7 +302,7 @@ mod tests {
         let (rows, missing) = merged(&files(&[&[0, 1, 2], &[4, 5, 6, 7]]), None).unwrap();
         assert_eq!((rows.len(), missing.count), (7, 1));
         assert_eq!(missing.named, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
-        // No row names the ring; only the experiment does.
+        // No row is on the ring, so only the experiment tells that cases on it are missing.
         let shards = files(&[&[0, 1], &[2, 3]]);
         assert_eq!(merged(&shards, None).unwrap().1.count, 0);
         assert_eq!(merged(&shards, Some(&cases(&all_rows()))).unwrap().1.count, 4);

@@ -17,8 +17,8 @@ pub trait Sink {
 /// flushes after each row. Readers of the file therefore see complete rows, and a killed run leaves
 /// at most one torn row.
 ///
-/// Lines end in a line feed alone. Every CSV reader accepts that, and `cut`, `awk` and `diff` see
-/// no carriage return in the last column.
+/// Lines end in a line feed without a carriage return. Every CSV reader accepts that, and `cut`,
+/// `awk` and `diff` see no carriage return in the last column.
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
@@ -27,20 +27,21 @@ pub struct CsvSink<W: Write> {
 }
 
 impl<W: Write> CsvSink<W> {
-    /// Creates a sink that writes to `out`. The header comes with the first row, or at the end if
-    /// there is no row.
+    /// Creates a sink that writes to `out`. The header is written with the first row, or at the end
+    /// if there is no row.
     pub fn new(out: W) -> Self {
         Self { out, headed: false, line: Vec::new() }
     }
 
-    /// Creates a sink that appends rows to a file with a header.
+    /// Creates a sink that appends rows to a file that already has a header.
     pub fn appending(out: W) -> Self {
         Self { out, headed: true, line: Vec::new() }
     }
 
-    /// Writes a row, after the header if that is still missing.
+    /// Writes the header if it has not been written yet, then the row.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
-        /// Enough for most rows; longer ones grow the buffer.
+        /// The initial size of the buffer, which is enough for most rows. The buffer grows for
+        /// longer ones.
         const ROW: usize = 512;
         let line = std::mem::take(&mut self.line);
         let mut lines = csv::WriterBuilder::new().buffer_capacity(ROW).from_writer(line);
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(seen, [0, 2, 3, 4, 4]);
     }
 
-    /// A record of the separate writes.
+    /// A writer that stores the bytes of each call of `write` separately.
     #[derive(Default)]
     struct Pieces(Vec<Vec<u8>>);
 

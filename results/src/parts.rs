@@ -5,7 +5,7 @@ use crate::record::{Record, columns};
 use crate::stats::Summary;
 use swapmeet_core::cost::model::Parts;
 
-/// Returns the mean of each part over rows; `None` for a part that no row has.
+/// Returns the mean of each part over rows. A part that no row has is `None`.
 pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
     let of = |part: fn(&Parts) -> Option<f64>| {
@@ -25,9 +25,9 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
 
 /// Returns the completion time, which is the sum of the parts; `None` if there are no parts.
 ///
-/// The sum is taken in whole millionths, the precision of written parts, so that the printed parts
-/// add up exactly to the printed time. This holds up to about half an hour; beyond that, the sum
-/// has the precision of a double.
+/// The sum is computed in whole millionths, the precision of written parts, so that the printed
+/// parts add up exactly to the printed time. This holds up to about half an hour. For longer times,
+/// the sum has the precision of a double.
 pub fn total(parts: &Parts) -> Option<f64> {
     let parts = || parts.each().into_iter().filter_map(|(_, part)| part);
     parts().next()?;
@@ -41,8 +41,8 @@ pub fn total(parts: &Parts) -> Option<f64> {
 }
 
 impl Record {
-    /// Sets the parts, rounded to the precision of a written row, and the time, which is their sum.
-    /// Leaves the row unchanged if a value is not finite.
+    /// Sets the parts, rounded to the precision of a written row, and the time, which is the sum of
+    /// the rounded parts. Leaves the row unchanged if a value is not finite.
     pub fn set_parts(&mut self, parts: &Parts) -> Result<(), NotFinite> {
         let total = total(parts);
         for (part, value) in parts.each().into_iter().chain([("time", total)]) {

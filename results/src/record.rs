@@ -66,7 +66,7 @@ pub struct ColumnInfo {
     pub meaning: &'static str,
 }
 
-/// Returns whether a column of this role belongs to the outcome of a case.
+/// Expands to whether a column with this role (`case` or `outcome`) belongs to the outcome.
 macro_rules! is_outcome {
     (case) => {
         false
@@ -254,7 +254,7 @@ pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
-/// Returns the columns that every file of rows has. The columns after them came with later
+/// Returns the columns that every file of rows has. The columns after them were added in later
 /// versions.
 pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
     const LAST: &str = "wall_ms";
@@ -295,7 +295,8 @@ impl Record {
         }
     }
 
-    /// Returns a column of an `ok` row with an impossible value, and what was expected instead.
+    /// If the row is `ok` and a column has an impossible value, returns the name of that column and
+    /// what was expected instead.
     pub(crate) fn impossible_value(&self) -> Option<(&'static str, &'static str)> {
         if self.status != Status::Ok {
             return None;
@@ -307,8 +308,8 @@ impl Record {
         COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a time of 0 or more"))
     }
 
-    /// Returns what was verified, as tables show it: with the number of nodes whose own plans were
-    /// compared with a claimed symmetry, if these are not all nodes.
+    /// Returns what was verified, as tables show it. If the plans of only some nodes were compared
+    /// with a claimed symmetry, the text includes the number of these nodes.
     pub fn verification(&self) -> String {
         match self.compared_on {
             Some(compared) if compared < self.nodes => {
@@ -318,7 +319,7 @@ impl Record {
         }
     }
 
-    /// Returns the first column that could not be read back.
+    /// Returns an error for the first column whose value could not be read back.
     pub(crate) fn unwritable(&self) -> Option<NotFinite> {
         COLUMNS.iter().find_map(|c| {
             let value = (c.number)(self).filter(|value| !value.is_finite())?;

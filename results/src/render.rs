@@ -38,10 +38,11 @@ const HEADER: [&str; 12] = [
     "effect",
 ];
 
-/// The number of text columns, which come first.
+/// The number of text columns, which are the first columns.
 const WORDS: usize = 3;
 
-/// A group as a table. Each column has a name and a flag for numbers. Empty columns are omitted.
+/// The table of a group. Each column has a name and a flag that is true for numbers. Empty columns
+/// are omitted.
 struct TableCells {
     header: Vec<(&'static str, bool)>,
     lines: Vec<Vec<String>>,
@@ -54,7 +55,7 @@ struct Section {
     sentences: Vec<String>,
 }
 
-/// Returns all tables: one for each group, then one for residuals.
+/// Returns all tables: one for each group, then the table of residuals, if there are any.
 fn sections(comparison: &Comparison) -> Vec<Section> {
     let group = |group: &Group| Section {
         title: title(group),
@@ -114,7 +115,7 @@ fn cells(group: &Group) -> TableCells {
 
 fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; HEADER.len()] {
     let time = line.time.as_ref();
-    // For single runs, the mean says everything.
+    // If each algorithm ran once, the mean is the only value, and the other statistics are omitted.
     let sample = time.filter(|_| repeated);
     let figure = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
     let verified = if time.is_some() { line.verification.clone() } else { String::new() };
@@ -144,8 +145,8 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
     ]
 }
 
-/// Returns the remarks on all groups: duplicates and similar, exactness, and the correction of
-/// p-values.
+/// Returns the remarks that concern all groups, such as duplicates, which times are exact, and the
+/// correction of p-values.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let single = |group: &&Group| group.is_exact() && words::is_of_single_runs(group);
     let exact = comparison.groups.iter().filter(single).count();
@@ -170,7 +171,8 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Describes the status of a line's rows: one status if it is common to all, otherwise counts.
+/// Describes the status of a line's rows: the status if all rows have the same one, otherwise the
+/// count of each.
 fn status_text(line: &ComparisonLine) -> String {
     if line.rows.len() == 1 && (line.status == Status::Ok || line.rows.values().all(|n| *n == 1)) {
         return line.status.to_string();
@@ -212,8 +214,8 @@ fn reasons(group: &Group) -> impl Iterator<Item = String> + '_ {
     with_reason.map(|l| single_line(&format!("{}: {}", l.algorithm, l.reason)))
 }
 
-/// Replaces control characters and the like by spaces. Names and reasons come from plugins and files, and could
-/// otherwise break the line or control the terminal.
+/// Replaces control characters and similar characters by spaces. Names and reasons come from
+/// plugins and files, and could otherwise break the line or control the terminal.
 pub fn single_line(text: &str) -> String {
     text.chars().map(|c| if is_unsafe(c) { ' ' } else { c }).collect()
 }
@@ -240,7 +242,7 @@ pub(crate) mod tests {
         comparison(rows.collect())
     }
 
-    /// One algorithm fails in all runs, one in some.
+    /// A comparison in which one algorithm fails in all runs and another one in some.
     pub(crate) fn partly_failed() -> Comparison {
         comparison(vec![
             row("fast", 0, 10.0),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The value of the column `model` in rows of measurements.
 pub const MEASURED: &str = "measured";
 
-/// The measured times of a case on one machine, and one prediction.
+/// The measured times of a case on one machine, compared with one prediction of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Residual {
     pub topology: String,
@@ -20,8 +20,8 @@ pub struct Residual {
     pub measured_on: String,
     /// The number of measurements.
     pub n: usize,
-    /// The median of the measured times. The mean would suffer from single measurements on a busy
-    /// machine.
+    /// The median of the measured times. Unlike the mean, it does not depend on single outliers
+    /// from times when the machine was busy.
     pub measured_us: f64,
     /// The machine for which the time was predicted.
     pub predicted_for: String,
@@ -40,7 +40,7 @@ pub fn is_measured(row: &Record) -> bool {
 /// Returns a residual for each measured case and each prediction of it, ordered by the columns of
 /// the case.
 pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
-    // Collect the times of each case, measured and predicted, by machine.
+    // For each case, collect the predicted and the measured times by machine.
     type Case<'a> = [&'a str; 4];
     type Times<'a> = BTreeMap<(&'a str, &'a str), Vec<f64>>;
     let mut cases: BTreeMap<Case<'_>, [Times<'_>; 2]> = BTreeMap::new();
@@ -52,8 +52,8 @@ pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
         let of = &mut cases.entry(case).or_default()[usize::from(is_measured(row))];
         of.entry((machine, &row.model)).or_default().push(time);
     }
-    // Compare each measurement with each prediction. Medians of measurements are robust against
-    // outliers; predictions have none.
+    // Compare each measurement with each prediction. Measurements are summarised by their median,
+    // which is robust against outliers. Predictions have no outliers.
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
     use crate::compare::tests::{files, row};
 
-    /// The measured times are 12, 12.5 and 100 us, the predictions 10 and 25 us. The median is 25 %
-    /// more than the first prediction and half of the second.
+    /// The median of the measured times 12, 12.5 and 100 µs is 12.5 µs. It is 25 % more than the
+    /// prediction of 10 µs, and half of the prediction of 25 µs.
     #[test]
     fn the_median_measurement_is_compared_with_each_prediction() {
         let measured = |repetition, time| Record {

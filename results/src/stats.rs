@@ -1,12 +1,12 @@
 //! Statistics of repeated cases: summaries, ratios with their uncertainty, and tests of whether two
 //! samples differ.
 //!
-//! Repetitions of a deterministic case are identical. Their intervals have no width and there is
-//! nothing to test; [`Spread::None`] marks such samples.
+//! Repetitions of a deterministic case are identical. Their confidence interval is a single point
+//! and there is nothing to test; [`Spread::None`] marks such samples.
 //!
-//! Repetition r of two algorithms has the same seed and therefore the same random sizes, so that
-//! their times tend to rise and fall together. Such samples are compared in pairs. Other samples
-//! are taken as independent.
+//! Repetition r has the same seed for all algorithms, and therefore the same random sizes. The
+//! times of two algorithms thus tend to rise and fall together, so they are compared in pairs.
+//! Samples with different seeds are treated as independent.
 
 mod difference;
 mod holm;
@@ -21,11 +21,11 @@ pub use ratio::{Ratio, ratio};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The spread of a sample, as far as it is known.
+/// What is known about the spread of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
-    /// There is only one value.
+    /// There is only one value, so the spread is unknown.
     Unknown,
     /// All values are equal.
     None,
@@ -40,12 +40,12 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns whether the interval has no width, because the sample has no spread.
+    /// Returns whether the interval is a single point, because the sample has no spread.
     pub fn is_point(&self) -> bool {
         self.low == self.high
     }
 
-    /// Returns whether the interval contains a value; its ends belong to it.
+    /// Returns whether the interval, including both ends, contains a value.
     pub fn contains(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
@@ -58,12 +58,12 @@ pub struct Summary {
     pub mean: f64,
     /// The middle value, or the mean of the two middle values.
     pub median: f64,
-    /// The standard deviation, with n - 1; `None` for one value.
+    /// The standard deviation, computed with the divisor n - 1; `None` for one value.
     pub sd: Option<f64>,
     /// The 95 % interval of the mean, by Student's t with n - 1 degrees of freedom; `None` for one
     /// value.
     pub interval: Option<Interval>,
-    /// The spread, as far as it is known.
+    /// What is known about the spread.
     pub spread: Spread,
 }
 
@@ -83,7 +83,7 @@ impl Summary {
             f64::midpoint(sorted[n / 2 - 1], sorted[n / 2])
         };
         if least == most {
-            // The sums below would round, and show a spread that does not exist.
+            // Rounding in the sums below would suggest a spread that does not exist.
             let (sd, interval) = (Some(0.0), Some(Interval { low: least, high: least }));
             let known = Self { n, mean: least, median, sd, interval, spread: Spread::None };
             return Some(if n > 1 {
@@ -92,8 +92,8 @@ impl Summary {
                 Self { sd: None, interval: None, spread: Spread::Unknown, ..known }
             });
         }
-        // The values are scaled by a power of two near the largest, which changes no digit, so that
-        // squares stay within the range of a double.
+        // The values are divided by a power of two near the largest one, so that their squares do
+        // not exceed the range of a double. Scaling by a power of two does not change any digit.
         let unit = least.abs().max(most.abs()).log2().floor().exp2();
         let count = n as f64;
         let mean = values.iter().map(|v| v / unit).sum::<f64>() / count;
@@ -117,8 +117,8 @@ fn t_quantile(freedom: f64) -> f64 {
 }
 
 /// Returns the degrees of freedom of the difference of two means with standard errors `a` and `b`,
-/// by Welch and Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. It is computed from
-/// shares of `a² + b²`, so that no power leaves the range of a double.
+/// by Welch and Satterthwaite: `(a² + b²)² / (a⁴/(na - 1) + b⁴/(nb - 1))`. The code first divides
+/// `a²` and `b²` by `a² + b²`, so that no power exceeds the range of a double.
 fn welch_freedom((a, na): (f64, usize), (b, nb): (f64, usize)) -> f64 {
     let both = a.hypot(b);
     let (a, b) = ((a / both).powi(2), (b / both).powi(2));
@@ -140,7 +140,7 @@ mod tests {
         assert!((a - b).abs() < 1e-7 * b.abs().max(1.0), "{a} is not {b}");
     }
 
-    /// R: `t.test(extra)` of the first group.
+    /// Expected values are from R: `t.test(extra)` of the first group.
     #[test]
     fn a_sample_is_summarised_with_students_interval() {
         let s = Summary::of(&SLEEP[0]).unwrap();

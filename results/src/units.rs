@@ -18,7 +18,7 @@ pub fn duration(us: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// Formats a time for an axis, with at most this many digits.
+/// Formats a time for an axis, with at most `figures` digits.
 ///
 /// ```
 /// use swapmeet_results::units::tick_duration;
@@ -51,15 +51,15 @@ pub fn size(bytes: f64) -> String {
     size_to(bytes, 3)
 }
 
-/// Formats a number of bytes like [`size`], with at most this many digits.
+/// Formats a number of bytes like [`size`], with at most `figures` digits.
 pub fn size_to(bytes: f64, figures: usize) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let power = (bytes.abs().max(1.0).log2() / 10.0).floor().min(5.0);
     format!("{} {}", number_to(bytes / (power * 10.0).exp2(), figures), UNITS[power as usize])
 }
 
-/// Formats a number with three digits, or more if its whole part has more. Trailing zeros are
-/// removed.
+/// Formats a number with three significant digits, or with all digits of its integer part if these
+/// are more. Trailing zeros are removed.
 ///
 /// ```
 /// use swapmeet_results::units::number;
@@ -69,7 +69,7 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
-/// Formats a number like [`number`], with this many digits.
+/// Formats a number like [`number`], with `figures` significant digits.
 pub fn number_to(value: f64, figures: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -84,7 +84,7 @@ pub fn number_to(value: f64, figures: usize) -> String {
     }
 }
 
-/// Formats a count with the name of what is counted; the plural takes an s.
+/// Formats a count followed by a noun, to which an s is appended in the plural.
 ///
 /// ```
 /// use swapmeet_results::units::count;

@@ -8,7 +8,8 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::{csv_table, single_line};
 
 impl Figure {
-    /// Formats all points as CSV: panel, curve, x, y, and the ends of the error bar.
+    /// Formats all points as CSV with the columns panel, curve, x, y, and both ends of the error
+    /// bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
         let columns =
             ["panel", "curve", self.x.label(), &self.y_label, "low", "high"].map(str::to_owned);
@@ -43,7 +44,7 @@ impl Figure {
         let rows = self.panels.len().div_ceil(columns);
         let lines = [&self.title].into_iter().chain(&self.remarks);
         let mut out: String = lines.map(|line| format!("% {}\n", single_line(line))).collect();
-        // The colours of the curves.
+        // Define the colours of the curves.
         out += "\\begin{tikzpicture}\n";
         for name in &self.names {
             let colour = self.styles.get(name).colour;
@@ -56,7 +57,7 @@ impl Figure {
                 colour.2
             );
         }
-        // The options of all panels.
+        // Collect the options that apply to all panels.
         let mut options = vec![
             format!(
                 "group style={{group size={columns} by {rows}, horizontal sep=4em, vertical sep=5em}}"
@@ -77,13 +78,13 @@ impl Figure {
             options.push("ymode=log".to_owned());
         }
         let _ = writeln!(out, "\\begin{{groupplot}}[{}]", options.join(",\n  "));
-        // The legend stands below all panels, where it covers nothing. Its name is global in a
-        // document, so each figure needs another one.
+        // The legend stands below all panels, so that it covers no curve. A legend's name is global
+        // in a LaTeX document, so each figure needs a different one.
         let legend = format!(
             "swapmeet{}",
             self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "")
         );
-        // The panels. The first one defines the legend.
+        // Write the panels. The first one defines the legend.
         for (number, panel) in self.panels.iter().enumerate() {
             let title = escaped(&panel.title);
             let legend =

@@ -54,7 +54,8 @@ impl Drawable for Figure {
 }
 
 impl Figure {
-    /// Lays out title, panels in one or two columns, legend and crossovers, from top to bottom.
+    /// Lays out the figure from top to bottom: title, panels in one or two columns, legend and
+    /// crossovers.
     fn scene(&self, paper: &Paper) -> Scene {
         let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
         let (font, gap) = (paper.font(), paper.font());
@@ -62,7 +63,8 @@ impl Figure {
         let mut top = heading(&mut scene, &self.title, font);
         let cell = (width - gap) / columns as f64 - gap;
         let mut letters = 0;
-        // Panels, row by row. Titles of one row take the same number of lines.
+        // Draw the panels row by row. The titles of all panels in a row take the same number of
+        // lines, so that their axes are aligned.
         for row in self.panels.chunks(columns) {
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
@@ -85,7 +87,7 @@ impl Figure {
             }
             top += lines * 1.3 * font + 0.7 * font + 0.66 * cell + gap;
         }
-        // Below the panels: legend, crossovers, explanations.
+        // Below the panels, draw the legend, the crossovers and the explanations.
         top = legend::names(&mut scene, self, top, font);
         top = legend::crossings(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
@@ -94,7 +96,7 @@ impl Figure {
     }
 }
 
-/// Draws a title at the top of the page; returns its lower end.
+/// Draws a title at the top of the page. Returns the y coordinate of its lower end.
 pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     let mut top = font;
     for line in wrapped(title, 1.2 * font, scene.width - 2.0 * font) {
@@ -105,12 +107,12 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     top
 }
 
-/// Draws remarks below everything else; returns their lower end.
+/// Draws remarks below everything else. Returns the y coordinate of their lower end.
 pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64) -> f64 {
     let mut top = top;
     for remark in remarks {
         top += 0.3 * font;
-        // The backticks around names are left out.
+        // The backticks that enclose names in a remark are not drawn.
         for line in wrapped(&remark.replace('`', ""), font, scene.width - 4.0 * font) {
             top += 1.2 * font;
             scene.text((2.0 * font, top), &line, font, Anchor::Start);
@@ -119,11 +121,11 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     top
 }
 
-/// A legend whose entries stand side by side, on as many lines as needed.
+/// A legend with entries side by side, on as many lines as needed.
 pub(crate) struct LegendRow {
     left: f64,
     right: f64,
-    /// The start of the next entry, on its base line.
+    /// The position at which the next entry starts, on its base line.
     at: (f64, f64),
     font: f64,
 }
@@ -133,7 +135,7 @@ impl LegendRow {
         Self { left: font, right: scene.width - font, at: (font, top), font }
     }
 
-    /// Returns the position of an entry of this width.
+    /// Reserves space for an entry of the width `wide`, and returns its position.
     pub(crate) fn place(&mut self, wide: f64) -> (f64, f64) {
         if self.at.0 > self.left && self.at.0 + wide > self.right {
             self.next();
@@ -148,13 +150,13 @@ impl LegendRow {
         self.at = (self.left, self.at.1 + 1.6 * self.font);
     }
 
-    /// Returns the lower end of the last line.
+    /// Returns the y coordinate of the lower end of the last line.
     pub(crate) fn end(&self) -> f64 {
         self.at.1 + 0.5 * self.font
     }
 }
 
-/// Returns the letter of a crossover: a, b, ..., z, a1, b1, etc.
+/// Returns the letter that marks the crossover with this index: a, b, ..., z, a1, b1, etc.
 fn letter(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }

@@ -15,9 +15,9 @@ use titles::{shared_x_note, titles};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     pub x: f64,
-    /// The mean over repetitions.
+    /// The mean of the quantity over repetitions.
     pub y: f64,
-    /// The 95 % interval of the mean, if there is a spread.
+    /// The 95 % confidence interval of the mean, if the repetitions differ.
     pub interval: Option<Interval>,
 }
 
@@ -25,20 +25,20 @@ pub struct Point {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Curve {
     pub name: String,
-    /// The points, by x.
+    /// The points, in increasing order of x.
     pub points: Vec<Point>,
-    /// The lines that join points. Each line is a list of positions; there are several if the curve
-    /// is interrupted.
+    /// The lines that connect the points. Each line is a list of positions. There are several lines
+    /// if the curve has gaps.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
-/// A crossover and its height in the figure.
+/// A crossover, with its y value in the figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossing {
     /// The crossover of completion times.
     pub crossover: Crossover,
-    /// The height of the two curves at the crossover; `None` if the figure shows a quantity that is
-    /// not a time, because then the curves need not meet.
+    /// The y value of both curves at the crossover. It is `None` if the figure shows a quantity
+    /// that does not depend on time alone, because then the two curves need not meet there.
     pub y: Option<f64>,
 }
 
@@ -62,16 +62,16 @@ pub struct FigureOptions<'a> {
     pub x: Axis,
     /// The quantity of the y axis.
     pub y: Quantity,
-    /// Which axes are logarithmic; `None` chooses by the values.
+    /// Which axes are logarithmic; `None` chooses this from the values.
     pub log: Option<LogScales>,
-    /// The algorithm to which ratios refer.
+    /// The baseline by which ratios are computed.
     pub baseline: Option<&'a str>,
-    /// The title; `None` takes what all cases have in common.
+    /// The title; `None` stands for the settings that all cases have in common.
     pub title: Option<&'a str>,
     /// Labels of algorithms, in the order of the legend. Other algorithms follow under their own
     /// names.
     pub labels: &'a [(String, String)],
-    /// Whether the lower bound is shown as a curve.
+    /// Whether the lower bound is drawn as a curve.
     pub bound: bool,
 }
 
@@ -84,7 +84,7 @@ pub struct Figure {
     pub y: Quantity,
     /// Which axes are logarithmic.
     pub log: LogScales,
-    /// The title, which is what all panels have in common unless one was given.
+    /// The title: the given one, or the settings that all panels have in common.
     pub title: String,
     /// The label of the y axis.
     pub y_label: String,
@@ -93,19 +93,19 @@ pub struct Figure {
     pub labels: Labels,
     pub styles: Styles,
     pub panels: Vec<Panel>,
-    /// What is not shown, and why.
+    /// Notes on what is not shown, and why.
     pub notes: Vec<String>,
     /// Remarks that are part of the figure, such as unequal charges for rearrangement.
     pub remarks: Vec<String>,
 }
 
-/// Why a figure cannot be made.
+/// The reason why a figure cannot be made.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FigureError {
     /// The rows cannot be compared.
     #[error(transparent)]
     Rows(#[from] CompareError),
-    /// No row has both quantities.
+    /// No row has values for both axes.
     #[error("no row has values of {0} (x axis) and {1} (y axis)")]
     Nothing(&'static str, &'static str),
     /// The figure has too many panels.
@@ -115,32 +115,33 @@ pub enum FigureError {
         /// The columns in which the panels differ.
         differ: String,
     },
-    /// All cases have the same block size, network and machine.
+    /// All cases have the same block size, network and machine, so there is no map.
     #[error("a map needs rows of two block sizes, or of two networks or machines")]
     NoMap,
     #[error("no row has values for the bars")]
     NoBars,
-    /// A label is given for an unknown algorithm.
+    /// A label was given for an unknown algorithm.
     #[error(transparent)]
     Label(#[from] UnknownLabel),
-    /// A lower bound was requested with a quantity other than time.
+    /// A lower bound was requested in a figure that does not show times.
     #[error("a lower bound can only be shown with completion times, not with {0}")]
     BoundOfTimes(&'static str),
-    /// There are too many curves to distinguish.
+    /// There are more curves than distinguishable styles.
     #[error("the rows have {0} algorithms, a figure has room for {most}: choose some with --algorithm", most = Figure::MOST_CURVES)]
     ManyCurves(usize),
 }
 
-/// The number of straight pieces that approximate a curved line between two points.
+/// The number of straight pieces that approximate a curved line between two neighbouring points.
 const PIECES: u32 = 24;
 
 impl Figure {
     /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
-    /// The maximum number of curves that differ in a grey print, by marker and dashes.
+    /// The maximum number of curves. This many can be distinguished by marker and dashes in a grey
+    /// print.
     pub const MOST_CURVES: usize = 12;
 
-    /// Makes the figure of the rows of files, given with their names.
+    /// Makes a figure from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         files: &[(String, Vec<Record>)],
         options: &FigureOptions<'_>,
@@ -148,7 +149,7 @@ impl Figure {
         if options.bound && options.y != Quantity::Time {
             return Err(FigureError::BoundOfTimes(options.y.label()));
         }
-        // Group the rows into families along the x axis, and make a panel of each.
+        // Group the rows into families along the x axis. Each family becomes a panel.
         let comparison = compare(files, options.baseline)?;
         let has_named_baseline = options.baseline.is_some();
         let rows = FigureData {
@@ -173,7 +174,7 @@ impl Figure {
         if panels.is_empty() {
             return Err(FigureError::Nothing(options.x.label(), options.y.label()));
         }
-        // Order the names for the legend: labelled ones first.
+        // Order the names for the legend: those with a given label come first.
         let mut names: Vec<String> = panels
             .iter()
             .flat_map(|(_, panel)| &panel.curves)
@@ -192,7 +193,7 @@ impl Figure {
         if panels.len() > Self::MOST_PANELS {
             return Err(FigureError::ManyPanels { count: panels.len(), differ });
         }
-        // Note what is not shown.
+        // Collect notes on what is not shown.
         let mut notes = comparison.notes.clone();
         let without = |n: usize, what: &'static str, why: String| {
             (n > 0).then(|| format!("not shown: {} {why}", count(n, what)))
@@ -238,7 +239,7 @@ impl Figure {
         self.labels.name(name)
     }
 
-    /// Returns whether some point has an error bar.
+    /// Returns whether any point has an error bar.
     pub(crate) fn has_bars(&self) -> bool {
         let mut points =
             self.panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
@@ -263,18 +264,19 @@ impl Figure {
     }
 }
 
-/// The compared rows, and the quantity to show of them.
+/// The compared rows, and the quantity of the y axis.
 struct FigureData<'a> {
     files: &'a [(String, Vec<Record>)],
     comparison: &'a Comparison,
     y: Quantity,
-    /// Whether ratios refer to an algorithm that the user has_named_baseline.
+    /// Whether the user has named the baseline of ratios. Otherwise the fastest algorithm is the
+    /// baseline.
     has_named_baseline: bool,
-    /// Whether the lower bound is shown.
+    /// Whether the lower bound is drawn.
     bound: bool,
 }
 
-/// The name of the curve of the lower bound.
+/// The name of the curve that shows the lower bound.
 pub(crate) const BOUND: &str = "lower bound";
 
 impl FigureData<'_> {
@@ -283,7 +285,7 @@ impl FigureData<'_> {
         (group, &group.lines[line])
     }
 
-    /// Returns the mean of the quantity, and its interval.
+    /// Returns the mean of the quantity, and its confidence interval.
     fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
         if self.y == Quantity::Ratio {
             return line.ratio.as_ref().map(|r| (r.value, r.interval));
@@ -293,7 +295,7 @@ impl FigureData<'_> {
         Summary::of(&values?).map(|s| (s.mean, s.interval))
     }
 
-    /// Returns the points of a curve; cases without the quantity are skipped.
+    /// Returns the points of a curve. Cases without a value of the quantity are skipped.
     fn points(&self, curve: &TimeCurve) -> Vec<Point> {
         let point = |point: &swapmeet_results::analysis::Point| {
             let (y, interval) = self.value(self.line(point.group, point.line).1)?;
@@ -302,7 +304,7 @@ impl FigureData<'_> {
         curve.points.iter().filter_map(point).collect()
     }
 
-    /// Returns the number of cases on the axis that lack the quantity.
+    /// Returns the number of cases that have a position on the x axis but no value of the quantity.
     fn count_without(&self, families: &[Family]) -> usize {
         let lines = families
             .iter()
@@ -344,9 +346,9 @@ impl FigureData<'_> {
                 points: points.clone(),
             });
         }
-        // Mark the crossovers.
+        // Add the crossovers.
         for crossover in crossovers {
-            // Curves of other quantities need not meet where times do.
+            // Curves of other quantities need not meet at a crossover of times.
             let is_of_times = matches!(self.y, Quantity::Time | Quantity::Ratio | Quantity::Bound);
             let curve = self
                 .interpolated(family, &crossover.after, crossover.within)
@@ -357,7 +359,8 @@ impl FigureData<'_> {
         (!panel.curves.is_empty()).then_some(panel)
     }
 
-    /// Returns the lower bound of each case, which is the same for all algorithms, as a curve.
+    /// Returns the curve of the lower bound. In each case, the lower bound is the same for all
+    /// algorithms.
     fn bound(&self, family: &Family, log: LogScales) -> Option<Curve> {
         let at = |x: &f64| {
             let on =
@@ -388,8 +391,9 @@ impl FigureData<'_> {
         (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
     }
 
-    /// Returns the positions of the line through an algorithm's points. A ratio to the fastest
-    /// algorithm has a corner at each crossover.
+    /// Returns the positions of the line through an algorithm's points. The line includes the x
+    /// values in `corners`, because a ratio to the fastest algorithm has a corner at each
+    /// crossover.
     fn line_through(
         &self,
         family: &Family,
@@ -417,8 +421,9 @@ impl FigureData<'_> {
         places
     }
 
-    /// Returns the quantity as a function of x between two neighbouring points, if it follows from
-    /// linearly interpolated times. Lines drawn by this function cross exactly where the times do.
+    /// Returns the quantity as a function of x between two neighbouring points, or `None` if the
+    /// quantity does not follow from linearly interpolated times. Lines drawn by this function
+    /// cross exactly where the times cross.
     fn interpolated(
         &self,
         family: &Family,
@@ -428,7 +433,7 @@ impl FigureData<'_> {
         if family.axis == Axis::Nodes {
             return None;
         }
-        // Linear interpolation of a value of the lines at both points.
+        // The position of x between both points, from 0 to 1.
         let share = move |x: f64| if left == right { 0.0 } else { (x - left) / (right - left) };
         let ends = |of: &dyn Fn(&Group, &ComparisonLine) -> Option<f64>| {
             let curve = family.curves.iter().find(|curve| curve.algorithm == algorithm)?;
@@ -439,9 +444,10 @@ impl FigureData<'_> {
             };
             Some((at(left)?, at(right)?))
         };
-        // Interpolates linearly between two values.
+        // Interpolates linearly between the values at both points.
         let even = move |(a, b): (f64, f64)| move |x: f64| a + (b - a) * share(x);
-        // Ratios are computed from interpolated times, so curves cross exactly where the times do.
+        // Compute ratios from interpolated times, so that curves cross exactly where the times
+        // cross.
         let time = even(ends(&|_, line| line.mean())?);
         match self.y {
             Quantity::Time => Some(Box::new(time)),
@@ -474,7 +480,7 @@ impl FigureData<'_> {
                     move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
                 Some(Box::new(move |x| time(x) / fastest(x)))
             }
-            // Counts are defined at the points alone.
+            // Counts have no values between the points.
             Quantity::Steps
             | Quantity::Messages
             | Quantity::LinkMessages

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-/// The labels that users gave to algorithms, in the order of the legend. Other algorithms are shown
-/// by their names.
+/// The labels that the user gave to algorithms, in the order of the legend. An algorithm without a
+/// label is shown by its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
-/// A label was given for an unknown algorithm.
+/// An error for a label that was given for an unknown algorithm.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("--label {name}: no algorithm has that name; there are {known}")]
 pub struct UnknownLabel {

@@ -1,7 +1,8 @@
 //! Figures and report pages from result rows.
 //!
-//! [`Figure::of`] turns rows into panels and curves, without positions on a page. The module `draw`
-//! lays these out as marks, and `marks` writes marks as SVG, PNG or PDF.
+//! [`Figure::of`] turns rows into panels and curves, which have no positions on a page yet. The
+//! module `draw` lays out panels and curves as marks on a page, and the module `marks` writes the
+//! marks as SVG, PNG or PDF.
 
 mod data;
 mod draw;

@@ -1,11 +1,11 @@
 //! Marks on a page, and the file formats in which they are written.
 //!
-//! The marks are our own because no plotting library we tried was sufficient. plotters rounds all
-//! positions to whole pixels (curves in a narrow column get steps), has no dashes, and needs the
-//! system's fonts to measure text. kuva had to be patched for legends, letters and dashes, and took
-//! a third of the compile time. Marks are written directly by tiny-skia and pdf-writer. resvg and
-//! svg2pdf, which use the same two libraries, would convert from SVG, but with fonts they take
-//! longer to compile than the rest of the workspace.
+//! This project has its own marks, because no plotting library that we tried was sufficient.
+//! plotters rounds all positions to whole pixels (so curves in a narrow column get steps), has no
+//! dashes, and needs the system's fonts to measure text. kuva had to be patched for legends,
+//! letters and dashes, and took a third of the compile time. tiny-skia and pdf-writer write the
+//! marks directly. resvg and svg2pdf, which are based on these two libraries, could convert SVG to
+//! PNG and PDF, but with fonts they take longer to compile than the rest of the workspace.
 
 pub(crate) mod outline;
 mod paper;
@@ -18,7 +18,7 @@ pub(crate) mod text;
 pub use paper::{Length, Paper};
 use scene::Scene;
 
-/// Why a picture could not be written.
+/// The reason why a picture could not be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DrawError {
     /// The size is zero or too large.
@@ -33,7 +33,7 @@ pub enum DrawError {
 pub struct Picture {
     scene: Scene,
     title: String,
-    /// The requested width.
+    /// The width that the user requested.
     width: Option<Length>,
 }
 
@@ -42,8 +42,8 @@ impl Picture {
         Self { scene, title: title.to_owned(), width: paper.width }
     }
 
-    /// Returns the picture as SVG, with text as text. Its width is limited to that of the
-    /// surrounding element.
+    /// Returns the picture as SVG. Text is written as text elements, not as outlines. The picture
+    /// is not wider than the surrounding element.
     pub fn svg(&self) -> String {
         let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),
@@ -52,7 +52,7 @@ impl Picture {
         svg::svg(&self.scene, &self.title, (&size(self.scene.width), &size(self.scene.height)))
     }
 
-    /// Returns the picture as PNG, with `scale` pixels for each pixel of the SVG.
+    /// Returns the picture as PNG. Each pixel of the SVG becomes `scale` by `scale` pixels.
     pub fn png(&self, scale: f64) -> Result<Vec<u8>, DrawError> {
         png::png(&self.scene, scale)
     }

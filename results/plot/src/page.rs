@@ -1,5 +1,5 @@
-//! A self-contained report page about result files: figures, tables, machines, and the commands
-//! that reproduce all rows. It has no script and loads nothing.
+//! A report page about result files, in a single HTML file: figures, tables, machines, and the
+//! commands that reproduce all rows. The page contains no script and loads no other file.
 
 use crate::draw::Drawable;
 use crate::figure::{Figure, FigureError, FigureOptions};
@@ -13,11 +13,11 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{CompareError, Record, as_html, command, compare, escaped};
 
-/// The options of a page.
+/// The options of a report page.
 #[derive(Debug, Clone, Copy)]
 pub struct PageOptions<'a> {
     pub title: &'a str,
-    /// The baseline of the comparison.
+    /// The baseline with which algorithms are compared.
     pub baseline: Option<&'a str>,
     /// The program that made the page, with its version.
     pub program: &'a str,
@@ -25,7 +25,7 @@ pub struct PageOptions<'a> {
 
 const HEAD: &str = include_str!("page/head.html");
 
-/// Returns the page about the rows of files, given with their names.
+/// Returns the report page about the rows of `files`, which are pairs of a file name and its rows.
 pub fn page(
     files: &[(String, Vec<Record>)],
     options: &PageOptions<'_>,
@@ -49,7 +49,7 @@ pub fn page(
     Ok(out)
 }
 
-/// Counts the rows by status.
+/// Formats the number of rows of each status.
 fn summary(files: &[(String, Vec<Record>)], rows: &[&Record]) -> String {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows {
@@ -72,7 +72,7 @@ fn summary(files: &[(String, Vec<Record>)], rows: &[&Record]) -> String {
     )
 }
 
-/// Returns a figure for each axis along which the cases vary.
+/// Returns the figures: one or two for each axis along which the cases vary.
 fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Styles) -> String {
     let mut out = String::new();
     let mut number = 0;
@@ -110,7 +110,8 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
                     );
                     out += &list(figure.notes.iter().map(|note| escaped(note)));
                 }
-                // A figure with too much in it is mentioned, because the reader expects it.
+                // If a figure would have too many panels or curves, a paragraph says so, because
+                // readers expect the figure.
                 Err(error @ (FigureError::ManyPanels { .. } | FigureError::ManyCurves(_))) => {
                     let what =
                         format!("No figure of {} against {}: {error}.", y.label(), x.label());
@@ -149,12 +150,12 @@ fn capital(sentence: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Returns whether some curve has several points.
+/// Returns whether any curve has several points.
 fn has_a_line(panel: &crate::figure::Panel) -> bool {
     panel.curves.iter().any(|curve| curve.points.len() > 1)
 }
 
-/// Describes each machine: its parameters and their sources.
+/// Returns a description of each machine: its parameters and their sources.
 fn machines(rows: &[&Record]) -> String {
     let specs: BTreeSet<(String, String)> = rows
         .iter()

@@ -8,23 +8,23 @@ use swapmeet_results::units::{number_to, size_to, tick_duration};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     Time,
-    /// Completion time divided by the baseline's.
+    /// Completion time divided by that of the baseline.
     Ratio,
     /// Completion time divided by the lower bound.
     Bound,
     /// Time added by sharing links or waiting for ports.
     Contention,
     Steps,
-    /// Messages over all steps.
+    /// The number of messages over all steps.
     Messages,
     /// The maximum number of messages on one link in one step.
     LinkMessages,
     /// The maximum number of bytes that one node holds.
     NodeBytes,
-    /// Size divided by time, as defined by nccl-tests.
+    /// Data size divided by time, as defined by nccl-tests.
     AlgorithmBandwidth,
-    /// Algorithm bandwidth times the share of the data that must pass through a node at least. It
-    /// is comparable to the bandwidth of a node.
+    /// The algorithm bandwidth times the minimum share of the data that must pass through a node.
+    /// It can be compared with the bandwidth of a node.
     BusBandwidth,
 }
 
@@ -45,8 +45,8 @@ impl Quantity {
         }
     }
 
-    /// Returns the quantity of a row. A ratio needs two rows, so this is the time of which it is
-    /// made.
+    /// Returns the quantity of a row. For a ratio, which needs two rows, returns the time from
+    /// which the ratio is computed.
     pub(crate) fn of(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         match self {
@@ -82,7 +82,7 @@ impl Quantity {
         }
     }
 
-    /// Formats a value for the axis with this many digits.
+    /// Formats a value for the axis with `figures` digits.
     pub fn text_to(self, value: f64, figures: usize) -> String {
         match self {
             Self::Time | Self::Contention => tick_duration(value, figures),
@@ -97,7 +97,8 @@ impl Quantity {
         }
     }
 
-    /// Returns the unit of the quantity in rows, after a comma.
+    /// Returns the unit that values of the quantity have in rows, with a comma before it, for the
+    /// label of an axis.
     pub(crate) fn unit_in_rows(self) -> &'static str {
         match self {
             Self::Time | Self::Contention => ", $\\mu$s",
@@ -112,16 +113,16 @@ impl Quantity {
         }
     }
 
-    /// Returns whether the quantity counts bytes, for which ticks are powers of 1024.
+    /// Returns whether the quantity is a number of bytes, so that ticks are powers of 1024.
     pub(crate) fn is_bytes(self) -> bool {
         self == Self::NodeBytes
     }
 }
 
-/// Returns algorithm and bus bandwidth in GB/s, as defined by nccl-tests (`doc/PERFORMANCE.md`).
-/// The algorithm bandwidth is S/t, where S is the size of all blocks with which a node begins or
-/// ends. The bus bandwidth is S/t times a factor of the collective. `None` if nccl-tests defines no
-/// factor, and if sizes differ.
+/// Returns the algorithm bandwidth and the bus bandwidth in GB/s, as defined by nccl-tests
+/// (`doc/PERFORMANCE.md`). The algorithm bandwidth is S/t, where S is the total size of the blocks
+/// that a node has at the start or at the end. The bus bandwidth is S/t times a factor that depends
+/// on the collective. `None` if nccl-tests defines no factor, or if the block sizes differ.
 fn bandwidths(record: &Record) -> Option<(f64, f64)> {
     let (time, block, n) = (record.time_us?, record.block_bytes? as f64, record.nodes as f64);
     let others = (n - 1.0) / n;
@@ -143,8 +144,9 @@ pub struct LogScales {
 }
 
 impl LogScales {
-    /// Chooses the axes for some values. Sizes and nodes span orders of magnitude, and so do most
-    /// quantities over them. A linear y axis is chosen only if the values span less than a decade.
+    /// Chooses logarithmic axes by the quantities and the values. Sizes, nodes and most quantities
+    /// span orders of magnitude. Ratios, link loads and quantities over the coefficient of
+    /// variation often do not, so their y axis is linear unless their values span a decade or more.
     pub fn suits(x: Axis, y: Quantity, values: impl Iterator<Item = f64>) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
@@ -158,8 +160,8 @@ impl LogScales {
 mod tests {
     use super::*;
 
-    /// The factors are those of nccl-tests' `doc/PERFORMANCE.md`, Summary, for 4 nodes, 3000 bytes
-    /// a block and 1 us.
+    /// The factors are those in the summary of nccl-tests' `doc/PERFORMANCE.md`, for 4 nodes,
+    /// blocks of 3000 bytes and a time of 1 µs.
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {

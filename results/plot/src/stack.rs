@@ -3,15 +3,16 @@
 use swapmeet_results::units::{duration, number, size};
 use swapmeet_results::{Parts, Record, parts};
 
-/// The quantity of a bar, as a sum of pieces.
+/// The quantity that a bar shows as a sum of pieces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StackKind {
     /// The parts of completion time.
     Parts,
-    /// Steps, and the additional rounds if messages on one link are sent one after another.
+    /// The number of steps, and the number of additional rounds that are needed if messages on the
+    /// same link are sent one after another.
     Steps,
-    /// Bytes on links: each byte sent counts once, and once more for each further link of its
-    /// route.
+    /// The bytes that all links carry. The first piece counts each sent byte once. The second piece
+    /// counts it once more for each further link of its route.
     Traffic,
 }
 
@@ -34,8 +35,8 @@ impl StackKind {
         }
     }
 
-    /// Returns the means of the pieces over rows, and their sum; `None` if no row has any. A piece
-    /// that does not apply to the rows is `None`.
+    /// Returns the mean of each piece over rows, and the sum of the means. Returns `None` if no row
+    /// has any piece. A single piece is `None` if it does not apply to the rows.
     pub(crate) fn of<'a>(
         self,
         rows: impl Iterator<Item = &'a Record>,
@@ -54,7 +55,7 @@ impl StackKind {
         (count > 0.0).then(|| (pieces.map(Some).to_vec(), pieces.iter().sum()))
     }
 
-    /// Returns the first piece and the total of a row.
+    /// Returns the first piece of a row, and the sum of both pieces.
     fn first_and_total(self, row: &Record) -> Option<[f64; 2]> {
         match self {
             Self::Parts => None,
@@ -68,7 +69,7 @@ impl StackKind {
         }
     }
 
-    /// Formats a value for people.
+    /// Formats a value with its unit.
     pub(crate) fn text(self, value: f64) -> String {
         match self {
             Self::Parts => duration(value),

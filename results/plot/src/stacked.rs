@@ -10,7 +10,8 @@ use crate::stack::StackKind;
 use std::collections::BTreeSet;
 use swapmeet_results::{Record, Setting, Status, compare, csv_table};
 
-/// The colours of the pieces, in order. Neighbours also differ in a grey print.
+/// The colours of the pieces, in order. Neighbouring colours can also be distinguished in a grey
+/// print.
 const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0x8f, 0xd0, 0xf5),
@@ -24,7 +25,7 @@ const COLOURS: [Colour; 7] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,
-    /// The means over rows, in the order of [`StackKind`]'s names.
+    /// The mean of each piece over the rows, in the order of [`StackKind`]'s names.
     pub pieces: Vec<Option<f64>>,
     /// The sum of the pieces.
     pub sum: f64,
@@ -33,18 +34,18 @@ pub struct Bar {
 /// The bars of cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarPanel {
-    /// What distinguishes the panel from the others.
+    /// The settings that distinguish the panel from the others.
     pub title: String,
-    /// The bars, shortest first.
+    /// The bars, in increasing order of length.
     pub bars: Vec<Bar>,
 }
 
 /// A figure of stacked bars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StackedBars {
-    /// The quantity of the bars.
+    /// The quantity that the bars show.
     pub stack: StackKind,
-    /// The title, which is what all panels have in common unless one was given.
+    /// The title: the given one, or the settings that all panels have in common.
     pub title: String,
     pub panels: Vec<BarPanel>,
     pub labels: Labels,
@@ -56,7 +57,7 @@ impl StackedBars {
     /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
 
-    /// Makes the bars of the rows of files, given with their names.
+    /// Makes bars from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         stack: StackKind,
         files: &[(String, Vec<Record>)],
@@ -98,7 +99,7 @@ impl StackedBars {
 }
 
 impl Drawable for StackedBars {
-    /// Formats all pieces of all bars; a piece that does not apply is empty.
+    /// Formats all pieces of all bars as CSV. If a piece does not apply, its field is empty.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns = self.stack.columns();
         let columns = ["panel", "algorithm"]
@@ -147,7 +148,7 @@ impl Drawable for StackedBars {
 }
 
 impl StackedBars {
-    /// Draws a panel below `top`; returns its lower end.
+    /// Draws a panel whose upper end is `top`. Returns the y coordinate of its lower end.
     fn panel(&self, scene: &mut Scene, panel: &BarPanel, top: f64, font: f64) -> f64 {
         let (small, high) = (0.9 * font, 1.7 * font);
         let mut top = top;
@@ -156,7 +157,7 @@ impl StackedBars {
             scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.6 * font;
-        // Names stand to the left of the bars, sums to their right.
+        // Names stand to the left of the bars, and sums stand to the right.
         let names = panel.bars.iter().map(|bar| width(self.labels.name(&bar.name), font));
         let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
         let sums = panel
@@ -206,7 +207,8 @@ impl StackedBars {
     }
 }
 
-/// Sets the title of each panel to what distinguishes it; returns what all have in common.
+/// Sets the title of each panel to the settings that distinguish it. Returns the settings that all
+/// panels have in common.
 fn title_panels(panels: &mut [(&Setting, BarPanel)]) -> Result<String, FigureError> {
     const CHOICES: [&str; 4] =
         ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];

@@ -1,6 +1,6 @@
-//! Styles of curves. Curves differ in marker and dashes, so that a grey print is sufficient, and
-//! also in colour. An algorithm has the same style in all figures of a report. It also has that
-//! style in other figures unless another algorithm takes it.
+//! Styles of curves. Curves can be distinguished by marker and dashes, so that a grey print is
+//! sufficient, and also by colour. An algorithm has the same style in all figures of a report. It
+//! also has that style in other figures, unless another algorithm has it there.
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
@@ -29,9 +29,9 @@ pub enum Marker {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Style {
     /// The colour. The colours are those of Okabe and Ito, which colour-blind people can
-    /// distinguish, without yellow, which is too light for a line.
+    /// distinguish. Their yellow is omitted, because it is too light for a line.
     pub colour: Colour,
-    /// The dashes; empty for a solid line.
+    /// The lengths of dashes and gaps; empty for a solid line.
     pub dashes: &'static [f64],
     pub marker: Marker,
 }
@@ -68,7 +68,7 @@ const MARKERS: [Marker; STYLES] = [
 
 /// Returns the style with this number.
 fn style_number(index: usize) -> Style {
-    // The first eight styles differ in their markers. The others repeat the markers with other
+    // The first eight styles have different markers. The others repeat these markers with different
     // dashes and colours.
     Style {
         colour: COLOURS[(index + index / STYLES) % STYLES],
@@ -77,18 +77,20 @@ fn style_number(index: usize) -> Style {
     }
 }
 
-/// The styles of algorithms that are shown together.
+/// The styles of the algorithms in a figure or report.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Styles(BTreeMap<String, usize>);
 
 impl Styles {
-    /// Assigns styles. An algorithm has the style that its name determines. If an algorithm earlier
-    /// in the alphabet has that style, it gets the next free one.
+    /// Assigns a style to each algorithm. A hash of the algorithm's name determines the preferred
+    /// style. If an algorithm earlier in the alphabet has that style, the algorithm gets the next
+    /// free one.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: std::collections::BTreeSet<&str> = names.into_iter().collect();
         let mut taken = BTreeMap::new();
         for (number, name) in names.into_iter().enumerate() {
-            // Each round assigns eight styles; the next round begins when all of them are taken.
+            // Styles are assigned in rounds of eight. The next round begins when all eight styles
+            // of a round are assigned.
             let (round, own) = (number / STYLES * STYLES, digest(name) % STYLES);
             let is_free = |index: &usize| !taken.values().any(|other| other == index);
             let index = (0..STYLES)
@@ -111,7 +113,7 @@ fn digest(name: &str) -> usize {
     let hash = name
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    // These bits give the most common algorithms different styles.
+    // With these bits of the hash, the most common algorithms have different styles.
     (hash >> 4) as usize
 }
 

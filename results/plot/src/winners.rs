@@ -1,5 +1,6 @@
-//! Figures of the fastest algorithms: block sizes horizontally, networks or machines vertically.
-//! Colour and marker show the algorithm, and the strength of the colour shows its margin.
+//! Figures that map the fastest algorithms. The horizontal axis shows block sizes, and the vertical
+//! axis shows networks or machines. Colour and marker show the algorithm, and the strength of the
+//! colour shows its margin.
 
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
@@ -16,7 +17,7 @@ use swapmeet_results::analysis::{
 use swapmeet_results::units::count;
 use swapmeet_results::{Record, compare, csv_table};
 
-/// The strength of the colour for each margin, and its label.
+/// For each margin: the strength of the colour, and the label.
 const MARGINS: [(Margin, f64, &str); 5] = [
     (Margin::Tied, 0.0, "not told apart"),
     (Margin::Under5, 0.2, "up to 5 %"),
@@ -31,13 +32,13 @@ pub struct WinnerFigure {
     /// The title; empty if none was given.
     pub title: String,
     pub maps: Vec<WinnerMap>,
-    /// All algorithms that are the fastest somewhere.
+    /// All algorithms that are the fastest in some case.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
     /// Remarks that are part of the figure, such as unequal charges for rearrangement.
     pub remarks: Vec<String>,
-    /// What is not shown, and why.
+    /// Notes on what is not shown, and why.
     pub notes: Vec<String>,
 }
 
@@ -45,7 +46,7 @@ impl WinnerFigure {
     /// The maximum number of maps.
     pub const MOST_MAPS: usize = 12;
 
-    /// Makes the maps of the rows of files, given with their names.
+    /// Makes maps from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         files: &[(String, Vec<Record>)],
         title: Option<&str>,
@@ -53,8 +54,9 @@ impl WinnerFigure {
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
         let WinnerMaps { maps: all, single_groups } = winner_maps(&comparison);
-        // Sizes on one network and one machine form a map with a single row, for either kind of
-        // rows. Such a map is shown if no other one has its cases.
+        // Sizes on one network and one machine form two equal maps with a single row: one over
+        // networks, one over machines. Only the map over networks is shown, and only if its cases
+        // are in no larger map.
         let is_single = |map: &WinnerMap| map.rows.len() == 1;
         let mut maps: Vec<WinnerMap> = all.iter().filter(|map| !is_single(map)).cloned().collect();
         let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
@@ -73,8 +75,8 @@ impl WinnerFigure {
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
         let labels = Labels::of(labels, &everyone)?;
-        // Algorithms that are never the fastest have styles, too, so that all styles are the same
-        // in a figure of curves.
+        // Algorithms that are never the fastest also get styles, so that a figure of curves gives
+        // each algorithm the same style as the map.
         let styles = Styles::of(everyone);
         let title = title.unwrap_or_default().to_owned();
         let workloads: BTreeSet<&str> = single_groups
@@ -102,8 +104,9 @@ impl WinnerFigure {
 }
 
 impl Drawable for WinnerFigure {
-    /// Formats all cells: map, row, size, fastest algorithm and its mean time, second algorithm and
-    /// its ratio, and the algorithms tied with the fastest.
+    /// Formats all cells as CSV. The columns are: map, row, size, the fastest algorithm and its
+    /// mean time, the second fastest algorithm and its ratio, and the algorithms tied with the
+    /// fastest.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns =
             ["map", "row", "block_bytes", "winner", "time_us", "second", "times_as_long", "level"];
@@ -130,7 +133,7 @@ impl Drawable for WinnerFigure {
     }
 
     fn remarks(&self) -> Vec<String> {
-        // The others are in the figure.
+        // The field `remarks` is not included, because its texts are drawn in the figure.
         self.notes.clone()
     }
 
@@ -159,7 +162,7 @@ impl WinnerFigure {
         })
     }
 
-    /// Draws a map below `top`; returns its lower end.
+    /// Draws a map whose upper end is `top`. Returns the y coordinate of its lower end.
     fn map(&self, scene: &mut Scene, map: &WinnerMap, top: f64, font: f64) -> f64 {
         let (small, high) = (0.9 * font, 2.2 * font);
         let mut top = top;
@@ -168,7 +171,7 @@ impl WinnerFigure {
             scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.7 * font;
-        // Rows: the label, then the cells.
+        // Draw the rows. Each has its label, then its cells.
         let longest = map.rows.iter().map(|row| width(row, small)).fold(0.0, f64::max);
         let left = font + longest.min(0.4 * scene.width) + 0.6 * font;
         let wide = (scene.width - font - left) / map.xs.len().max(1) as f64;
@@ -189,7 +192,8 @@ impl WinnerFigure {
             }
             top += high;
         }
-        // Block sizes below the columns, where their labels do not overlap.
+        // Write the block sizes below the columns, but omit a label that would overlap the one
+        // before it.
         let mut free = 0.0;
         for (column, x) in map.xs.iter().enumerate() {
             let (words, at) = (Axis::Block.text(*x), left + (column as f64 + 0.5) * wide);
@@ -238,14 +242,14 @@ impl WinnerFigure {
             hint += &format!("; not told apart from {}", winner.tied.join(", "));
         }
         scene.filled(inner, style.colour.paler(strength), Some(hint));
-        // The marker identifies the algorithm in a grey print.
+        // The marker identifies the algorithm if the figure is printed in grey.
         let colour = if strength > 0.5 { WHITE } else { style.colour };
         let radius = 0.18 * (bottom - top).min(right - left);
         let style = crate::style::Style { colour, ..style };
         scene.marks.push(marker(style, ((left + right) / 2.0, (top + bottom) / 2.0), radius, None));
     }
 
-    /// Draws the legend of algorithms and margins; returns its lower end.
+    /// Draws the legend of algorithms and margins. Returns the y coordinate of its lower end.
     fn legend(&self, scene: &mut Scene, top: f64, font: f64) -> f64 {
         let mut row = LegendRow::new(scene, top + font, font);
         for name in &self.names {

@@ -1,10 +1,10 @@
-//! Checks that rows are of one experiment: a name must stand for the same thing in all of them.
+//! Checks that rows belong to one experiment: a name must have the same definition in all of them.
 
 use crate::case_id::inputs;
 use crate::record::Record;
 use std::collections::HashMap;
 
-/// Two rows are of different experiments, or were made by different versions.
+/// An error for two rows that belong to different experiments or were made by different versions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{first} and {second} are not of one experiment: their {what} is `{a}` and `{b}`")]
 pub struct InconsistentRows {
@@ -18,8 +18,8 @@ pub struct InconsistentRows {
 /// The definitions of the names in the rows.
 #[derive(Default)]
 pub(super) struct Definitions {
-    /// The names of each kind. For each name: the place of the first row that defines it, and its
-    /// definition.
+    /// For each kind of name: each name, with the place of the first row that defines it and with
+    /// its definition.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 

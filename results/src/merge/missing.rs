@@ -7,11 +7,12 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// The cases without a row. There may be millions of them, so only the first ones are named.
+/// The cases without a row. There may be millions of them, so only the first ones are listed by
+/// name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MissingCases {
     pub named: Vec<String>,
-    /// The number of all missing cases, including the named ones.
+    /// The number of all missing cases, including the listed ones.
     pub count: usize,
 }
 
@@ -70,7 +71,8 @@ impl NamedValues {
     }
 }
 
-/// Returns the case of a combination; its other columns are unknown.
+/// Returns the case of a combination. Its other columns have default values, because they are
+/// unknown.
 fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) -> CaseId<&str> {
     let setting = Setting { topology, workload, machine, ..Setting::default() };
     let implementation = Implementation { algorithm, ..Implementation::default() };

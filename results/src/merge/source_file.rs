@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The limit for a pipe, whose contents take space on the disk. Files have none.
+/// The maximum size of a pipe, whose contents are copied to the disk. The size of a file is not
+/// limited.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
 /// A file of rows. The contents of a pipe, which can be read only once, are copied to a temporary
@@ -19,7 +20,7 @@ const MAX_PIPE_BYTES: u64 = 512 << 20;
 pub(super) struct SourceFile {
     pub(super) name: String,
     path: PathBuf,
-    /// The copy, which is removed when the source is dropped.
+    /// The copy of a pipe, which is removed when the source is dropped.
     copy: Option<TempPath>,
 }
 
@@ -77,8 +78,8 @@ impl<'a> RowReader<'a> {
         let OpenFile { reader, header } = self.opened(number)?;
         let mut place = csv::Position::new();
         place.set_byte(from);
-        // Rows of one file mostly follow each other. In that case the reader is at this position
-        // already and keeps its buffer.
+        // Rows of one file mostly follow each other. In that case the reader is already at this
+        // position and keeps its buffer.
         reader.seek(place).map_err(not_csv)?;
         let mut fields = csv::StringRecord::new();
         reader.read_record(&mut fields).map_err(not_csv)?;
@@ -88,7 +89,8 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// The limit of open files. There may be more shards than files that a process may open.
+        /// The maximum number of open files, because there may be more shards than files that a
+        /// process may open.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

@@ -61,7 +61,7 @@ fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
     ]
     .map(|(name, text)| (name.to_owned(), text))
     .into();
-    // One column for each status, so files of different runs have equal columns.
+    // Every status has a column, so that the files of all comparisons have the same columns.
     let count = |status: &Status| line.rows.get(status).copied().unwrap_or(0).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns

@@ -5,7 +5,7 @@ use crate::compare::Comparison;
 use std::fmt::Write as _;
 use swapmeet_core::text::is_unsafe;
 
-/// Formats a table and sentences for each group, then the remarks.
+/// Formats a table and sentences for each group, followed by the remarks.
 pub fn as_html(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Section { title, cells, sentences } in sections(comparison) {
@@ -38,7 +38,7 @@ fn class(is_figure: bool) -> &'static str {
     if is_figure { " class=\"number\"" } else { "" }
 }
 
-/// Marks up the names in a sentence, which stand between backticks, as code.
+/// Marks up the names in a sentence as code. In the sentence they are enclosed in backticks.
 fn with_names(sentence: &str) -> String {
     let mut out = String::new();
     for (i, part) in escaped(sentence).split('`').enumerate() {
@@ -77,7 +77,7 @@ mod tests {
     use crate::compare::tests::{files, row};
     use crate::record::Record;
 
-    /// Measured times are never exact, although each case was run once with a uniform size.
+    /// Measured times are never exact, even if each case was run once with a uniform size.
     #[test]
     fn measured_rows_are_not_called_exact() {
         let measured = |name, us| Record { model: "measured".to_owned(), ..row(name, 0, us) };

@@ -3,7 +3,7 @@
 use super::{Section, notes, sections};
 use crate::compare::Comparison;
 
-/// Formats a table and sentences for each group, then the remarks.
+/// Formats a table and sentences for each group, followed by the remarks.
 pub fn as_markdown(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Section { title, cells, sentences } in sections(comparison) {
@@ -35,7 +35,8 @@ fn plain(text: &str) -> String {
     without_html(text).replace('|', "\\|")
 }
 
-/// Escapes `<` where it could begin an HTML element. Markdown passes such elements on unchanged.
+/// Escapes `<` where it could begin an HTML element, because Markdown leaves such elements in the
+/// output.
 fn without_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

@@ -5,7 +5,7 @@ use crate::compare::Comparison;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 
-/// Formats a table and sentences for each group, then the remarks.
+/// Formats a table and sentences for each group, followed by the remarks.
 pub fn as_table(comparison: &Comparison) -> String {
     let mut out = String::new();
     for Section { title, cells, sentences } in sections(comparison) {

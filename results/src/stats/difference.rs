@@ -5,8 +5,8 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// Returns the two-sided p-value of Welch's t test that two means are equal; `None` for single
-/// values, and if neither sample has a spread.
+/// Returns the two-sided p-value of Welch's t test, whose null hypothesis is that both means are
+/// equal. `None` if a sample has a single value, or if neither sample has a spread.
 pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     let (sa, sb) = (a.standard_error()?, b.standard_error()?);
     let both = sa.hypot(sb);
@@ -18,10 +18,10 @@ pub fn welch_p(a: &Summary, b: &Summary) -> Option<f64> {
     Some((2.0 * distribution.sf(t)).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Returns the two-sided p-value of the Mann-Whitney U test that neither sample tends to be larger;
-/// `None` for single values, and if neither sample has a spread. The value is exact for small
-/// samples without ties. Otherwise it comes from the normal approximation, corrected for ties and
-/// continuity.
+/// Returns the two-sided p-value of the Mann-Whitney U test, whose null hypothesis is that neither
+/// sample tends to have larger values. `None` if a sample has a single value, or if neither sample
+/// has a spread. The p-value is exact for small samples without ties. Otherwise it is the normal
+/// approximation, corrected for ties and continuity.
 pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let spread = |sample: &[f64]| sample.iter().any(|v| *v != sample[0]);
     if a.len() < 2 || b.len() < 2 || !(spread(a) || spread(b)) {
@@ -32,10 +32,10 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
-    // The cost of the exact value; two samples of 100 values take as many steps. For samples of
-    // that size, the normal approximation is off by less than 0.001. For a small sample against a
-    // large one it is off by up to 0.03, but then the exact value is cheap: 2 values against
-    // 250,000 stay within the limit.
+    // The maximum number of steps for the exact p-value; two samples of 100 values need this many.
+    // For two samples of that size, the normal approximation is off by less than 0.001. For a small
+    // sample against a large one it is off by up to 0.03, but then the exact value is cheap: 2
+    // values against 250,000 need no more steps than the limit.
     const MOST_STEPS: usize = 1_000_000;
     let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
     if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
@@ -44,14 +44,14 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some(exact_p(u, fewer, more))
 }
 
-/// Returns the exact two-sided p-value of the Mann-Whitney U without ties: twice the share of the
-/// rank assignments in which U is at least as extreme.
+/// Returns the exact two-sided p-value of the Mann-Whitney statistic U for samples without ties.
+/// This is twice the share of rank assignments in which U is at least as extreme.
 ///
-/// statrs 0.19 cannot be used here: it returns the complement unless the first sample is the larger
-/// one.
+/// The exact p-value of statrs 0.19 cannot be used: unless the first sample is the larger one,
+/// statrs returns the complement instead of the p-value.
 fn exact_p(u: f64, n: usize, m: usize) -> f64 {
-    // `ways[k]` is the number of rank assignments with U = k. These are the coefficients of the
-    // Gaussian binomial, multiplied factor by factor: (1 - q^(m + i)) / (1 - q^i).
+    // `ways[k]` is the number of rank assignments with U = k. These numbers are the coefficients of
+    // the Gaussian binomial, which is the product over i of (1 - q^(m + i)) / (1 - q^i).
     let most = n * m;
     let mut ways = vec![0.0_f64; most + 1];
     ways[0] = 1.0;
@@ -63,16 +63,16 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // The two tails are equal, but the upper one would be a difference of large numbers, which
-    // loses the small values.
+    // Both tails have the same probability. The sum over the lower one is used, because the upper
+    // one would have to be computed as a difference of large numbers, which loses small values.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
 }
 
 /// Returns the difference of two means in pooled standard deviations: Hedges's g, which is Cohen's
-/// d corrected for its bias in small samples. `None` for single values, and if neither sample has a
-/// spread.
+/// d corrected for its bias in small samples. `None` if a sample has a single value, or if neither
+/// sample has a spread.
 pub fn effect(a: &Summary, b: &Summary) -> Option<f64> {
     let (freedom_a, freedom_b) = ((a.n - 1) as f64, (b.n - 1) as f64);
     let freedom = freedom_a + freedom_b;
@@ -90,16 +90,17 @@ mod tests {
         welch_p(&Summary::of(a).unwrap(), &Summary::of(b).unwrap())
     }
 
-    /// R: `t.test(extra ~ group, data = sleep)` gives t = -1.8608, df = 17.776, p = 0.07939;
-    /// `wilcox.test`, with ties, p = 0.06933.
+    /// Expected values are from R: `t.test(extra ~ group, data = sleep)` gives t = -1.8608, df =
+    /// 17.776, p = 0.07939; `wilcox.test`, with ties, gives p = 0.06933.
     #[test]
     fn students_sleep() {
         assert_near(welch(&SLEEP[0], &SLEEP[1]).unwrap(), 0.079_394_140_2);
         assert_near(mann_whitney_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.069_327_575_4);
     }
 
-    /// Permeability of the human chorioamnion, Hollander & Wolfe, Nonparametric Statistical Methods
-    /// (1973), page 69; the example of R's `wilcox.test`, where the one-sided p-value is 0.1272.
+    /// The permeability of the human chorioamnion, from Hollander & Wolfe, Nonparametric
+    /// Statistical Methods (1973), page 69. It is the example of R's `wilcox.test`, which gives the
+    /// one-sided p-value 0.1272.
     #[test]
     fn permeability_at_term_and_earlier() {
         let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -111,16 +112,18 @@ mod tests {
 
     #[test]
     fn small_samples_have_exact_p_values() {
-        // All of three are above all of three: 2 of the 20 rank assignments.
+        // All three values of the first sample are above all three of the second. Of the 20 rank
+        // assignments, 2 are as extreme.
         assert_near(mann_whitney_p(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap(), 0.1);
-        // Computed with scipy: 20 and 20 values, interleaved.
+        // The expected value was computed with scipy, for two interleaved samples of 20 values.
         let a: Vec<f64> = (0..20).map(f64::from).collect();
         let b: Vec<f64> = a.iter().map(|v| v + 3.5).collect();
         assert_near(mann_whitney_p(&a, &b).unwrap(), 0.085_914_019_985_7);
     }
 
-    /// Computed with integers of unlimited size, and confirmed with scipy. The normal approximation
-    /// is off by 0.004, 0.00002, 0.03, and by orders of magnitude in the last case.
+    /// The expected values were computed with integers of unlimited size, and confirmed with scipy.
+    /// The normal approximation is off by 0.004, 0.00002 and 0.03 in the first cases, and by orders
+    /// of magnitude in the last one.
     #[test]
     fn p_values_of_100_against_100_and_2_against_201_are_exact() {
         let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();
@@ -157,7 +160,7 @@ mod tests {
             (None, None)
         );
         assert_eq!((welch(&[5.0], &SLEEP[0]), mann_whitney_p(&[5.0], &SLEEP[0])), (None, None));
-        // A spread in one of the samples is enough.
+        // It is enough that one of the samples has a spread.
         assert!(welch(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
         assert!(mann_whitney_p(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
     }

@@ -1,8 +1,8 @@
 //! Correction of p-values for multiple tests.
 
-/// Corrects p-values for their number by Holm's method (Scandinavian Journal of Statistics 6, 1979).
-/// The probability that any comparison without a real difference has a corrected value below 0.05
-/// is at most 0.05. Missing values stay missing and do not count.
+/// Corrects p-values for the number of tests by Holm's method (Scandinavian Journal of Statistics
+/// 6, 1979). Among the comparisons without a real difference, the probability that any has a
+/// corrected value below 0.05 is at most 0.05. Missing values stay missing and do not count.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut known: Vec<(usize, f64)> =
         p.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
@@ -20,7 +20,8 @@ mod tests {
     use super::*;
     use crate::stats::tests::assert_near;
 
-    /// R: `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")`: 0.03, 0.06, 0.06, 0.02.
+    /// Expected values are from R: `p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm")` gives 0.03, 0.06,
+    /// 0.06, 0.02.
     #[test]
     fn the_correction_matches_r() {
         let corrected = holm(&[Some(0.01), Some(0.04), None, Some(0.03), Some(0.005)]);

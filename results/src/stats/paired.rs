@@ -1,6 +1,6 @@
-//! Statistics of paired samples. Repetition r of two algorithms has the same seed and therefore the
-//! same sizes. Effects of the sizes cancel in the difference of a pair, which removes most of the
-//! spread.
+//! Statistics of paired samples. Repetition r has the same seed for both algorithms and therefore
+//! the same sizes. The difference of a pair does not contain the effect that the sizes have on both
+//! times, which removes most of the spread.
 
 use super::{Interval, Ratio, Summary, t_quantile};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -10,8 +10,8 @@ fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-/// Returns the two-sided p-value of the paired t test that the mean difference is 0; `None` for
-/// single pairs, and if all differences are equal.
+/// Returns the two-sided p-value of the paired t test, whose null hypothesis is that the mean
+/// difference is 0. `None` if there is a single pair, or if all differences are equal.
 pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     let error = differences.standard_error().filter(|error| *error > 0.0)?;
@@ -19,11 +19,11 @@ pub fn paired_t_p(a: &[f64], b: &[f64]) -> Option<f64> {
     Some((2.0 * distribution.sf((differences.mean / error).abs())).min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// Returns the two-sided p-value of Wilcoxon's signed-rank test that differences are positive as
-/// often as negative. Pairs without a difference do not count. `None` for single pairs, and if all
-/// differences are equal. The value is exact for up to 200 pairs, with or without ties: all
-/// assignments of signs to ranks are counted. For more pairs it comes from the normal
-/// approximation, corrected for ties.
+/// Returns the two-sided p-value of Wilcoxon's signed-rank test, whose null hypothesis is that the
+/// differences are symmetric around 0. Pairs without a difference do not count. `None` if there is
+/// a single pair, or if all differences are equal. The p-value is exact for up to 200 pairs, with
+/// or without ties, because all assignments of signs to ranks are counted. For more pairs it is the
+/// normal approximation, corrected for ties.
 pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     const MOST_COUNTED: usize = 200;
     let all = differences(a, b);
@@ -32,7 +32,8 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     }
     let mut differences: Vec<f64> = all.into_iter().filter(|d| *d != 0.0).collect();
     differences.sort_by(|a, b| a.abs().total_cmp(&b.abs()));
-    // Twice the ranks: these are integers even where ties share a mean rank.
+    // Twice each rank, because tied values have the mean of their ranks, which may be half an
+    // integer.
     let mut ranks: Vec<usize> = Vec::new();
     for tied in differences.chunk_by(|a, b| a.abs() == b.abs()) {
         let twice = 2 * ranks.len() + tied.len() + 1;
@@ -47,8 +48,8 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the share of sign assignments in which the sum of positive ranks (doubled) is at least
-/// as extreme as `above`.
+/// Returns the share of sign assignments in which the sum of the positive ranks is at least as
+/// extreme as `above`. Ranks and sums are doubled.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // `ways[s]` is the number of assignments with the sum s.
@@ -63,7 +64,7 @@ fn counted(ranks: &[usize], above: usize) -> f64 {
     (2.0 * tail / (ranks.len() as f64).exp2()).min(1.0)
 }
 
-/// Returns the same share by the normal approximation of the sum.
+/// Returns the same share, computed by the normal approximation of the sum.
 fn approximated(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     let variance = ranks.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>() / 4.0;
@@ -72,15 +73,15 @@ fn approximated(ranks: &[usize], above: usize) -> f64 {
 }
 
 /// Returns the ratio of the means of paired samples of positive values, by the delta method as in
-/// [`ratio`](super::ratio()). Common variation of the pairs does not enter the variance, and
-/// Student's t has n - 1 degrees of freedom. `None` if the ratio is undefined.
+/// [`ratio`](super::ratio()). Variation that both values of a pair have in common does not enter
+/// the variance, and Student's t has n - 1 degrees of freedom. `None` if the ratio is undefined.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     let (own, base) = (Summary::of(a)?, Summary::of(b)?);
     let plain = super::ratio(&own, &base)?;
     if plain.interval.is_none_or(|interval| interval.is_point()) {
         return Some(plain);
     }
-    // The variance of the mean of a/ā - b/b̄ equals that of the logarithm of ā/b̄ (to first order).
+    // To first order, the logarithm of ā/b̄ has the same variance as the mean of a/ā - b/b̄.
     let relative: Vec<f64> = a.iter().zip(b).map(|(a, b)| a / own.mean - b / base.mean).collect();
     let error = Summary::of(&relative)?.standard_error()?;
     let half = t_quantile(own.n as f64 - 1.0) * error;
@@ -88,8 +89,8 @@ pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     Some(Ratio { value: plain.value, interval: Some(interval) })
 }
 
-/// Returns the mean difference in standard deviations of the differences (Cohen's d for pairs);
-/// `None` if the differences have no spread.
+/// Returns the mean difference, divided by the standard deviation of the differences (Cohen's d for
+/// pairs). `None` if the differences have no spread.
 pub fn paired_effect(a: &[f64], b: &[f64]) -> Option<f64> {
     let differences = Summary::of(&differences(a, b))?;
     differences.sd.filter(|sd| *sd > 0.0).map(|sd| differences.mean / sd)
@@ -101,14 +102,14 @@ mod tests {
     use crate::stats::ratio;
     use crate::stats::tests::{SLEEP, assert_near};
 
-    /// Hamilton's depression scale before and after, Hollander & Wolfe (1973), page 29; the example
-    /// of R's `wilcox.test`, two-sided.
+    /// Scores on Hamilton's depression scale before and after a treatment, from Hollander & Wolfe
+    /// (1973), page 29. They are the example of R's `wilcox.test`; the test here is two-sided.
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     #[expect(clippy::approx_constant, reason = "a measurement")]
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
 
-    /// R: `t.test(before, after, paired = TRUE)`, `wilcox.test(before, after, paired = TRUE)`: p =
-    /// 0.01618 and 0.03906 (20 of 512).
+    /// Expected values are from R: `t.test(before, after, paired = TRUE)` gives p = 0.01618, and
+    /// `wilcox.test(before, after, paired = TRUE)` gives p = 0.03906 (20 of 512 sign assignments).
     #[test]
     fn depression_before_and_after() {
         assert_near(paired_t_p(&BEFORE, &AFTER).unwrap(), 0.016_176_627_434_9);
@@ -116,9 +117,9 @@ mod tests {
         assert_near(wilcoxon_p(&AFTER, &BEFORE).unwrap(), 20.0 / 512.0);
     }
 
-    /// R: `t.test(extra ~ group, data = sleep, paired = TRUE)`: t = -4.0621, p = 0.002833. One
-    /// difference is 0; the other nine, some of them ties, all have the same sign: 2 of 512 sign
-    /// assignments.
+    /// Expected values are from R: `t.test(extra ~ group, data = sleep, paired = TRUE)` gives t =
+    /// -4.0621, p = 0.002833. One difference is 0. The other nine, some of which are tied, have the
+    /// same sign, so 2 of 512 sign assignments are as extreme.
     #[test]
     fn students_sleep_in_pairs() {
         assert_near(paired_t_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.002_832_890_197_4);

@@ -1,5 +1,5 @@
-//! The legend. It stands below the panels, so that it covers nothing. Each entry has the line and
-//! marker of its curve; the crossovers follow.
+//! The legend. It stands below the panels, so that it covers no curve. Each entry shows the line
+//! and the marker of its curve. The descriptions of the crossovers follow.
 
 use super::marker::marker;
 use super::panel::BOUND_DASHES;
@@ -8,7 +8,8 @@ use crate::figure::{BOUND, Figure};
 use crate::marks::scene::{Anchor, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 
-/// Draws the names of curves, in as many columns as fit; returns the lower end.
+/// Draws the names of the curves in as many columns as fit. Returns the y coordinate of the lower
+/// end.
 pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let (sample, gap, row) = (3.4 * font, 0.8 * font, 1.7 * font);
     let room = scene.width - 2.0 * font;
@@ -21,7 +22,8 @@ pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> 
     let column = sample + gap + longest + 2.0 * font;
     let fit =
         ((room + 2.0 * font) / column).floor().clamp(1.0, entries.len().max(1) as f64) as usize;
-    // The rows are filled evenly: five entries become three and two, not four and one.
+    // Distribute the entries evenly over the rows: five entries become rows of three and two, not
+    // four and one.
     let columns = entries.len().div_ceil(entries.len().div_ceil(fit).max(1)).max(1);
     let left = ((scene.width - columns as f64 * column + 2.0 * font) / 2.0).max(font);
     let mut top = top;
@@ -46,7 +48,8 @@ pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> 
     top
 }
 
-/// Draws the description of each crossover after its letter; returns the lower end.
+/// Draws the letter and the description of each crossover. Returns the y coordinate of the lower
+/// end.
 pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let left = 2.0 * font;
     let mut top = top;
@@ -65,7 +68,8 @@ pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64)
     top
 }
 
-/// Explains the error bars, if there are any; returns the lower end.
+/// Draws an explanation of the error bars, if there are any. Returns the y coordinate of its lower
+/// end.
 pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     if !figure.has_bars() {
         return top;

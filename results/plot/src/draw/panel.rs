@@ -1,4 +1,4 @@
-//! One panel: its axes, its curves, and rings at the crossovers.
+//! One panel: axes, curves, and rings at the crossovers.
 
 use super::letter;
 use super::marker::marker;
@@ -10,20 +10,20 @@ use crate::marks::text::{width, wrapped};
 use crate::quantity::Quantity;
 use swapmeet_results::analysis::Axis;
 
-/// The dashes of the lower bound, which no algorithm has.
+/// The dash pattern of the lower bound. No algorithm has this pattern.
 pub(super) const BOUND_DASHES: &[f64] = &[1.5, 2.5];
 
-/// The position of a panel on the page.
+/// The position and size of a panel on the page.
 pub(super) struct Frame {
-    /// Left end, including labels.
+    /// The left end of the panel, including labels.
     pub left: f64,
-    /// Upper end of the axes.
+    /// The upper end of the axes.
     pub top: f64,
-    /// Width, including labels.
+    /// The width of the panel, including labels.
     pub width: f64,
-    /// Height, including labels.
+    /// The height of the panel, including labels.
     pub height: f64,
-    /// Size of letters.
+    /// The font size.
     pub font: f64,
 }
 
@@ -42,7 +42,7 @@ impl Axes {
 }
 
 impl Frame {
-    /// Draws a panel. `letters` is the number of the letter of its first crossover.
+    /// Draws a panel. `letters` is the index of the letter that its first crossover gets.
     pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
         let axes = self.axes(figure, panel);
         self.frame(scene, figure, &axes);
@@ -66,7 +66,8 @@ impl Frame {
         for curve in &panel.curves {
             for point in &curve.points {
                 let (x, y) = axes.at((point.x, point.y));
-                // A marker on top of others is smaller, so that all are visible.
+                // A marker that lies on other markers is smaller than they are, so that all are
+                // visible.
                 let near = |(a, b): &&Position| (a - x).hypot(b - y) < 0.25 * self.font;
                 let size =
                     0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
@@ -77,7 +78,7 @@ impl Frame {
         self.crossings(scene, figure, panel, &axes, letters);
     }
 
-    /// Returns scales that contain all values, with room for the labels.
+    /// Returns the axes, with scales that contain all values and leave room for the labels.
     fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
         let font = self.font;
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
@@ -93,12 +94,14 @@ impl Frame {
         let mut x = Scale::around(points().map(|point| point.x), figure.log.x, 0.04);
         x.ends = (self.left + title * 1.3 * font + labels + 1.2 * font, self.left + self.width);
         let (x_ticks, beyond) = self.x_ticks(figure, panel, &x);
-        // Leave room for the last label, which may extend beyond the axis by half its length.
+        // Shorten the axis, so that there is room for the last label, which may extend beyond the
+        // end of the axis by half its length.
         x.ends.1 -= beyond;
         Axes { x, y, x_ticks, y_ticks }
     }
 
-    /// Returns as many ticks as fit, and how far the last label extends beyond the axis.
+    /// Returns as many ticks as fit, and the length by which the last label extends beyond the
+    /// axis.
     fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> (Vec<Tick>, f64) {
         let size = 0.9 * self.font;
         let text = |value: f64, figures: usize| figure.x.text_to(value, figures);
@@ -115,8 +118,8 @@ impl Frame {
             panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
         own.dedup();
-        // There are no networks between two networks, so the ticks are the panel's own numbers of
-        // nodes, if they fit.
+        // Use the numbers of nodes of the panel's own networks as ticks if they fit, because there
+        // are no networks between two networks.
         let own: Vec<Tick> =
             own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
         let ticks = if figure.x == Axis::Nodes && apart(&own) {
@@ -133,7 +136,7 @@ impl Frame {
         let (font, size) = (self.font, 0.9 * self.font);
         let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
         let line = 0.07 * font;
-        // Ticks, labels and grid lines.
+        // Draw ticks, labels and grid lines.
         for tick in &axes.x_ticks {
             let (x, is_named) = (axes.x.at(tick.value), !tick.label.is_empty());
             if is_named {
@@ -152,12 +155,12 @@ impl Frame {
             let length = if is_named { 0.4 } else { 0.2 };
             scene.line(vec![(left, y), (left - length * font, y)], GREY, line, &[]);
         }
-        // A line at the ratio 1.
+        // Draw a line at the ratio 1.
         if figure.y == Quantity::Ratio && axes.y.holds(1.0) {
             let y = axes.y.at(1.0);
             scene.line(vec![(left, y), (right, y)], GREY, line, &[1.0, 3.0]);
         }
-        // The border, and the labels of both axes.
+        // Draw the border and the labels of both axes.
         let border = ShapeStyle {
             fill: None,
             stroke: Some(Stroke { colour: GREY, width: line, dashes: &[] }),
@@ -227,7 +230,7 @@ impl Frame {
         let font = self.font;
         let ((left, right), (bottom, top)) = (axes.x.ends, axes.y.ends);
         let ring = 0.6 * font;
-        // The position of each crossover, and whether it gets a ring.
+        // For each crossover: its position on the page, and whether it gets a ring.
         let places: Vec<(Position, bool)> = panel
             .crossings
             .iter()
@@ -235,8 +238,8 @@ impl Frame {
                 let (from, to) = crossing.crossover.within;
                 match crossing.y {
                     Some(y) => ((axes.x.at(crossing.crossover.x), axes.y.at(y)), true),
-                    // The position between two networks has no meaning, so the letter stands in the
-                    // middle.
+                    // A position between two networks has no meaning, so the letter stands halfway
+                    // between them.
                     None if figure.x == Axis::Nodes => {
                         (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false)
                     }
@@ -277,7 +280,7 @@ impl Frame {
                         .iter()
                         .all(|[cl, ct, cr, cb]| r < *cl || *cr < l || b < *ct || *cb < t)
             };
-            // The letter stands next to the ring, and further away if that place is covered.
+            // Put the letter next to the ring, or further away if that position is covered.
             let free = (0..48)
                 .map(label_offset)
                 .map(|(dx, dy)| text((dx * font, dy * font)))
@@ -289,16 +292,17 @@ impl Frame {
     }
 }
 
-/// Returns candidate positions relative to a crossover: eight directions, starting at the lower
-/// right, then the same further away.
+/// Returns the candidate position with this number for a letter, relative to its crossover. The
+/// first eight positions surround the crossover, starting at the lower right. The following groups
+/// of eight have the same directions but are further away.
 fn label_offset(number: u32) -> (f64, f64) {
     let (distance, turn) =
         (1.25 + 0.7 * f64::from(number / 8), f64::from(number % 8) * std::f64::consts::FRAC_PI_4);
     (distance * (turn + 0.9).cos(), distance * (turn + 0.9).sin())
 }
 
-/// Returns the heights of a point and of both ends of its error bar. On a logarithmic axis, a bar
-/// that reaches 0 ends at a tenth of its point.
+/// Returns the y values of a point and of both ends of its error bar. On a logarithmic axis, the
+/// lower end is at least a tenth of the point's value, because the bar may reach 0.
 fn heights(figure: &Figure, point: &Point) -> [f64; 3] {
     let least = if figure.log.y { point.y / 10.0 } else { f64::MIN };
     let (low, high) = point.interval.map_or((point.y, point.y), |i| (i.low, i.high));

@@ -3,17 +3,17 @@
 /// The mapping from values to positions on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scale {
-    /// Whether the scale is logarithmic.
+    /// Whether the axis is logarithmic.
     pub log: bool,
-    /// The value at the beginning.
+    /// The value at the beginning of the axis.
     pub low: f64,
-    /// The value at the end.
+    /// The value at the end of the axis.
     pub high: f64,
-    /// The positions of beginning and end on the page.
+    /// The positions of the beginning and the end of the axis on the page.
     pub ends: (f64, f64),
 }
 
-/// The base of the number system in which ticks are round numbers.
+/// The base whose powers and multiples are the round numbers for ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Ten,
@@ -30,12 +30,13 @@ pub(super) struct Tick {
 }
 
 impl Scale {
-    /// Returns a scale for values, with a margin at both ends.
+    /// Returns a scale that contains all values, with a margin at both ends of the axis.
     pub(super) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
-            // A single value gets a range of a factor of four, or of its own size.
+            // For a single value, choose a range: on a logarithmic axis a factor of four, otherwise
+            // the size of the value.
             0.0 if log => (least / 2.0, most * 2.0),
             0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
             _ if log => {
@@ -59,13 +60,13 @@ impl Scale {
         self.ends.0 + (self.ends.1 - self.ends.0) * share
     }
 
-    /// Returns whether a value lies between the ends.
+    /// Returns whether a value lies on the axis.
     pub(super) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Returns ticks with about `most` labels at most, all different. `text` formats a value with a
-    /// number of digits.
+    /// Returns ticks. At most about `most` of them have labels, which all differ. `text` formats a
+    /// value with a number of digits.
     pub(super) fn ticks(
         &self,
         base: Base,
@@ -83,7 +84,7 @@ impl Scale {
         ticks
     }
 
-    /// Returns the values of ticks with a label and without one.
+    /// Returns the values of the ticks with a label, and those of the ticks without one.
     fn values(&self, base: Base, most: usize) -> (Vec<f64>, Vec<f64>) {
         let factor = match base {
             Base::Ten => 10.0_f64,
@@ -91,7 +92,7 @@ impl Scale {
         };
         if self.log {
             let (first, last) = (self.low.log(factor), self.high.log(factor));
-            // A small tolerance, so that rounding does not lose a power at an end.
+            // The tolerance keeps a power at an end of the axis from being lost by rounding.
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             if powers.len() >= 3 || (base == Base::Ten && powers.len() == 2 && most < 6) {
@@ -124,7 +125,7 @@ impl Scale {
         all.filter(|value| self.holds(*value)).collect()
     }
 
-    /// Returns multiples of a round number.
+    /// Returns evenly spaced ticks: multiples of a round number.
     fn even(&self, base: Base, most: usize) -> Vec<f64> {
         let least = (self.high - self.low) / most as f64;
         let step = match base {

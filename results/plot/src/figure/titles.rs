@@ -1,9 +1,9 @@
-//! Titles of panels, and the note on points with equal x.
+//! Titles of panels, and the note on cases with equal x.
 
 use super::Panel;
 use swapmeet_results::analysis::{Axis, Family};
 
-/// Returns the note on values of x that several cases share.
+/// Returns the note on values of x that several cases have.
 pub(super) fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
     let mut shared: Vec<f64> =
         families.iter().flat_map(|family| family.shared_xs.iter().copied()).collect();
@@ -17,8 +17,8 @@ pub(super) fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
     (!shared.is_empty()).then_some(what)
 }
 
-/// Sets the title of each panel to what distinguishes it. Returns what all panels have in common,
-/// and the columns in which they differ.
+/// Sets the title of each panel to the settings in which panels differ. Returns the settings that
+/// all panels have in common, and the names of the columns in which they differ.
 pub(super) fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     type Part = fn(&Family) -> &str;
     const PARTS: [(Part, &str); 5] = [
@@ -30,8 +30,8 @@ pub(super) fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     ];
     let first = panels[0].0;
     let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
-    // The machine determines the model, so the model is shown only if machines are equal and models
-    // are not.
+    // The machine determines the model. Therefore the model is part of a title only if all machines
+    // are equal and the models are not.
     let is_shown = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
     let parts =
         PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);

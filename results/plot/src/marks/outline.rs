@@ -5,7 +5,7 @@ pub(crate) type Point = (f64, f64);
 /// One step along an outline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Step {
-    /// Moves to the start of the next closed or open path.
+    /// Moves to the start of the next path, which may be open or closed.
     Move(Point),
     Line(Point),
     /// A cubic curve: two control points and the end.
@@ -28,10 +28,10 @@ impl Outline {
         Self(steps)
     }
 
-    /// Returns a circle of four curves.
+    /// Returns a circle that consists of four cubic curves.
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// The distance of control points from the ends of a quarter circle that gives the best
-        /// approximation, relative to the radius.
+        /// The distance of each control point from the nearer end of a quarter circle, relative to
+        /// the radius. This value gives the best approximation.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {

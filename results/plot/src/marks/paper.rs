@@ -1,9 +1,9 @@
-//! The size of a figure and of its letters.
+//! The size of a figure and its font size.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Units of length, with their pixels of 1/96 inch.
+/// Units of length, each with its number of pixels. A pixel is 1/96 inch.
 const UNITS: [(&str, f64); 5] =
     [("mm", 96.0 / 25.4), ("cm", 960.0 / 25.4), ("in", 96.0), ("pt", 96.0 / 72.0), ("px", 1.0)];
 
@@ -21,7 +21,7 @@ impl Length {
         self.count * self.pixels
     }
 
-    /// Returns the length of this many pixels, in the same unit.
+    /// Returns the length that equals `pixels`, in the unit of this length.
     pub(crate) fn of_pixels(self, pixels: f64) -> Self {
         Self { count: pixels / self.pixels, ..self }
     }
@@ -51,17 +51,17 @@ impl FromStr for Length {
     }
 }
 
-/// The width of a figure and the size of its letters.
+/// The width and the font size of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Paper {
-    /// The width; `None` depends on the number of panels.
+    /// The width; `None` chooses it by the number of panels.
     pub width: Option<Length>,
-    /// The size of letters; `None` is 9 points.
+    /// The font size; `None` is 9 points.
     pub font: Option<Length>,
 }
 
-/// The allowed widths in letters. Narrower figures have no room for axes, and wider ones have
-/// letters too small to read.
+/// The minimum and maximum width, in multiples of the font size. A narrower figure has no room for
+/// axes. In a wider one, the text is too small to read.
 pub(super) const LETTERS: (f64, f64) = (16.0, 400.0);
 
 impl Paper {
@@ -78,12 +78,13 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// Returns the number of panels side by side: two if their letters leave room.
+    /// Returns the number of panels side by side. It is two if both panels are wide enough for the
+    /// font size.
     pub(crate) fn columns(&self, panels: usize) -> usize {
         if panels > 1 && self.width(panels) >= 52.0 * self.font() { 2 } else { 1 }
     }
 
-    /// Errors if the figure would be too narrow or too wide for its letters.
+    /// Errors if the figure is too narrow or too wide for its font size.
     pub fn check(&self) -> Result<(), String> {
         let letters = self.width(2) / self.font();
         let (least, most) = LETTERS;

@@ -1,5 +1,5 @@
-//! PDF output with one page, by pdf-writer. Letters are drawn as outlines, so the page looks the
-//! same everywhere and needs no font.
+//! PDF output by pdf-writer, with a single page. Letters are drawn as outlines, so the page looks
+//! the same everywhere and needs no font.
 
 use super::outline::Step;
 use super::scene::{Colour, Scene};
@@ -7,7 +7,7 @@ use miniz_oxide::deflate::compress_to_vec_zlib;
 use pdf_writer::types::LineCapStyle;
 use pdf_writer::{Content, Filter, Finish, Pdf, Rect, Ref, TextStr};
 
-/// Points of 1/72 inch in a pixel of 1/96 inch.
+/// The number of points (1/72 inch) in a pixel (1/96 inch).
 const POINT: f32 = 0.75;
 
 /// Returns the picture as PDF; a pixel of the scene is 1/96 inch on paper.
@@ -29,11 +29,11 @@ pub(super) fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
 
 fn content(scene: &Scene, height: f32) -> Vec<u8> {
     let mut content = Content::new();
-    // The y axis of PDF points upwards.
+    // Flip the y axis, because in PDF it points upwards.
     content.transform([POINT, 0.0, 0.0, -POINT, 0.0, height]);
     let narrow = |(x, y): (f64, f64)| (x as f32, y as f32);
     for shape in scene.shapes() {
-        // PDF sets colour and line style before the path.
+        // In PDF, the colour and line style of a path are set before the path.
         if let Some(stroke) = shape.look.stroke {
             let [r, g, b] = shares(stroke.colour);
             content

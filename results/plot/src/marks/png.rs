@@ -5,7 +5,7 @@ use super::outline::{Outline, Step};
 use super::scene::{Colour, Scene};
 use tiny_skia::{FillRule, LineCap, Paint, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
-/// Returns the picture as PNG, with `scale` pixels for each pixel of the scene.
+/// Returns the picture as PNG. Each pixel of the scene becomes `scale` by `scale` pixels.
 pub(super) fn png(scene: &Scene, scale: f64) -> Result<Vec<u8>, DrawError> {
     let (width, height) = ((scene.width * scale).ceil(), (scene.height * scale).ceil());
     let mut pixels =
@@ -38,7 +38,8 @@ fn paint(Colour(r, g, b): Colour) -> Paint<'static> {
     paint
 }
 
-/// Returns the path of an outline; `None` if it is empty, as for a text of spaces.
+/// Returns the path of an outline. Returns `None` if the outline is empty, as for a text that
+/// consists of spaces.
 fn path(outline: &Outline) -> Option<tiny_skia::Path> {
     let mut path = PathBuilder::new();
     let narrow = |(x, y): (f64, f64)| (x as f32, y as f32);

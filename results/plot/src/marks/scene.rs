@@ -4,7 +4,7 @@
 use super::outline::{Outline, Point};
 use super::text::{outline, width};
 
-/// Red, green, blue.
+/// A colour by its red, green and blue components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
@@ -17,7 +17,7 @@ pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
-    /// Mixes the colour with white; `share` is its own share, from 0 to 1.
+    /// Mixes the colour with white. `share` is the share of the colour, from 0 to 1.
     pub(crate) fn paler(self, share: f64) -> Self {
         let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
         Self(mix(self.0), mix(self.1), mix(self.2))
@@ -29,7 +29,8 @@ impl Colour {
 pub(crate) struct Stroke {
     pub colour: Colour,
     pub width: f64,
-    /// Lengths of dash, gap, dash, etc.; empty for a solid line.
+    /// The lengths of dashes and gaps, alternating and starting with a dash. Empty for a solid
+    /// line.
     pub dashes: &'static [f64],
 }
 
@@ -40,29 +41,29 @@ pub(crate) struct ShapeStyle {
     pub stroke: Option<Stroke>,
 }
 
-/// The part of a text that stands at its position.
+/// The part of a text that is placed at the text's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// The first letter.
+    /// The start of the first letter.
     Start,
-    /// The middle.
+    /// The middle of the text.
     Middle,
-    /// The last letter.
+    /// The end of the last letter.
     End,
 }
 
 /// A text on the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
-    /// The position, on the base line.
+    /// The position of the anchor, on the base line.
     pub at: Point,
     pub words: String,
     pub size: f64,
-    /// The part of the text that stands at the position.
+    /// The part of the text that is placed at the position.
     pub anchor: Anchor,
-    /// Whether the text runs upwards.
+    /// Whether the text is rotated, so that it runs upwards.
     pub turned: bool,
-    /// Whether the text stands on other marks and therefore needs a white edge.
+    /// Whether the text is drawn over other marks and therefore has a white edge.
     pub halo: bool,
 }
 
@@ -98,7 +99,7 @@ pub(crate) struct Scene {
 }
 
 impl Text {
-    /// Returns the length of the text, and the length before its position.
+    /// Returns the length of the whole text, and the length of the part before its position.
     fn extent(&self) -> (f64, f64) {
         let length = width(&self.words, self.size);
         let before = match self.anchor {
@@ -109,7 +110,7 @@ impl Text {
         (length, before)
     }
 
-    /// Returns the left, top, right and bottom of the covered area.
+    /// Returns the left, top, right and bottom edges of the area that the text covers.
     pub(crate) fn bounds(&self) -> [f64; 4] {
         let (length, before) = self.extent();
         let ((x, y), above, below) = (self.at, 0.76 * self.size, 0.24 * self.size);
@@ -120,7 +121,7 @@ impl Text {
         }
     }
 
-    /// Returns the outlines of the letters at their positions.
+    /// Returns the outlines of the letters at their positions on the page.
     fn outline(&self) -> Outline {
         let (left, top) = self.at;
         let turned = self.turned;
@@ -130,7 +131,7 @@ impl Text {
     }
 }
 
-/// A mark as an outline, for formats without circles and text.
+/// A mark as an outline, for file formats in which circles and text are drawn as outlines.
 pub(crate) struct Shape {
     pub outline: Outline,
     /// The fill and stroke.

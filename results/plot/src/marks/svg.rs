@@ -1,10 +1,11 @@
-//! SVG output. Text stays text, and marks have tooltips.
+//! SVG output. Texts are written as text elements, and marks have tooltips.
 
 use super::scene::{Anchor, Colour, Mark, Scene, ShapeStyle};
 use std::fmt::Write as _;
 use swapmeet_results::escaped;
 
-/// Returns the picture. `width` and `height` are written as they are, such as `84mm`.
+/// Returns the picture as SVG. `width` and `height` are lengths with units, such as `84mm`, and are
+/// written unchanged.
 pub(super) fn svg(scene: &Scene, label: &str, (width, height): (&str, &str)) -> String {
     let (w, h) = (number(scene.width), number(scene.height));
     let mut out = format!(
@@ -30,7 +31,7 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
             let (points, look) = (points.join(" "), attributes(look, dash));
             writeln!(out, "<{name} points=\"{points}\"{look}{}", end(name, hint.as_deref()))
         }
-        // Hints become the title of an element, which browsers show on hovering.
+        // A hint becomes the title of an element, which browsers show as a tooltip.
         Mark::Circle { centre: (x, y), radius, look, hint } => {
             let (x, y, r) = (number(*x), number(*y), number(*radius));
             writeln!(
@@ -52,7 +53,7 @@ fn mark(out: &mut String, mark: &Mark, dash: f64) {
             } else {
                 String::new()
             };
-            // The halo separates a text from lines behind it.
+            // The halo separates a text from the lines behind it.
             let edge = number(0.25 * text.size);
             let halo = if text.halo {
                 format!(" stroke=\"#ffffff\" stroke-width=\"{edge}\" paint-order=\"stroke\"")

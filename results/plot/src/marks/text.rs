@@ -1,7 +1,8 @@
 //! Lengths, line breaks and outlines of texts.
 //!
-//! Lengths are those of DejaVu Sans, in which PNG and PDF are drawn. Browsers replace it by
-//! narrower fonts, so a text that fits here fits there, too.
+//! Lengths are those of DejaVu Sans, the font of PNG and PDF output. In SVG, browsers may replace
+//! DejaVu Sans by another font. Such fonts are narrower, so a text that fits by these lengths also
+//! fits in a browser.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
@@ -12,8 +13,8 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Returns the glyph of each letter, with its position and width for a font size of 1. Letters that
-/// the font lacks appear as an empty box.
+/// Returns the glyph of each letter, with its position and width at a font size of 1. A letter that
+/// the font does not contain is shown as an empty box.
 fn glyphs<'a>(
     face: &'a Face<'_>,
     words: &'a str,
@@ -34,8 +35,9 @@ pub(crate) fn width(words: &str, size: f64) -> f64 {
         .map_or(0.0, |face| glyphs(face, words).map(|(_, _, advance)| advance).sum::<f64>() * size)
 }
 
-/// Breaks a text into lines of at most this length, after spaces. A word that is longer than a line
-/// is also broken after punctuation within specs, or anywhere if necessary.
+/// Breaks a text into lines whose length is at most `most`. Lines are broken after spaces. A word
+/// that is longer than a line is also broken after the punctuation of a spec, or anywhere if
+/// necessary.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut line_with = |piece: &str| {
@@ -65,8 +67,9 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the outlines of all letters of a text that starts `before` its position. `place` maps a
-/// point, given along and above the base line, to the page.
+/// Returns the outlines of all letters of a text. The text starts at a distance of `before` to the
+/// left of its position. `place` maps a point to the page; its arguments are the distance of the
+/// point from the position along the base line, and its height above the base line.
 pub(super) fn outline(
     words: &str,
     size: f64,
@@ -84,8 +87,8 @@ pub(super) fn outline(
     Outline(pen.steps)
 }
 
-/// A pen that converts the outline of a letter. The font uses units of its own and a y axis that
-/// points upwards.
+/// A pen that converts the outline of a letter to positions on the page. In the font, outlines have
+/// units of their own and a y axis that points upwards.
 struct Pen<P> {
     steps: Vec<Step>,
     last: Point,
@@ -113,8 +116,8 @@ impl<P: Fn(f64, f64) -> Point> OutlineBuilder for Pen<P> {
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (from, control, to) = (self.last, self.at(x1, y1), self.at(x, y));
-        // Convert a quadratic curve to a cubic one: each control point lies two thirds of the way
-        // from an end to the quadratic control point.
+        // Convert a quadratic curve to a cubic one. Each cubic control point lies two thirds of the
+        // way from an end of the curve to the quadratic control point.
         let toward = |end: Point| {
             (end.0 + (control.0 - end.0) * 2.0 / 3.0, end.1 + (control.1 - end.1) * 2.0 / 3.0)
         };
@@ -157,7 +160,8 @@ mod tests {
 
     #[test]
     fn text_widths_match_the_font() {
-        // In DejaVu Sans, a digit takes 1303 of 2048 units, a space 651.
+        // In DejaVu Sans, the width of a digit is 1303/2048 of the font size, and that of a space
+        // is 651/2048.
         assert!((width("12", 2048.0) - 2606.0).abs() < 1e-9);
         assert!((width("1 2", 2048.0) - 3257.0).abs() < 1e-9);
         assert!(width("µ", 10.0) > 5.0);
