@@ -76,13 +76,13 @@ impl Reach {
     }
 }
 
-/// Positions of the forward collectors, and the gaps between them that may have a backward section.
+/// Positions of the forward collectors, and the gaps between them that can have a backward section.
 #[derive(Debug, Clone, Copy)]
 struct Anchors {
     /// Positions of the collectors along each side, in units of 1/[`PARTS`] of the side.
     along: [usize; 2],
-    /// Number of the gap with backward sections: `step` times k for cycle k about the centre. The
-    /// second backward section is half a cycle further.
+    /// Factor for the number of the gap that has a backward section: for cycle k about the centre,
+    /// it is gap `step` times k. A second backward section is half a cycle further.
     step: usize,
     /// Added to the number of the gap for cycles about the corner.
     shift: usize,
@@ -127,8 +127,8 @@ pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Sectio
 fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<Vec<Section>> {
     let anchored = |anchors: Anchors| by_anchors(squares, parameters, reach, anchors);
     match parameters.q {
-        // The middle of each side. For opposite sides, cycles about the centre alternately have
-        // room on the right or the left side, those about the corner on the top or the bottom side.
+        // The collectors are in the middle of each side. The backward section is alternately in gap
+        // 2 or 0 of the cycles about the centre, and in gap 3 or 1 of the cycles about the corner.
         1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
         2 => {
             USUAL.into_iter().chain(pairs().filter(|_| parameters.n <= SEARCHED)).find_map(anchored)
@@ -157,9 +157,10 @@ struct Assignable {
 }
 
 /// Returns the cycle of each item. As far as there is room, it is the cycle with the nearer
-/// collector, so that circuits are short.
+/// collector, so circuits are short.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // Items with the smallest difference between their cycles choose last and are exchanged first.
+    // Begin with the items whose distances on both cycles are most similar: `share` lets them
+    // choose last and exchanges them first.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);
@@ -319,7 +320,8 @@ fn by_anchors(
                 let collector = reach.collector(positions.len());
                 sections.push(Section { square: i, forward: false, positions, collector });
             }
-            // If the next collector is the first one, its position is counted one cycle less.
+            // The collector after the last gap is the first one. The nodes before it get positions
+            // that are one cycle lower.
             let (last, turn) = if k + 1 < own.len() {
                 (first + k + 1, 0)
             } else {

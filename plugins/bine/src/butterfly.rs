@@ -8,10 +8,10 @@
 //! | `bine-allreduce:variant=whole` | log2 p (alpha + m beta + m gamma) |
 //!
 //! In step i of a reduce-scatter an even rank r exchanges with rank r + `reach(i + 1)`, an odd one
-//! with rank r - `reach(i + 1)`: near ranks first, when messages are longest. A rank sends the
-//! parts that its partner, or a rank that the partner exchanges with later, completes. The
-//! allgather has the same steps in reverse order. The allreduce is a reduce-scatter followed by an
-//! allgather.
+//! with rank r - `reach(i + 1)`: near ranks first, when messages are longest. A rank sends to its
+//! partner the parts whose sums are completed by the partner, or by a rank with which the partner
+//! exchanges later. The allgather has the same steps in reverse order. The allreduce is a
+//! reduce-scatter followed by an allgather.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{

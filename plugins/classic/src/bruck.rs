@@ -13,11 +13,11 @@
 //! * allgather: ceil(log2 p) alpha + (p - 1) m beta.
 //!
 //! All-to-all: write the distance of a block to its destination in base k. For the digit with
-//! weight k^i and for each value j from 1 to k - 1, each rank sends to the rank j k^i after it all
-//! blocks whose distance has the value j in this digit.
+//! weight k^i and for each value j from 1 to k - 1, each rank sends to the rank j k^i positions
+//! after it all blocks whose distance has the value j in this digit.
 //!
 //! Allgather: each rank first has the blocks of k^i ranks. It sends them to the ranks k^i, 2 k^i,
-//! up to (k - 1) k^i before it, as far as the receiver lacks them.
+//! up to (k - 1) k^i positions before it, except blocks that the receiver already has.
 //!
 //! With one port there is one step for each receiver.
 

@@ -137,9 +137,9 @@ fn check_step_size(n: u64) -> Result<(), Stop> {
     )))
 }
 
-/// `pairwise`: (p - 1) (alpha + m beta); Thakur, Rabenseifner and Gropp (2005), section 4.5. In
-/// step s each rank exchanges with the rank at exclusive-or s if p is a power of two. Otherwise it
-/// sends to the rank s after it and receives from the rank s before it.
+/// `pairwise`: (p - 1) (alpha + m beta); Thakur, Rabenseifner and Gropp (2005), section 4.5. If p
+/// is a power of two, rank r exchanges with rank r xor s in step s. Otherwise it sends to the rank
+/// s positions after it and receives from the rank s positions before it.
 struct Pairwise;
 
 impl Algorithm for Pairwise {
@@ -192,7 +192,8 @@ impl Algorithm for Ring {
                 let to = (from + 1) % n;
                 let send = Blocks::new(from, to);
                 if problem.collective() == Collective::AllGather {
-                    // The block received in the last step is that of the rank `step` - 1 before.
+                    // The block received in the last step is that of the rank `step` - 1 positions
+                    // before the sender.
                     let newest = (from + n - (step - 1)) % n;
                     schedule.send(&send.origins(Set::one(newest)).copy().strict())?;
                 } else {

@@ -2,9 +2,10 @@
 //! m beta) if p is a power of three. A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient
 //! All-to-All Communication in Reconfigurable Networks*, arXiv 2605.26930 (2026).
 //!
-//! The rest of a block's shorter way round the ranks is 3^k t in step k. If t = 1 modulo 3, each
-//! rank sends the block to the rank 3^k after it; if t = 2 modulo 3, to the rank 3^k before it;
-//! otherwise the block stays. The values are the digits of the distance in balanced ternary.
+//! In step k, the remaining distance of a block around the ranks is 3^k t, counted in the direction
+//! in which t is smaller. If t = 1 modulo 3, each rank sends the block to the rank 3^k positions
+//! ahead in this direction; if t = 2 modulo 3, to the rank 3^k positions back; otherwise the block
+//! stays. The values 1, -1 and 0 of these cases are the digits of the distance in balanced ternary.
 
 use crate::ANYWHERE;
 use crate::bruck::Distances;
@@ -52,8 +53,9 @@ impl Algorithm for ReTri {
     }
 }
 
-/// For each distance round n ranks that is `weight` t, returns the last digit (-1, 0 or 1) of the
-/// smallest such t in balanced ternary, which has at most `left` digits.
+/// For each distance of a block around n ranks, returns a digit (-1, 0 or 1) in balanced ternary.
+/// The digit is the last one of the smallest t for which the distance is `weight` t forwards or
+/// backwards; backwards it is negated. Such a t has at most `left` digits.
 fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     // Start with the largest t, so that a smaller t overwrites the digits of a larger one.

@@ -1,6 +1,6 @@
 //! Sets of blocks as seen by the clusters of each level. Where the paper writes *the blocks for
-//! node v*, it means whole sets of blocks of the level above. The grid defined here keeps each rule
-//! a few products of axes, however many blocks there are.
+//! node v*, it means whole sets of blocks of the level above. In the grid defined here, each rule
+//! is a few products of axes, however many blocks there are.
 
 use crate::net::Net;
 use swapmeet_sdk::Axis;
@@ -62,8 +62,9 @@ impl<'a> Sets<'a> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
 
-    /// Returns every node of a level but one, in as few products as there are axes. Each product
-    /// has the nodes that agree with it in the previous axes and differ in the current one.
+    /// Returns all nodes of a level except `node`, as one product for each axis. The product of an
+    /// axis has the nodes that agree with `node` on the axes before it and differ from `node` on
+    /// this axis.
     pub(crate) fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
         let (radices, at) = (&self.radices[level], self.coordinates(level, node));
         let mut products = Vec::new();
@@ -107,7 +108,8 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Restricts to the nodes (t, clusters, nodes). The hole must be that of a cluster of `level`.
+    /// Returns only the blocks for (or of) the nodes (t, clusters, nodes), which replace the hole.
+    /// The hole must be that of a cluster of `level`.
     pub(crate) fn restrict(
         &self,
         sets: &Sets<'_>,
@@ -140,8 +142,8 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Restricts to nodes with `count` coordinates from `first` in one dimension, in a cluster that
-    /// is a base. `nodes` is storage for a set of them.
+    /// Returns only the blocks for (or of) the nodes with `count` coordinates from `first` in one
+    /// dimension, in a cluster that is a base. `nodes` is storage for a set of them.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -59,7 +59,7 @@ fn file(problem: &Problem<'_>) -> Result<String, Stop> {
 struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Number of rearrangements before the grid is set.
+    /// Number of rearrangements that wait until the grid is set.
     waiting: u64,
     /// Number of segments of a block; 0 before the grid is set.
     segments: u64,
@@ -177,8 +177,8 @@ impl FileReader<'_, '_, '_> {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
         };
-        // The topology's own route may be drawn at random or lead over switches: it is not
-        // requested.
+        // The topology's own route is not requested, because it may be random or lead over
+        // switches.
         let path = if send.own_route { &[] } else { send.path.get(1..).unwrap_or_default() };
         let route = Route::path_with_signs(path, &send.signs);
         let sums = matches!(

@@ -66,9 +66,9 @@ impl Array {
     /// * A node of the incomplete row sends the data for a missing node (*pseudo-node*) to the
     ///   complete row whose number is its own column. In that step the receiver would get two
     ///   messages.
-    /// * Therefore, in each such row a node waits for one step, and after it its neighbours: in
-    ///   complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in
-    ///   step r - m + k.
+    /// * Therefore, in each such row one node waits for one step, and its neighbours wait one after
+    ///   another in the following steps: in complete row m < r, for 0 <= k <= C - r + m, the node
+    ///   of rank (m + C - k) % C waits in step r - m + k.
     ///
     /// Erratum: the text prints r - m + 1 + k for that step, which is one step too late. Fig. 10 of
     /// the paper shows the waits one step earlier, and only these prevent the collision.

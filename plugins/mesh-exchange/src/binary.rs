@@ -28,8 +28,9 @@ impl Algorithm for Binary {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // (c xor x) xor (side - 1) = (c xor (side - 1)) xor x. The blocks sent are for all nodes
-        // that agree with the receiver in the higher bits.
+        // Every exclusive-or leaves the schedule unchanged: (c xor x) xor (side - 1) = (c xor (side
+        // - 1)) xor x, and the blocks sent are for all nodes that agree with the receiver in the
+        // higher bits.
         let planned = schedule.symmetric(&[Symmetry::xor(1); 2])?;
         let mut side = grid.radix(0);
         while side > 1 {

@@ -31,8 +31,9 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // The turn of a node depends on its coordinates modulo `distance`, at most half a side.
-        // Partners differ in that bit only, so the highest bit may be flipped.
+        // The turn of a node depends on its coordinates modulo `distance`, at most half a side, and
+        // therefore not on their highest bit. Partners differ in one bit. Flipping the highest bit
+        // of all nodes therefore leaves the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let (mut distance, mut has_begun) = (grid.radix(0) / 2, false);
         while distance > 0 {

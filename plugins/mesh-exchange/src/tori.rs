@@ -41,7 +41,7 @@ impl Algorithm for Tori {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square_torus(problem)?;
         let side = grid.radix(0);
-        // Turns depend on coordinates modulo half a side at most.
+        // The turn of a node depends on its coordinates modulo at most half a side.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
         let (mut distance, mut has_begun) = (side / 2, false);
         while distance > 0 {
@@ -94,8 +94,8 @@ fn send_in_group(
     let to = grid.shift(node, dimension, i64::from(way) * distance as i64);
     let fours = grid.radix(dimension) / 4;
     let receiver_four = grid.coordinate(to, dimension) / 4;
-    // The range of `distance` coordinates, in units of four, that begins (upwards) or ends
-    // (downwards) with the receiver's unit.
+    // The destinations are a range of `distance` coordinates, counted in units of four. The
+    // receiver's unit is the first one of the range (upwards) or the last one (downwards).
     let first =
         if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];

@@ -6,7 +6,7 @@
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
 /// Number of bits of a rank that one axis represents. With eight coordinates on an axis, twenty
-/// bits need seven axes, which together fit one word of bits.
+/// bits need seven axes, whose 56 coordinates fit into one word of bits.
 const BITS: u32 = 3;
 
 /// The participating ranks.

@@ -4,10 +4,10 @@
 //! (`allreduce_intra_redscat_allgather`). If p is not a power of two, it takes two steps and 2 m
 //! beta + m gamma more.
 //!
-//! A part of the vector is named by the rank that completes its sum. In step i rank r sends to rank
-//! r xor 2^i those parts it still sums whose bit i differs from its own, and keeps the others. Then
-//! the same steps follow in reverse order, and each rank sends its completed parts. [`Folded`]
-//! defines the participating ranks.
+//! A part of the vector has the number of the rank that completes its sum. In step i, rank r sends
+//! to rank r xor 2^i some of the parts that it still sums: those whose number differs from r in bit
+//! i. It keeps the others. Then the same steps follow in reverse order, and each rank sends its
+//! completed parts. [`Folded`] defines the participating ranks.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;

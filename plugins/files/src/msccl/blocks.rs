@@ -1,5 +1,5 @@
-//! Passes on algorithms that move blocks. The positions of blocks in a GPU's buffers do not affect
-//! the network.
+//! Passes algorithms that move blocks to the host. The positions of blocks in a GPU's buffers do
+//! not affect the network.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution};

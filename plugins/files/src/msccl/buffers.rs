@@ -68,7 +68,7 @@ impl Buffers {
             for (buffer, needed) in needed.into_iter().enumerate() {
                 let there = &mut buffers.sizes[number as usize][buffer];
                 if program.in_place {
-                    // One of the two lies within the other.
+                    // One of the two buffers lies within the other, and the file may omit its size.
                     *there = (*there).max(needed);
                 } else if *there < needed {
                     let key = ["i_chunks", "o_chunks"][buffer];

@@ -1,5 +1,5 @@
-//! Passes on algorithms that reduce. A GPU can have several partial sums of one segment, in
-//! different chunks, while a node of the host has only one. Each GPU therefore has one virtual
+//! Passes algorithms that reduce to the host. A GPU can have several partial sums of one segment,
+//! in different chunks, while a node of the host has only one. Each GPU therefore has one virtual
 //! node, a *slot*, for each partial sum that it has at the same time. Slot 0 is the home of the
 //! GPU: it has the GPU's own contribution, and its result must be there.
 
@@ -42,10 +42,10 @@ struct Slots<'a> {
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     batches: Vec<Batch>,
-    /// For each GPU and sum, the step of the schedule after its last local operation since the last
-    /// messages.
+    /// For each GPU and sum with local operations after the last messages, the number of the first
+    /// step in which the next one can take place.
     touched: HashMap<(u64, u64), usize>,
-    /// Number of steps of the schedule after the last messages.
+    /// Number of steps of the schedule up to the last messages.
     since: usize,
 }
 
@@ -149,8 +149,8 @@ impl Slots<'_> {
         slot.reads > 0
     }
 
-    /// Assigns a slot to a new value: one that is not read again and whose contributions are all
-    /// contained in the new value.
+    /// Assigns a slot to a new value. An existing slot is reused if its content is not read again
+    /// and has no contribution that the new value lacks.
     fn put(&mut self, id: ValueId) {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
@@ -237,7 +237,8 @@ impl Slots<'_> {
     fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
-        // A new slot is used: a slot that is emptied in this step would still be full.
+        // A new slot is used, because a slot that is emptied in this step is full until the end of
+        // the step.
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) });
         self.slot_of[new] = slots.len() - 1;
