@@ -3,11 +3,13 @@
 //! Counting link by link costs as many operations per message as it has hops, which may be a
 //! hundred thousand. There are therefore three counters, which all take the [`Run`]s of routes:
 //!
-//! * `Intervals` sorts a few runs by their ends. It touches no link without load, so that it also
-//!   serves networks with too many links for an array (`fully-connected:100000` has 10^10).
+//! * `Intervals` sorts the first and last links of a few runs. It touches no link without load, so
+//!   that it also serves networks with too many links for an array (`fully-connected:100000` has
+//!   10^10).
 //! * `LineSums` serves many runs on topologies with [`Plane`]s. It adds at the first link of a run,
 //!   subtracts after the last one, and sums along the lines at the end of the step.
-//! * `Counters` serves many runs on other topologies. It adds to every link in an array.
+//! * `Counters` serves many runs on other topologies. It has an array with one counter for each
+//!   link, and adds to the counter of every link of a run.
 //!
 //! [`LinkLoad`] starts each step with intervals and moves to the array of its topology when there
 //! are so many runs that the array is faster.
@@ -31,7 +33,7 @@ pub struct LinkLoad {
     slots: u64,
     /// The runs of the step while they are few; empty once the array is in use.
     intervals: Intervals,
-    /// With more runs than this, the array is used.
+    /// The maximum number of runs that are kept as intervals. With more runs, the array is used.
     most_intervals: usize,
     array: Option<Array>,
     in_array: bool,
@@ -122,8 +124,8 @@ impl LinkLoad {
         }
     }
 
-    /// Moves to the array if the planes in use are so small that summing them is faster than
-    /// sorting.
+    /// Moves to the array if the planes in use are so small that summing their links is faster than
+    /// sorting the runs.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {
             return;

@@ -64,9 +64,9 @@ mod tests {
         (a - b).abs() < 1e-9 * b
     }
 
-    /// In a ring of n nodes, n even, the distances from a node add up to n^2 / 4, over two links
-    /// for each node. The longest ring of a torus has the largest load. In a line of 5 nodes, 2 x 3
-    /// pairs use the middle link.
+    /// In a ring of n nodes, with n even, the distances from a node add up to n^2 / 4, and there
+    /// are two links for each node. The longest ring of a torus has the largest load. In a line of
+    /// 5 nodes, 2 x 3 pairs use the middle link.
     #[test]
     fn rings_are_loaded_evenly_and_lines_most_in_the_middle() {
         assert!(
@@ -96,8 +96,9 @@ mod tests {
         }
     }
 
-    /// Two switches with two nodes each. Four messages cross the trunk in each direction, or two on
-    /// each of two parallel links. The link of a node carries three messages in each direction.
+    /// Two switches with two nodes each. Four messages cross the trunk in each direction. If the
+    /// trunk consists of two parallel links, each of them carries two messages. The link of a node
+    /// carries three messages in each direction.
     #[test]
     fn load_is_divided_by_parallel_links_and_bandwidth() {
         let of = |trunk: &str| {

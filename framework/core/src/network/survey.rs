@@ -1,5 +1,5 @@
-//! Statistics of a network: counted or searched where its size allows, by formula elsewhere, with
-//! the method that was used.
+//! Statistics of a network, each with the method by which it was found. They are counted or
+//! searched if the network is small enough, and calculated by a formula otherwise.
 
 use super::topology::Topology;
 use crate::network::topology::adjacency::Adjacency;
@@ -53,14 +53,16 @@ pub struct Survey {
     pub diameter: (u64, SurveyMethod),
     /// The mean hops between two different nodes.
     pub mean_hops: Option<(f64, SurveyMethod)>,
-    /// The links across a cut in one direction, and the nodes on its smaller side. These are half
-    /// of the nodes, or nearly half if the best cut of a formula is along a row.
+    /// The number of links in one direction across the smallest known cut, and the number of nodes
+    /// on its smaller side. This side has half of the nodes, or nearly half if the best cut of a
+    /// formula is along a row.
     pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 
-/// The most links that searches visit.
+/// The maximum number of links that searches visit.
 const MAX_VISITS: u64 = 1 << 31;
-/// The most nodes for which every division into halves is tried: 1.35 million divisions.
+/// The maximum number of nodes for which every division into halves is tried. These are 1.35
+/// million divisions.
 const MAX_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
@@ -132,7 +134,7 @@ fn mean(sum: u64, pairs: u64) -> Option<f64> {
     (pairs > 0).then(|| sum as f64 / pairs as f64)
 }
 
-/// Returns the hops from a node to the farthest node, and the sum over all nodes.
+/// Returns the hops from a node to the farthest node, and the sum of the hops to all nodes.
 fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     let hops = network.hops_from(from);
     let to_nodes = || hops[..nodes as usize].iter().map(|hops| u64::from(*hops));
@@ -140,14 +142,15 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
 }
 
 /// Returns the smallest number of links, in one direction, across any division of at most
-/// [`MAX_EXHAUSTIVE`] vertices into halves. The last vertex is on the other side.
+/// [`MAX_EXHAUSTIVE`] vertices into halves.
 fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
     let out: Vec<u32> =
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // Parallel links, as in a torus dimension of two, are counted one by one.
+        // In the sets of neighbours, parallel links (as in a torus dimension of two) count once.
+        // List the others.
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -163,7 +166,9 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // If the number of nodes is odd, the halves differ: also try the last node on the smaller side.
+    // Try all sets of n / 2 vertices without the last one, which may be on the other side. If n is
+    // odd, the sides have different sizes, so that the last vertex must also be tried on the
+    // smaller side.
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1).then(|| {
         (0..1_u32 << (n - 1))

@@ -1,4 +1,5 @@
-//! Symmetry groups of schedules: products of shifts and exclusive-ors of the axes of a grid.
+//! Symmetry groups of schedules. A group is a product of shifts and exclusive-ors, each of which
+//! acts on one axis of a grid.
 //!
 //! No element but the identity fixes a node, so that every orbit has as many nodes as the group has
 //! elements. A count for one node of each orbit is therefore multiplied by the order of the group.
@@ -17,8 +18,8 @@ pub enum Symmetry {
     Xor(u64),
 }
 
-/// One axis of a grid with the action of a group. The representative of an orbit is the coordinate
-/// below `unit`.
+/// One axis of a grid with the action of a group. The coordinates below `unit` represent the
+/// orbits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupAxis {
     /// The number of coordinates.
@@ -31,7 +32,7 @@ pub struct GroupAxis {
 }
 
 impl GroupAxis {
-    /// Returns the image of a coordinate.
+    /// Returns the image of a coordinate under an element of the group.
     pub fn moved(self, coordinate: u64, element: u64) -> u64 {
         if self.xor {
             return coordinate ^ element;
@@ -60,8 +61,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates the group with these actions on a grid of these radices. `Err` has the reason why
-    /// there is no such group.
+    /// Creates the group with these actions on the axes of a grid with these radices. `Err` has the
+    /// reason why there is no such group.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
             return Err(format!(
@@ -102,8 +103,8 @@ impl Group {
         &self.axes
     }
 
-    /// Returns the number of orbits. The representative of an orbit is the node with all
-    /// coordinates below the units.
+    /// Returns the number of orbits. The representative of an orbit is the node whose coordinates
+    /// are all below the units of their axes.
     pub fn representatives(&self) -> u64 {
         self.representatives
     }
@@ -140,7 +141,7 @@ impl Group {
         node
     }
 
-    /// Returns the image of a node.
+    /// Returns the image of a node under an element of the group.
     pub fn moved(&self, node: u64, element: u64) -> u64 {
         self.combine(node, element, GroupAxis::moved)
     }
@@ -161,7 +162,7 @@ impl Group {
         node
     }
 
-    /// Returns all elements, in ascending order of their names.
+    /// Returns all elements, in ascending order of the images of node 0.
     pub fn elements(&self) -> impl Iterator<Item = u64> + use<'_> {
         (0..self.order).map(|number| self.element(number))
     }
@@ -178,8 +179,8 @@ impl Group {
         element
     }
 
-    /// Returns the coordinates, on each axis, of the nodes to which an element maps the
-    /// representatives.
+    /// Returns the images of all representatives under an element. They form a box, which is given
+    /// by its range of coordinates on each axis.
     pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
         let mut rest = element;
         let mut ranges: Vec<Range<u64>> = Vec::with_capacity(self.axes.len());
@@ -222,8 +223,9 @@ impl Group {
     }
 }
 
-/// Returns `number % radix` and `number / radix`. The first case is that of a single axis, or of the
-/// first axis; most other radices are powers of two. Both are faster than a division.
+/// Returns `number % radix` and `number / radix`, if possible without a slow division: `number` is
+/// below the radix on the first axis of a grid (or the only one), and most other radices are powers
+/// of two.
 fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {
         (number, 0)

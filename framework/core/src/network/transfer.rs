@@ -7,9 +7,10 @@ pub struct Transfer {
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// The route: an index into the routes of the step plus one, or 0 for the topology's own route.
+    /// The route: its index among the routes of the step, plus one; 0 stands for the topology's own
+    /// route.
     pub route: u32,
-    /// Directed links on the route; none between two ranks that share a node.
+    /// The number of directed links on the route, which is 0 between two ranks that share a node.
     pub hops: u32,
     /// The amount of data: blocks if sizes are uniform, otherwise bytes; multiplied by the number
     /// of segments if blocks are split.

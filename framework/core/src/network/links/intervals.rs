@@ -1,8 +1,9 @@
-//! The runs of a step as intervals, for steps that use little of the network.
+//! A counter that keeps the runs of a step as intervals, for steps that use few links of the
+//! network.
 //!
-//! On topologies with planes the links are renumbered so that those of a line follow one another,
-//! whatever its stride. A run is then an interval, and the load changes only where an interval
-//! begins or ends.
+//! On topologies with planes, the links are renumbered so that the links of a line have consecutive
+//! numbers, whatever the stride of the line. A run is then an interval, and the load changes only
+//! where an interval begins or ends.
 
 use super::Counter;
 use crate::network::topology::{Plane, Run};
@@ -14,8 +15,8 @@ use std::sync::Arc;
 pub(super) struct Intervals {
     planes: Arc<[Plane]>,
     runs: Vec<(Run, u64)>,
-    /// With planes: renumbered links at which the load changes, and the change modulo 2^64. Without
-    /// planes: links, and the amount of one run. Kept only to reuse its memory.
+    /// Scratch memory. With planes, it has renumbered links at which the load changes, and the
+    /// change modulo 2^64. Without planes, it has links, each with the amount of one run.
     changes: Vec<(u64, u64)>,
 }
 
@@ -43,8 +44,9 @@ impl Intervals {
         self.planes.iter().zip(used).filter(|(_, used)| *used).map(|(p, _)| p.links()).sum()
     }
 
-    /// Calls `visit` with intervals of renumbered links of one line that have the same load, and
-    /// this load. The intervals cover all links with load.
+    /// Calls `visit` with each interval of renumbered links that have the same load, and with this
+    /// load. All links of an interval are on one line. Together, the intervals contain all links
+    /// with load.
     fn for_each_interval(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         self.changes.clear();
         if self.planes.is_empty() {
@@ -66,7 +68,8 @@ impl Intervals {
         }
     }
 
-    /// Does the same without planes: every interval is one link.
+    /// Does the same as `for_each_interval` on topologies without planes, where every interval is
+    /// one link.
     fn for_each_link(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         for (run, amount) in &self.runs {
             self.changes.extend((0..run.len).map(|i| (run.first + i * run.stride, *amount)));
@@ -96,7 +99,8 @@ impl Counter for Intervals {
     fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
         let planes = Arc::clone(&self.planes);
         self.for_each_interval(&mut |interval, load| {
-            // A plane has the same numbers before and after renumbering, in another order.
+            // Renumbering only permutes the links of a plane, so that renumbered links are in the
+            // same range.
             let plane = planes.iter().find(|p| p.range().contains(&interval.start));
             for number in interval {
                 visit(plane.map_or(number, |plane| plane.number(number)), load);
@@ -106,7 +110,7 @@ impl Counter for Intervals {
 }
 
 impl Plane {
-    /// Renumbers a link of this plane so that the links of a line follow one another.
+    /// Renumbers a link of this plane so that the links of a line have consecutive numbers.
     fn renumber(&self, link: u64) -> u64 {
         let at = link - self.offset;
         self.offset + at % self.stride * (self.outer * self.radix) + at / self.stride

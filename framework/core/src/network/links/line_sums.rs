@@ -1,4 +1,5 @@
-//! Sums along lines: a run of any length is recorded at its first link and after its last one.
+//! A counter by sums along lines: a run of any length is recorded only at its first link and after
+//! its last one.
 
 use super::Counter;
 use crate::network::topology::{Plane, Run};
@@ -15,7 +16,8 @@ pub(super) struct LineSums {
     /// Whether each plane has any load in this step.
     used: Vec<bool>,
     changes: Vec<u64>,
-    /// The running sums of adjacent lines, and the largest value of each.
+    /// The running sum of each of the adjacent lines that are summed together, and the largest
+    /// value of each sum (`most`).
     sums: Vec<u64>,
     most: Vec<u64>,
 }
@@ -32,7 +34,8 @@ impl LineSums {
         let first = &mut self.changes[run.first as usize];
         *first = first.wrapping_add(amount);
         let after = run.first + run.len * run.stride;
-        // A run that ends with the plane needs no subtraction: the next link is of another plane.
+        // A run that ends with the plane needs no subtraction, because the next link is in another
+        // plane.
         if after < self.planes[run.plane as usize].range().end {
             let after = &mut self.changes[after as usize];
             *after = after.wrapping_sub(amount);

@@ -3,14 +3,14 @@
 //! loads are found without expanding these images.
 //!
 //! * [`LinkOrbits`]: if the group maps every route to a route, links fall into orbits as nodes do.
-//!   The number of images of a message on a link is the number of links of this link's orbit on the
-//!   message's own route.
+//!   The number of images of a message that cross a link is the number of links on the message's
+//!   own route that are in the orbit of this link.
 //! * [`GridLines`]: if ranks are shifted or exclusive-ored on a mesh or torus, the images of a
-//!   message put the same load on all lines of a dimension, or loads that follow from the carries
-//!   of an addition.
-//! * Otherwise the caller expands the messages and counts them one by one. This is so on other
-//!   networks, with links of different bandwidth, and for explicit routes that the second method
-//!   cannot count.
+//!   message put the same load on all lines of a dimension, or loads that depend only on whether an
+//!   addition of lower digits carries.
+//! * Otherwise the caller expands the messages and counts them one by one. This is the case on
+//!   other networks, with links of different bandwidth, and for explicit routes that the second
+//!   method cannot count.
 
 mod grid_lines;
 mod link_orbits;
@@ -21,7 +21,7 @@ use crate::network::transfer::Transfer;
 use grid_lines::{GridLines, RankAction};
 use link_orbits::LinkOrbits;
 
-/// Counts the load of all images of the messages of representatives.
+/// Counts the link loads of the representatives' messages and of all images of these messages.
 #[derive(Debug)]
 pub(crate) struct OrbitLinkLoad {
     method: Method,
@@ -41,7 +41,7 @@ enum Method {
 /// Statistics of a step's messages with all their images.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OrbitCounts {
-    /// The most messages on one directed link.
+    /// The largest number of messages on a directed link.
     pub max_messages: u64,
     /// The hops of the longest route.
     pub max_hops: u64,

@@ -20,7 +20,7 @@ fn loads(load: &mut LinkLoad) -> Plain {
     found
 }
 
-/// Creates a counter that always, or never, uses the array.
+/// Creates a counter that always uses the array, or never.
 fn forced(topology: &dyn Topology, array: bool) -> LinkLoad {
     let mut load = LinkLoad::new(topology);
     load.most_intervals = if array { 0 } else { usize::MAX };
@@ -44,8 +44,8 @@ fn networks() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// Each counter gives every link the load of a plain count, and leaves no load for the next
-    /// step.
+    /// Each counter gives every link the load of a plain count, and starts the next step without
+    /// load.
     #[test]
     fn every_counter_agrees_with_a_plain_count(
         spec in networks(),

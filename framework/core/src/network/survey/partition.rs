@@ -8,18 +8,18 @@
 use crate::network::topology::adjacency::Adjacency;
 use std::collections::BTreeMap;
 
-/// The most clusters that are divided.
+/// The maximum number of clusters that are divided.
 const MAX: usize = 1 << 11;
 /// The number of rotations of the vertex order that are tried as starts, in addition to the
 /// spectral order.
 const ROTATIONS: usize = 6;
 
 struct Clusters {
-    /// Nodes of each cluster.
+    /// The number of nodes of each cluster.
     weight: Vec<u64>,
     /// For each cluster, the links to other clusters.
     links: Vec<BTreeMap<u32, i64>>,
-    /// For each cluster, its vertex or its switch.
+    /// For each cluster, its single vertex or its switch.
     vertex: Vec<usize>,
 }
 
@@ -73,7 +73,8 @@ impl Clusters {
     }
 
     /// Puts the first clusters of an order on one side, up to half of the nodes, and improves this
-    /// cut until neither a swap nor a move makes it smaller.
+    /// cut until neither a swap nor a move makes it smaller. Returns the links across the cut and
+    /// the nodes on the smaller side.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
         let (mut inside, mut held) = (vec![false; order.len()], 0);
         for cluster in order {

@@ -8,9 +8,9 @@
 //! so that messages to different destinations use different switches, and shifts of the whole
 //! machine share no link.
 //!
-//! The links between nodes and switches count as hops, too. Links up are numbered before links
-//! down, level by level from the nodes on, and within a level by the switch (or node) below and the
-//! digit.
+//! The links between nodes and switches count as hops, too. All links up are numbered before all
+//! links down. In each direction, links are numbered level by level from the nodes on, and within a
+//! level first by the switch (or node) at their lower end and then by the digit.
 
 use super::{Bisection, Properties, Run, Topology};
 use crate::limits;
@@ -49,7 +49,8 @@ impl FatTree {
     /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
     pub fn new(k: u64, levels: u32) -> Self {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
-        // Half of the subtrees below the top are cut from the rest: as many links as nodes.
+        // The cut separates half of the subtrees below the top from the rest. It has as many links
+        // as the smaller side has nodes.
         let side = k / 2 * (nodes / k);
         // (k - 1) k^(l - 1) nodes are reached through a switch of level l but through no lower one:
         // l levels up and l levels down.
@@ -78,7 +79,8 @@ impl FatTree {
         number - self.digit(number, index) * self.k.pow(index) + digit * self.k.pow(index)
     }
 
-    /// Returns the link across a boundary between levels. Boundary 0 is between nodes and switches.
+    /// Returns the link between the switch (or node) `below` and a switch of the next level.
+    /// Boundary 0 is between nodes and switches.
     fn link(&self, up: bool, boundary: u32, below: u64, digit: u64) -> Run {
         let within = if boundary == 0 { below } else { below * self.k + digit };
         let level = u64::from(boundary) + if up { 0 } else { self.levels };

@@ -2,7 +2,7 @@
 //!
 //! An element is a number below q = p^k. Its digits to the base p are the coefficients of a
 //! polynomial, the lowest one first. Products are calculated by logarithms to a primitive element,
-//! which is found by trying.
+//! which is found by trial.
 
 #[derive(Debug)]
 pub(super) struct Field {
@@ -22,8 +22,8 @@ impl Field {
         if p.pow(degree) != q {
             return None;
         }
-        // The primitive element is x, modulo a polynomial x^k - r(x); in a prime field it is a
-        // number r.
+        // The primitive element is the polynomial x, where products are reduced modulo x^k - r(x).
+        // In a prime field it is a number r.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
         let mut logs = vec![0; q as usize];

@@ -1,12 +1,13 @@
 //! Networks from a list of edges. [`edge_list`] describes the file.
 //!
-//! Nodes have the numbers of the file's vertices, and switches follow. If a vertex has ranks, these
-//! are nodes in its place, and the vertex is a switch. An edge is one link in each direction.
+//! Nodes are numbered in the order of the file's vertices, and switches follow. If a vertex of the
+//! file has ranks, the vertex is a switch, and its ranks are nodes that take its position in this
+//! order. An edge is one link in each direction.
 //!
 //! Routes are shortest in hops. If there are several shortest routes, each vertex takes the
-//! neighbour with the lowest number; among parallel links to this neighbour, messages use the one
-//! numbered sender plus receiver, modulo their number. A table has the next links, which limits the
-//! size of graphs.
+//! neighbour with the lowest number. If there are m parallel links to this neighbour, a message
+//! uses number (sender + receiver) modulo m of them. The next links are stored in a table, which
+//! limits the size of graphs.
 
 use super::routing_table::RoutingTable;
 use super::{Properties, ReadFile, Run, Topology};
@@ -45,11 +46,11 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
 }
 
 impl Graph {
-    /// The most vertices: nodes and switches together.
+    /// The maximum number of vertices: nodes and switches together.
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
-    /// The most edges. Routes between the most nodes are then found in seconds.
+    /// The maximum number of edges. Routes in the largest graphs are then found in seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// The largest bandwidth. Its inverse is the smallest one.
+    /// The largest bandwidth of a link. The smallest one is its inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
     /// Reads a list of edges; `file` is the name in the spec.
@@ -92,8 +93,8 @@ impl Graph {
         Ok(Self { properties, table, bandwidths, latencies, parallel })
     }
 
-    /// Returns the link for a pair of nodes among the parallel links of a vertex to the same
-    /// neighbour; `first` is the first of them.
+    /// Returns the link that messages of a pair of nodes use among the parallel links from vertex
+    /// `at` to one neighbour; `first` is the first of these links.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
         let end = self.table.end(first);
         let count = (first..self.table.links_of(at).end)
@@ -222,8 +223,8 @@ mod tests {
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// Four nodes, two at each of two switches, with two links between the switches; and the same
-    /// network with ranks at the switches.
+    /// Two descriptions of a network with two nodes at each of two switches and two links between
+    /// the switches: by four nodes with links, and by ranks at the switches.
     #[test]
     fn parallel_links_between_switches_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");
@@ -231,7 +232,7 @@ mod tests {
             (racks.nodes(), racks.switches(), racks.diameter(), racks.degree()),
             (4, 2, 3, Some(1))
         );
-        // Vertices 3 and 4 are nodes 2 and 3, the switches 4 and 5.
+        // Vertices 3 and 4 are nodes 2 and 3, and the switches have the numbers 4 and 5.
         assert_eq!(route(&racks, 0, 2), [(0, 4), (4, 5), (5, 2)]);
         let over = |from, to| {
             let mut links = Vec::new();

@@ -100,16 +100,17 @@ impl GridNet {
             GridShape::Torus => ("torus", "torus"),
             GridShape::Mesh => ("mesh", "mesh"),
             GridShape::Ring => ("ring", "ring"),
-            // Algorithms for tori do not run on these.
+            // This kind keeps algorithms for tori from running on tori with open dimensions.
             GridShape::Mixed => ("torus", "mixed-torus"),
         };
         // In an open line of more than two nodes, the nodes at its ends have fewer links than the
         // others.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
-        // The cut divides the dimension in which the most pairs of nodes must cross each link. If
-        // its size is even, it is the longest dimension, and no balanced cut is better. If its size
-        // is odd, the cut is unbalanced by one layer, unless there is no other dimension.
+        // The cut divides the dimension in which the number of pairs of nodes that it separates is
+        // largest relative to the number of links that it cuts. If the size of this dimension is
+        // even, it is the longest dimension, and no balanced cut is better. If the size is odd, the
+        // cut is unbalanced by one layer, unless there is no other dimension.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
@@ -118,12 +119,12 @@ impl GridNet {
         });
         let pressure =
             |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
-        // The distances from a node in a ring of n nodes add up to n^2 / 4, rounded down. Each
-        // distance occurs once for every line of the other dimensions.
+        // In a ring of n nodes, the distances from one node add up to n^2 / 4, rounded down. In a
+        // torus, each of these distances occurs once for every line of the dimension.
         let rings = self.closed.iter().all(|closed| *closed);
         let from_node = self.dims.iter().map(|n| self.nodes / n * (n * n / 4));
-        // The distances over all pairs in a line of n nodes add up to (n^3 - n) / 3. Each occurs
-        // between every two lines.
+        // In an open line of n nodes, the distances over all pairs add up to (n^3 - n) / 3. Each of
+        // these distances occurs once for every ordered pair of lines of the dimension.
         let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
         let all_pairs = self
             .sides()
@@ -210,9 +211,8 @@ impl GridNet {
         Ok(())
     }
 
-    /// The topology's own route: along the last dimension first, which is the row of a node.
-    /// Coordinates are taken from the node numbers by one division each, because routing dominates
-    /// the time for a message.
+    /// The topology's own route, along the last dimension first. Each coordinate is calculated from
+    /// the node number by a single division, because routing dominates the time for a message.
     fn shortest(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);

@@ -1,27 +1,27 @@
-//! Two tiers: groups of ranks with fast links within a group and slower links across. An example is
-//! a cluster of computers with several GPUs each (NVLink within, InfiniBand across).
+//! Two tiers: groups of ranks with fast links within a group and slower links between groups. An
+//! example is a cluster of computers with several GPUs each (NVLink within, InfiniBand across).
 //!
 //! A rank has one link to the switch of its group, for messages within the group, and one link to a
-//! single switch that joins all ranks. This link stands for the rank's network adapter. The switch
-//! never congests, as a fat tree does not under shifts. A message takes two hops of either kind.
-//! With `inside=B`, links within a group have B times the machine's bandwidth; with `inside_hop=H`,
-//! their latency is H times the machine's `hop_us`.
+//! single switch that joins all ranks. This link stands for the rank's network adapter. Like a fat
+//! tree under shifts, the joining switch never congests. A message takes two hops, over the switch
+//! of the group or over the joining switch. With `inside=B`, links within a group have B times the
+//! machine's bandwidth; with `inside_hop=H`, their latency is H times the machine's `hop_us`.
 
 use super::switched::FamilyArgs;
 use super::{Bisection, Properties, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// A network of n ranks. Link v leads from rank v to the switch of its group, n + v back; 2 n + v
-/// leads to the joining switch, 3 n + v back.
+/// A network of n ranks. Link v leads from rank v to the switch of its group, and link n + v leads
+/// back. Link 2 n + v leads from rank v to the joining switch, and link 3 n + v leads back.
 #[derive(Debug, Clone)]
 struct Groups {
     properties: Properties,
-    /// Groups, and ranks of each group.
+    /// The number of groups, and the number of ranks of each group.
     radices: [u64; 2],
-    /// The bandwidth of links within a group, as a multiple of that across.
+    /// The bandwidth of links within a group, as a multiple of the bandwidth of the other links.
     inside: f64,
-    /// The latency of links within a group, as a multiple of that across.
+    /// The latency of links within a group, as a multiple of the latency of the other links.
     inside_hop: f64,
 }
 
@@ -54,7 +54,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         if value == 1.0 { String::new() } else { format!(",{key}={value}") }
     };
     let range = |value: f64| (value != 1.0).then(|| (value.min(1.0), value.max(1.0)));
-    // Half of the groups are cut from the rest: the links across of the ranks on the smaller side.
+    // The cut separates half of the groups from the rest. It consists of the links between the
+    // ranks on the smaller side and the joining switch.
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(

@@ -1,11 +1,12 @@
 //! Jellyfish: switches with random links, the same number for each switch (A. Singla, C.-Y. Hong,
 //! L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
 //!
-//! As in the paper, two random switches with free ports that are not yet linked are linked, until
-//! there is no such pair. If free ports are left, on one switch or on two linked switches, a random
-//! link is removed and its ends are linked to the free ports. Numbers are drawn by SplitMix64 from
-//! the given seed. A disconnected network is discarded, and another one is drawn. Routes are the
-//! shortest ones; at a tie each switch takes the neighbour with the lowest number.
+//! As in the paper, a link is added between two random switches that have free ports and are not
+//! yet linked to each other, until there is no such pair. If free ports are left, on one switch or
+//! on two linked switches, a random link is removed, and the two switches that it joined are linked
+//! to the free ports. Numbers are drawn by SplitMix64 from the given seed. A disconnected network
+//! is discarded, and another one is drawn. Routes are the shortest ones; at a tie each switch takes
+//! the neighbour with the lowest number.
 
 use super::Topology;
 use super::random::SplitMix64;
@@ -23,7 +24,7 @@ struct Jellyfish {
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
-    /// The most networks that are drawn to find a connected one.
+    /// The maximum number of networks that are drawn to find a connected one.
     const DRAWS: usize = 100;
     let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
@@ -58,7 +59,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             (0..links.len()).filter(|s| (links[*s].len() as u64) < degree).collect();
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
-        // Draw a few pairs of free ports; if none can be linked, draw among all pairs that can.
+        // Draw a few pairs of switches with free ports. If none of these pairs can be linked, draw
+        // from the list of all pairs that can.
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
         let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
             let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));
@@ -70,8 +72,8 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             links[b].push(a as u32);
             continue;
         }
-        // No two free ports can be linked. Remove a random link, and link its ends to two free
-        // ports.
+        // No two switches with free ports can be linked. Remove a random link, and link the two
+        // switches that it joined to the free ports.
         let (a, b) = (free[0], *last);
         let (c, d) = loop {
             let c = draw.below(links.len());

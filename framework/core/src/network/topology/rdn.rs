@@ -5,10 +5,11 @@
 //! leads from (t, c, x) to (1 - t, x, c). Two clusters of different type are therefore joined by
 //! one edge, and two clusters of the same type by none.
 //!
-//! Routes need no table (Theorem 2). To a node of the other type: within the cluster to the node
-//! with the cross-edge to the destination's cluster, across, and within that cluster to the
-//! destination. To another cluster of the same type: across, within a cluster of the other type,
-//! across again, and within the cluster to the destination. No route is shorter.
+//! Routes need no table (Theorem 2). A route to a node of the other type leads within the cluster
+//! to the node with the cross-edge to the destination's cluster, over this edge, and within the
+//! destination's cluster to the destination. A route to another cluster of the same type leads over
+//! a cross-edge, within a cluster of the other type, over a second cross-edge, and within the
+//! destination's cluster to the destination. No route is shorter.
 
 use super::{Bisection, Properties, ReadFile, Regularity, Run, Topology};
 use crate::limits;
@@ -75,25 +76,27 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
 }
 
 impl Rdn {
-    /// Creates the dual-net of this level, with clusters `base`; `None` if it is too large.
+    /// Creates the dual-net of this level, whose clusters are copies of `base`; `None` if it is too
+    /// large.
     fn new(level: u32, base: Arc<dyn Topology>, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
         // The bisection is the better of two cuts.
         //
-        // 1. Whole clusters, as many of one type as are left out of the other type. Two clusters of
-        //    different type are joined by one edge, and half of these edges are cut.
-        // 2. If the base has a cut into halves, let H be the node numbers of one half: the clusters
-        //    of type 0 with numbers in H, and of each cluster of type 1 the nodes in H. No
-        //    cross-edge is cut, and only n clusters are.
+        // 1. One side has n whole clusters, about half of each type. Two clusters of different type
+        //    are joined by one edge, and half of these edges are cut.
+        // 2. If the base has a cut into halves, let H be the node numbers of one half. One side has
+        //    the clusters of type 0 with numbers in H, and the nodes in H of each cluster of type
+        //    1. No cross-edge is cut, and only the n clusters of type 1 are.
         //
-        // Theorem 1 claims n_k / 4, which is the first cut.
+        // Theorem 1 claims n_k / 4 links for n_k nodes, which is the first cut.
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
-        // The distance to a node (u, d, y) of the other type is L(x, d) + 1 + L(c, y), and to a
-        // node of another cluster of the same type L(c, d) + 2 + L(x, y). If all nodes of a cluster
-        // have the same sum of distances, so have all nodes of the dual-net.
+        // Let L be the distance between two nodes of a cluster. The distance from (t, c, x) to a
+        // node (1 - t, d, y) of the other type is L(x, d) + 1 + L(c, y), and to a node (t, d, y) of
+        // another cluster of the same type L(c, d) + 2 + L(x, y). If all nodes of a cluster have
+        // the same sum of distances, so have all nodes of the dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;
             below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
@@ -152,7 +155,8 @@ impl Topology for Rdn {
         &self.properties
     }
 
-    /// The two types: each route from (t, c, x) corresponds to a route from (1 - t, c, x).
+    /// The halves are the two types. Their exchange maps each route from (t, c, x) to a route from
+    /// (1 - t, c, x).
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Halves { within: self.n * self.base.link_slots() }
     }

@@ -38,8 +38,8 @@ pub struct Route {
 }
 
 impl Route {
-    /// Returns whether both routes are equal. The entries are compared one by one: they have just
-    /// been written byte by byte, and a wide load would stall.
+    /// Returns whether both routes are equal. The entries are compared one by one, because they
+    /// have just been written byte by byte, and loading several of them at once would stall.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)

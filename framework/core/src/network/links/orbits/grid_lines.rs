@@ -1,7 +1,8 @@
 //! Link loads line by line, for groups of all shifts or of all exclusive-ors of ranks.
 //!
-//! Routes follow the dimensions one by one, the last one first. A line of dimension d is therefore
-//! identified by the coordinates of the sender before d and of the receiver after it.
+//! Routes follow the dimensions one by one, the last one first. The line on which a message travels
+//! along dimension d is therefore given by the sender's coordinates in the dimensions before d and
+//! the receiver's coordinates in the dimensions after d.
 
 use super::OrbitCounts;
 use crate::network::transfer::Transfer;
@@ -9,9 +10,11 @@ use crate::network::transfer::Transfer;
 /// The action of the group on ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RankAction {
-    /// All shifts: messages to the rank at distance s.
+    /// All shifts. The images of a message lead from every rank r to rank r + s, for one distance
+    /// s.
     Rotated,
-    /// All exclusive-ors: messages to the rank whose number differs in the bits of s.
+    /// All exclusive-ors. The images of a message lead from every rank r to rank r ^ s, for one
+    /// number s.
     Xored,
 }
 
@@ -38,7 +41,7 @@ impl GridLines {
         }
     }
 
-    /// Returns the receiver of the image that rank 0 sends.
+    /// Returns the receiver of the image of a message that rank 0 sends.
     fn distance(&self, t: &Transfer) -> u64 {
         match self.action {
             RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
@@ -74,13 +77,14 @@ impl GridLines {
         }
     }
 
-    /// Returns the largest load under all shifts.
+    /// Returns the largest load of a link under all shifts.
     ///
-    /// Shifting a line of n nodes by t puts min(t, n - t) on the middle link of a mesh in each
-    /// direction, which is the maximum; on a ring it puts min(t, n - t) on all links of one
+    /// Shifting a line of n nodes by t puts a load of min(t, n - t) on the middle link of a mesh in
+    /// each direction, which is the maximum; on a ring it puts min(t, n - t) on all links of one
     /// direction. The maxima of all messages on a line are therefore added. On a line of dimension
-    /// d all messages move by digit d of the distance, or by one more if the lower digits carried.
-    /// They carried if the lower digits of the receiver are below those of the distance.
+    /// d, all images of a message move by digit d of the distance, or by one more if the addition
+    /// of the lower digits carried. It carried if the lower digits of the receiver are below those
+    /// of the distance.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -103,7 +107,8 @@ impl GridLines {
                     sum[way] = sum[way].wrapping_add(first[way].wrapping_mul(*amount));
                 }
                 if low > 0 {
-                    // For receivers from `low` on, this message does not carry.
+                    // If the lower digits of the receiver are at least `low`, this message does not
+                    // carry.
                     let change =
                         |way: usize| plain[way].wrapping_sub(carried[way]).wrapping_mul(*amount);
                     changes.push((low, [change(0), change(1)]));
@@ -124,13 +129,13 @@ impl GridLines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The longest route so far among the images whose digits do not carry into this dimension,
-        // and among those that do. No image carries into the first dimension.
+        // The longest route so far among the images that do not carry into this dimension, and
+        // among those that do. No image carries into the last dimension, which comes first.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
-            // A shift by t moves n - t nodes of a line in the plus direction, and t nodes around
-            // the end.
+            // On each line, a shift by t moves n - t nodes in the plus direction, and t nodes
+            // around the end.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
             let on_line = |t: u64| {

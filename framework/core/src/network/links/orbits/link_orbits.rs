@@ -5,7 +5,7 @@ use crate::network::symmetry::Group;
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
 use crate::network::transfer::Transfer;
 
-/// A numbering of link orbits, with the load of each orbit's links.
+/// A numbering of link orbits, and the load of each link of an orbit.
 #[derive(Debug)]
 pub(super) struct LinkOrbits {
     numbering: Numbering,
@@ -18,13 +18,14 @@ enum Numbering {
     /// A torus. An orbit is identified by the plane of its links and the coordinates of the node
     /// that a link leaves, modulo the period of each dimension.
     Torus { sides: Vec<u64>, periods: Vec<u64>, nodes: u64 },
-    /// A hypercube. An orbit is identified by the dimension of its links and by the bits of the
-    /// node that a link leaves which the group does not change (`kept`).
+    /// A hypercube. An orbit is identified by the dimension of its links and by the `kept` bits of
+    /// the node that a link leaves: the bits that the group does not change.
     Hypercube { dims: u64, kept: u64 },
     /// A complete graph, in which every route is a link of its own.
     Complete,
-    /// Two halves that the group exchanges. An orbit is identified by the position of a link in its
-    /// half, among the links within a half or among those between the halves.
+    /// Two halves that the group exchanges. The orbit of a link within a half is identified by the
+    /// position of the link among the links of its half. The orbit of a link between the halves is
+    /// identified by the position in its half of the node that the link leaves.
     Halves { within: u64, half: u64 },
 }
 
@@ -44,22 +45,22 @@ impl LinkOrbits {
                 let periods = periods(&vec![2; dims as usize], group)?;
                 let kept =
                     periods.iter().fold(0, |kept, period| kept << 1 | u64::from(*period == 2));
-                // Cells for changed bits stay unused, because numbers are those of links, up to the
-                // highest bit that is kept.
+                // The cell of an orbit is the lowest link number of the orbit, so that some cells
+                // up to the highest one stay unused.
                 let cells = (kept + 1) * u64::from(dims);
                 (Numbering::Hypercube { dims: dims.into(), kept }, cells)
             }
             Regularity::Complete => (Numbering::Complete, 0),
             Regularity::Halves { within } => {
                 let half = topology.nodes() / 2;
-                // The group must consist of the exchange of the halves alone.
+                // The only element of the group besides the identity must be the exchange of the
+                // halves.
                 periods(&[2, half], group).filter(|periods| *periods == [1, half])?;
                 (Numbering::Halves { within, half }, within + half)
             }
             Regularity::Mesh(_) | Regularity::Irregular => return None,
         };
-        /// The most orbits for which a table is worthwhile. A network with more has hardly any
-        /// symmetry.
+        /// Limit of the number of link orbits, because a network with more has hardly any symmetry.
         const MAX_CELLS: u64 = 1 << 26;
         (cells <= MAX_CELLS).then(|| Self {
             numbering,
@@ -128,7 +129,8 @@ impl LinkOrbits {
 }
 
 impl Numbering {
-    /// Calls `visit` with each orbit of the links of a run, and with their number.
+    /// Calls `visit` with each orbit of the links of a run, and with the number of these links in
+    /// the orbit.
     fn for_each_orbit(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
         match self {
             Self::Complete => {}
@@ -152,7 +154,8 @@ impl Numbering {
                 }
             }
             Self::Torus { sides, periods, nodes } => {
-                // Number the coordinates of the first link; `step` is the weight of the run's dimension.
+                // Find the number of the first link's orbit. It is the sum of `cell` and of `from *
+                // step` for the run's own dimension.
                 let along = (run.plane / 2) as usize;
                 let (mut rest, mut cell, mut weight) = (run.first % nodes, 0, 1);
                 let (mut from, mut step) = (0, 0);
@@ -166,7 +169,7 @@ impl Numbering {
                     }
                     weight *= periods[d];
                 }
-                // A run longer than the period visits orbits several times.
+                // A run that is longer than the period visits some orbits several times.
                 let (plane, period) = (u64::from(run.plane) * weight, periods[along]);
                 for i in 0..run.len.min(period) {
                     let at = (from + i) % period * step;
@@ -177,15 +180,16 @@ impl Numbering {
     }
 }
 
-/// Returns the period of each dimension if the group rotates each dimension by itself; otherwise
-/// `None`.
+/// Returns the period of each dimension if the group rotates the dimensions independently of each
+/// other; otherwise `None`.
 ///
 /// A dimension must consist of consecutive axes of the schedule's grid, and the group may move only
-/// the first of them: a shift of a lower axis would not carry. A shift by multiples of a period
-/// acts on the part above the period, an exclusive-or on each of its bits.
+/// the first of these axes, because a shift of a lower axis would not carry into the higher ones. A
+/// shift by multiples of a period moves only the part of a coordinate above the period. An
+/// exclusive-or moves each bit of this part by itself.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
-    // Split the axes into parts of the dimensions, the last part first, each with its size and
-    // whether the group moves it.
+    // Split the axes into parts of dimensions, in reverse order. Each part has its size and whether
+    // the group moves it.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {

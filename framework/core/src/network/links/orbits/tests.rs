@@ -6,7 +6,7 @@ use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use proptest::prelude::*;
 
-/// Creates messages of representatives with distances given by `numbers`.
+/// Creates messages of representatives with senders and distances given by `numbers`.
 fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
     let nodes = group.order() * group.representatives();
     let mut messages: Vec<Transfer> = Vec::new();

@@ -1,24 +1,24 @@
 //! Parser for files of edges.
 //!
-//! A line is an edge: the numbers of two vertices, optionally its bandwidth, `l3` if its latency is
-//! 3 hops, and `x4` if it stands for 4 links. `switch 8 9` declares that vertices 8 and 9 have no
-//! rank. `ranks 7 4` declares that vertex 7 is a switch with 4 ranks, each with its own link to it;
-//! the bandwidth of these links may follow. Blank lines and text after a `#` are ignored. Vertices
-//! are numbered from 0 without gaps.
+//! A line is an edge: the numbers of two vertices, optionally followed by its bandwidth, by `l3` if
+//! its latency is 3 hops, and by `x4` if it stands for 4 links. `switch 8 9` declares that vertices
+//! 8 and 9 have no rank. `ranks 7 4` declares that vertex 7 is a switch with 4 ranks, each with its
+//! own link to the switch; the bandwidth of these links may follow. Blank lines and text after a
+//! `#` are ignored. Vertices are numbered from 0 without gaps.
 
 use super::{Graph, GraphError};
 use crate::spec::parse_decimal;
 use crate::text::excerpt;
 use std::collections::BTreeMap;
 
-/// A directed link. Nodes have the lowest vertex numbers.
+/// A directed link between renumbered vertices, of which nodes have the lowest numbers.
 pub(super) struct Link {
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) bandwidth: f64,
     pub(super) latency: f64,
     pub(super) line: usize,
-    /// The vertex that it leaves, as numbered in the file.
+    /// The vertex that the link leaves, as numbered in the file.
     pub(super) vertex: u64,
 }
 
@@ -96,7 +96,7 @@ impl EdgeList {
         Self::numbered(&edges, &declared, content.lines().count().max(1))
     }
 
-    /// Numbers nodes first, then switches.
+    /// Renumbers the vertices: nodes first, then switches.
     fn numbered(
         edges: &[Edge],
         declared: &BTreeMap<u32, VertexLine>,
@@ -168,7 +168,7 @@ impl EdgeList {
     }
 }
 
-/// Refuses an edge that is listed twice. Parallel links are declared by `x`.
+/// Refuses an edge that is listed twice. Parallel links must be declared by `x`.
 fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     let mut known = BTreeMap::new();
     for Edge { line, ends: [a, b], .. } in edges {
@@ -181,7 +181,7 @@ fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// Returns the last field if it is this letter and a number, with the fields before it.
+/// If the last field is this letter and a number, returns the fields before it, and the last field.
 fn suffix<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
     let (last, rest) = fields.split_last()?;
     let number = last.strip_prefix(letter)?;
@@ -260,7 +260,7 @@ impl LineNumber {
         })
     }
 
-    /// Parses the latency of a link, in hops, if it is the last field.
+    /// If the last field is the latency of a link, in hops, splits it off and parses it.
     fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
         let Some((rest, text)) = suffix(fields, 'l') else { return Ok((fields, 1.0)) };
         let most = Graph::MAX_BANDWIDTH;

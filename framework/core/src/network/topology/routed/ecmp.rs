@@ -17,7 +17,7 @@ pub(super) struct Ecmp {
 }
 
 impl Ecmp {
-    /// Measures a network of nodes; `None` if it has too many links to be listed.
+    /// Measures a network of nodes; `None` if it has too many links for a list.
     pub(super) fn new(network: &dyn Topology) -> Option<Self> {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network)?;
@@ -30,7 +30,8 @@ impl Ecmp {
         self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
-    /// Returns the links of vertex `at` that lead nearer to another vertex: their ends and numbers.
+    /// Returns the links of vertex `at` that lead nearer to vertex `to`: for each link, the vertex
+    /// to which it leads and its number.
     fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let here = self.hops(at, to);
         self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
@@ -60,16 +61,17 @@ impl Ecmp {
         crossed
     }
 
-    /// Calls `visit` with links, the expected number of messages and their expected load.
-    /// `messages` has the sender, receiver and load of each message. A link may be visited several
-    /// times.
+    /// Calls `visit` with a link, the expected number of messages on the link and their expected
+    /// load, for each link with messages. A link may be visited several times. `messages` has the
+    /// sender, receiver and load of each message.
     pub(super) fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // The share of the message at each vertex. The farthest vertices come first, so that all
-        // shares at a vertex are known before they are divided.
+        // The share of the message that passes each vertex. The vertices that are farthest from the
+        // receiver come first, so that all shares that arrive at a vertex are known before they are
+        // divided.
         let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             passing.insert((Reverse(self.hops(from, to)), from), 1.0);

@@ -1,9 +1,10 @@
 //! Valiant's routing: each message is sent to a random intermediate vertex, and from there to its
 //! receiver.
 //!
-//! The first half of a route depends on the sender alone, the second half on the receiver alone. For
-//! each half and node, the program counts once how many of the intermediate vertices lead over each
-//! link. Expected loads are these whole numbers, divided by the number of intermediate vertices.
+//! For a given intermediate vertex, the first half of a route depends on the sender alone, the
+//! second half on the receiver alone. For each half and node, the program counts once for each link
+//! how many of the intermediate vertices have a route over this link. Expected loads are these
+//! whole numbers, divided by the number of intermediate vertices.
 
 use super::Run;
 use crate::network::topology::Topology;
@@ -13,13 +14,13 @@ use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Valiant {
-    /// The intermediate vertices: all nodes, or for each switch with nodes one node that represents
-    /// it.
+    /// The intermediate vertices. They are all nodes or, if messages are sent to switches, one node
+    /// of each switch with nodes.
     intermediates: Vec<u64>,
-    /// If switches are the intermediate vertices, the link of each node to its switch.
+    /// The link of each node to its switch, if switches are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
-    /// The first half of the routes of each sender, and the second half of those to each receiver;
-    /// counted on first use.
+    /// The first halves of the routes from each sender, and the second halves of the routes to each
+    /// receiver; counted on first use.
     halves: [Vec<OnceLock<Half>>; 2],
 }
 
@@ -40,12 +41,13 @@ enum Side {
     Second,
 }
 
-/// The first or the second halves of the routes of a node, over all intermediate vertices.
+/// The first halves of the routes from a node, or the second halves of the routes to it: one for
+/// each intermediate vertex.
 #[derive(Debug)]
 struct Half {
-    /// Links, and how many of the routes cross them.
+    /// Links, each with the number of these halves that cross it.
     links: Vec<(u64, u64)>,
-    /// The sum of hops over all routes.
+    /// The sum of hops over these halves.
     hops: u64,
 }
 
@@ -93,8 +95,8 @@ impl Valiant {
         }
         let Some(links) = &self.switch_links else { return runs };
         let (own, drawn) = (links[node as usize], links[via as usize]);
-        // The route ends or starts at the switch, not at the node that represents it. Links to
-        // switches are in no plane, because networks with planes have no switches.
+        // The half ends or starts at the switch, not at the node that represents it. The new runs
+        // need no plane, because networks with planes have no switches.
         match side {
             Side::First if own.switch == drawn.switch => vec![Run::link(own.up)],
             Side::Second if own.switch == drawn.switch => vec![Run::link(own.down)],
@@ -124,7 +126,7 @@ impl Valiant {
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // Add up the messages of each sender and of each receiver.
+        // Add up the messages and loads of each sender and of each receiver.
         let mut ends: HashMap<(u64, Side), (u64, u128)> = HashMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             for end in [(from, Side::First), (to, Side::Second)] {
@@ -132,7 +134,8 @@ impl Valiant {
                 (*count, *sum) = (*count + 1, *sum + u128::from(load));
             }
         }
-        // Put them on the links of their halves, as whole numbers.
+        // Add these sums to the links of all halves. The results are whole numbers: the expected
+        // loads times the number of intermediate vertices.
         let mut on = vec![(0_u64, 0_u128); network.link_slots() as usize];
         for ((node, side), (count, load)) in ends {
             for (link, times) in &self.half(network, node, side).links {
