@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 use swapmeet_core::delivery::collective::CollectiveKind;
 use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
 
-/// The key that stands for the argument without a key.
+/// The empty key, which stands for the argument without a key.
 pub(crate) const WORD: &str = "";
-/// The most bytes of a block: sums over a row or a column cannot overflow.
+/// Maximum number of bytes of a block, so that sums over a row or a column cannot overflow.
 pub(crate) const MAX_BYTES: u64 = 1 << 40;
 
 /// The arguments of a spec that have not been read yet.

@@ -87,7 +87,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
     }
 
     /// Creates the sizes for a number of nodes, in multiples of `element`. The text of `Err`
-    /// follows the name of the workload.
+    /// continues a sentence that begins with the name of the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
     /// Creates one size for each node, for blocks without a single destination. Only called for
@@ -102,7 +102,7 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
     }
 
     /// Returns the destination of each node's block on a grid, if every node has a block for one
-    /// node only. The text of `Err` follows the name of the workload.
+    /// node only. The text of `Err` continues a sentence that begins with the name of the workload.
     fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         Ok(None)
     }

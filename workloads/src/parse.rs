@@ -288,8 +288,8 @@ mod tests {
         ));
     }
 
-    /// An allgatherv uses the diagonal of the matrix, or one number for each node; so do a scatterv
-    /// and a gatherv.
+    /// The sizes of an allgatherv are the diagonal of the matrix, or one number for each node. The
+    /// same holds for a scatterv and a gatherv.
     #[test]
     fn blocks_for_all_nodes_have_sizes_by_origin() {
         let dir = tempfile::tempdir().unwrap();
@@ -373,8 +373,8 @@ mod tests {
         );
     }
 
-    /// nccl-tests: the amount is the fraction times the size. At 256 MiB, a fraction of 0.5 is 128
-    /// MiB.
+    /// As in nccl-tests, the amount is the fraction times the size. At 256 MiB, a fraction of 0.5
+    /// is 128 MiB.
     #[test]
     fn fractions_apply_to_the_given_size() {
         let dir = tempfile::tempdir().unwrap();

@@ -45,7 +45,8 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
         .collect())
 }
 
-/// Returns the last size of a range and its end, if the factor does not lead to the end.
+/// Returns the last size in the list of a range, and the end of the range, if the factor does not
+/// lead to the end.
 ///
 /// ```
 /// use swapmeet_workloads::unreached_end;

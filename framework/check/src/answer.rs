@@ -101,13 +101,14 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     } else {
         None
     };
-    // While two plans run, the count includes the threads of both.
+    // Discard the thread counts of the last two plans. They were made at the same time, so each
+    // count includes the threads of both.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
     Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, symmetry, bytes })
 }
 
-/// Compares the schedule that follows from a declared symmetry with the full schedule. Returns
+/// Compares the schedule that is derived from a declared symmetry with the full schedule. Returns
 /// `None` if no symmetry is declared.
 fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     let run = |proof_scope| {
@@ -141,8 +142,8 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
 /// Runs different cases in one process: forwards and backwards, so that each case follows a
 /// different one each time, and then both orders at the same time on two threads.
 fn run_sequence(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
-    // The number of threads is not comparable while other plans run. The position of the first
-    // difference is not recorded either.
+    // Discard the thread count, which is not comparable while other plans run. The position of the
+    // first difference is not recorded either.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
     let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();

@@ -34,11 +34,11 @@ pub enum Outcome {
         /// The first line that is not blank on standard output.
         printed: Option<String>,
     },
-    /// It ended without an answer. The text names the signal or exit status, and has the last line
-    /// on standard error.
+    /// The process ended without an answer. The text names the signal or exit status, and has the
+    /// last line on standard error.
     Died(String),
-    /// It did not end in time and was killed. The value is the last completed step of a schedule,
-    /// if one was begun.
+    /// The process did not end in time and was killed. The value is the last completed step of a
+    /// schedule, if one was begun.
     Hung(Option<u64>),
 }
 
@@ -52,8 +52,8 @@ pub trait Bench {
     fn limits(&self) -> Limits;
 }
 
-/// Starts the program again for every question: `PROGRAM check-question PLUGIN QUESTION ANSWER-FILE
-/// SECONDS BYTES [--no-sandbox]`.
+/// A bench that starts the program again for every question: `PROGRAM check-question PLUGIN
+/// QUESTION ANSWER-FILE SECONDS BYTES [--no-sandbox]`.
 #[derive(Debug)]
 pub struct Processes {
     pub program: PathBuf,
@@ -79,7 +79,7 @@ impl Bench for Processes {
             .arg(self.limits.time.as_secs_f64().to_string())
             .arg(self.limits.memory.to_string())
             .args((!self.is_sandboxed).then_some(NO_SANDBOX))
-            // `kill(0, ..)` of a plugin does not reach the program.
+            // In a process group of its own, `kill(0, ..)` of a plugin does not reach the program.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(File::create(&out)?)
@@ -92,8 +92,8 @@ impl Bench for Processes {
         let is_at_once = || beginning(&answer, at_once.len() + 1) == at_once;
         let (id, mut is_doubled) = (child.id(), false);
         let ended = wait(&mut child, most, || {
-            // Two plans at the same time may use twice the memory. Without it, the limit for one
-            // plan stays.
+            // Two plans at the same time may use twice the memory. If the limit cannot be raised,
+            // they share the limit for one plan.
             if !is_doubled && is_at_once() {
                 is_doubled = true;
                 let _ = double_memory_of(id, self.limits.memory);

@@ -54,8 +54,8 @@ const SMALL: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
-    // Other sizes of families with one example, unequal in each dimension: constants that fit the
-    // example are found.
+    // Further sizes of families with only one example, different in each dimension. They reveal
+    // constants that fit the example only.
     "groups:2x5",
     "groups:5x3,inside=9",
     "dragonfly:2x3x1",
@@ -108,7 +108,7 @@ mod tests {
         }
     }
 
-    /// The family of graphs has no example: its topologies are files of the user.
+    /// The family of graphs has no example, because its topologies are files of the user.
     #[test]
     fn every_rung_is_a_topology_and_every_family_is_there() {
         let kinds: Vec<&str> = ladder().iter().map(|spec| parse(spec).unwrap().kind()).collect();

@@ -45,7 +45,7 @@ impl Question {
         topologies.chain(values.filter(|path: &PathBuf| path.is_file())).collect()
     }
 
-    /// Returns the largest number of schedules that are made for the answer.
+    /// Returns the maximum number of schedules that the child process makes for its answer.
     pub fn plans(&self) -> u32 {
         match self {
             Self::About => 1,
@@ -97,7 +97,8 @@ pub enum Answer {
     About(About),
     /// The plugin closed files that it had not opened. In a run, this would end the worker.
     ClosedFiles,
-    /// A placeholder that is written while two schedules are made at the same time.
+    /// A placeholder for the answer, written while two schedules are made at the same time. The
+    /// parent then allows twice the memory.
     AtOnce,
     /// The question is invalid, for example because a topology does not exist.
     BadQuestion(String),

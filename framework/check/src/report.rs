@@ -59,7 +59,7 @@ impl Finding {
 /// The examination of one algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Examined {
-    /// Its name with the parameters.
+    /// The name of the algorithm with its parameters.
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
     pub cases: u64,

@@ -9,9 +9,10 @@ use swapmeet_core::simulation::listener::Sent;
 /// The values that nodes have received and not sent since.
 #[derive(Default)]
 pub(crate) struct UnusedValues {
-    /// The layout of boxes, after the first send.
+    /// The layout of boxes; `None` before the first send.
     layout: Option<BitLayout>,
-    /// For each node of the schedule's grid, boxes of values, with all origins.
+    /// For each node of the schedule's grid, the values that it has received and not sent, as boxes
+    /// with all origins.
     unused: HashMap<u64, Vec<Vec<u64>>>,
     /// The values that are received at the end of the step.
     arriving: Vec<Arriving>,
@@ -38,12 +39,13 @@ impl UnusedValues {
         self.arriving.push(Arriving { step, from, to, combine, values });
     }
 
-    /// Receives the values of the step. Calls `found` with the step and the ends of each send that
-    /// replaces an unused value.
+    /// Ends a step: the receivers get the values that were sent in it. Calls `found` with the step,
+    /// the sender and the receiver of each send that replaces an unused value.
     pub(crate) fn end_step(&mut self, mut found: impl FnMut(u64, PlacedNode, PlacedNode)) {
         for arriving in std::mem::take(&mut self.arriving) {
             let Arriving { step, from, to, combine, values } = arriving;
-            // A combined value is used: it is part of the new one.
+            // If the receiver combines the values, its old value is used: it is part of the new
+            // one.
             let is_unused = self.remove(to, &values);
             if is_unused && !combine {
                 found(step, from, to);

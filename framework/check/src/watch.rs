@@ -56,8 +56,8 @@ struct RecordedSend {
     load: u64,
     /// A hash of the data and the route.
     what: u64,
-    /// The same hash independent of the partition into boxes; 0 unless sends are compared by
-    /// blocks.
+    /// A hash of the same contents that does not depend on the partition into boxes; 0 unless sends
+    /// are compared by blocks.
     blocks: u64,
 }
 
@@ -167,8 +167,8 @@ impl Watch {
                 }),
             };
         }
-        // Both have the same sends. Compare the order of the senders: each step lists every node
-        // once.
+        // Both schedules have the same sends. Compare their order: in each step, a plan visits
+        // every node once.
         let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
@@ -193,8 +193,8 @@ impl Watch {
         &self.busiest_node
     }
 
-    /// Describes the sends without effect, one sentence each. Copies are included if each block has
-    /// only one destination.
+    /// Describes the sends without effect, one sentence each. Sends that keep a copy are only
+    /// included if each block has only one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self
@@ -206,8 +206,8 @@ impl Watch {
         [idle, copied.filter(|_| has_one_place), redundant, replacing].into_iter().flatten()
     }
 
-    /// Returns the first difference of another schedule from this one; `None` if it is not among
-    /// the recorded sends.
+    /// Returns the first difference of another schedule from this one; `None` if all recorded sends
+    /// are equal.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.sends.len().max(other.sends.len()))
             .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
@@ -341,7 +341,8 @@ impl Watch {
     }
 
     fn empty_send(&mut self, send: EmptySend) {
-        // On a grid larger than the machine, the data of a virtual node may be empty.
+        // Ignore virtual nodes of a grid that is larger than the machine, because they may have no
+        // data.
         let is_real = |place: PlacedNode| place.virtual_node == place.physical;
         if !send.is_refused && is_real(send.from) && is_real(send.to) {
             self.idle.note(|| send_of(send.step, send.from, send.to));

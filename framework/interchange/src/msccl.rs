@@ -85,9 +85,9 @@ pub struct Gpu {
 /// A sequence of steps. It sends to at most one GPU and receives from at most one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadBlock {
-    /// The GPU to which it sends.
+    /// The GPU to which the thread block sends.
     pub send: Option<u64>,
-    /// The GPU from which it receives.
+    /// The GPU from which the thread block receives.
     pub receive: Option<u64>,
     pub channel: u64,
     pub steps: Vec<Step>,

@@ -59,7 +59,8 @@ pub struct Header {
     /// Whether empty messages are skipped.
     #[serde(default)]
     pub skip_empty: bool,
-    /// The bytes of each node for each node, row by row, if sizes differ.
+    /// If sizes differ, the bytes that each node has for each node, row by row. A row has the bytes
+    /// of one sender.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
     /// In a permutation, the destination of each node's block.
@@ -73,8 +74,8 @@ pub struct Layout {
     /// The number of segments of a block.
     #[serde(default = "one")]
     pub segments: u64,
-    /// Whether each block is first divided into a part for each node. Sets name these parts as
-    /// destinations.
+    /// Whether each block is first divided into one part for each node. The destinations of a
+    /// [`BlockSet`] are then the numbers of these parts.
     #[serde(default)]
     pub in_parts: bool,
 }
@@ -83,10 +84,11 @@ fn one() -> u64 {
     1
 }
 
-/// Numbers as runs: the first and last number of each.
+/// A list of numbers as runs of consecutive numbers: the first and last number of each run.
 pub type Runs = Vec<(u64, u64)>;
 
-/// All blocks with one of these origins, destinations and segments. A missing list means all.
+/// The set of all blocks whose origin, destination and segment are in these lists. A missing list
+/// stands for all numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct BlockSet {
     /// The origins of the blocks.
@@ -96,7 +98,7 @@ pub struct BlockSet {
     pub segments: Option<Runs>,
 }
 
-/// A message. Its nodes are those of the machine.
+/// A message. Sender and receiver are nodes of the machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Send {
     /// The schedule's own number of the step, from 1.
@@ -105,22 +107,22 @@ pub struct Send {
     pub to: u64,
     /// The size of the message.
     pub bytes: u64,
-    /// The latest step in which any of the data arrived at the sender; 0 if all was there at the
-    /// start, and if this is unknown.
+    /// The latest step in which any of the data arrived at the sender. 0 if the sender had all data
+    /// at the start, or if the step is unknown.
     pub after: u64,
     /// Whether the sender keeps a copy.
     pub copy: bool,
     /// Whether the receiver adds the data to its own.
     pub combine: bool,
-    /// Whether the data belongs to one of several separate values of a node, each of which is at a
-    /// virtual node.
+    /// Whether the data is at a virtual node of the sender. A node can have several virtual nodes,
+    /// each with separate values.
     pub is_virtual: bool,
-    /// The vertices of the route, including both ends; empty if unknown.
+    /// The vertices of the route, including sender and receiver; empty if unknown.
     pub path: Vec<u64>,
     /// Whether `path` is the topology's own route, so that it need not be requested.
     pub own_route: bool,
-    /// The requested direction in each dimension, if any: of two links between the same vertices of
-    /// the path, it selects one.
+    /// The requested direction in each dimension, if any. It selects one of two links between the
+    /// same vertices of the path.
     pub signs: Vec<i8>,
     /// The bandwidth of each link of the route, as a multiple of the machine's; empty if all links
     /// have the machine's bandwidth.
@@ -165,23 +167,23 @@ pub enum AllBytes {
 /// (starts[d] + x) % cycle`, and goes to bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
-    /// The node.
+    /// The node whose data is redistributed.
     pub node: u64,
     /// The number of buckets.
     pub buckets: u64,
     /// The number of different element numbers.
     pub cycle: u64,
-    /// The bucket of number 0.
+    /// The bucket of element number 0, before `firsts` is added.
     pub first: u64,
-    /// For each destination, the number of its first element; empty for 0.
+    /// For each destination, the number of its first element; empty if all are 0.
     #[serde(default)]
     pub starts: Vec<u64>,
-    /// For each destination, an offset added to `first`; empty for 0.
+    /// For each destination, an offset added to `first`; empty if all are 0.
     #[serde(default)]
     pub firsts: Vec<u64>,
 }
 
-/// An event of a schedule, in order.
+/// An event of a schedule. A document lists events in the order of the schedule.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub enum DocumentEvent {
@@ -259,7 +261,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             ..
         } = fields;
-        // An event without a step is no send; exactly one of these keys tells its kind.
+        // An event without a step is not a send. It must have exactly one of these keys, which
+        // determines its kind.
         let Some(step) = step else {
             return match (layout, phase, rearrange, redistribute, end_of_step) {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
@@ -270,7 +273,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
                 _ => Err("expected an event: a send (`step`, `from`, `to`, `blocks`), `layout`, `phase`, `rearrange`, `redistribute` or `end_of_step`".to_owned()),
             };
         };
-        // A send needs its ends, and one of the two forms of contents.
+        // A send needs a sender, a receiver, and one of the two forms of contents (`blocks` or
+        // `share`).
         let there = |end: Option<u64>, key: &str| {
             end.ok_or_else(|| format!("the send of step {step} has no `{key}`"))
         };
@@ -299,8 +303,9 @@ impl TryFrom<RawEvent> for DocumentEvent {
     }
 }
 
-/// Returns the distinct sums of a send. The sets of a send also name contributors, so that one sum
-/// may occur in several sets. The result names each sum once, by destination and segment.
+/// Returns the distinct sums of a send. The sets of a send also state the contributors of a sum, so
+/// that one sum may occur in several sets. The result contains each sum once, by destination and
+/// segment.
 pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
@@ -329,7 +334,7 @@ pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     of_segments.into_iter().map(set).collect()
 }
 
-/// Sorts runs and merges those that touch.
+/// Sorts runs and merges those that overlap or are adjacent.
 pub fn merge_runs(mut runs: Runs) -> Runs {
     runs.sort_unstable();
     let mut joined: Runs = Vec::new();
@@ -355,10 +360,11 @@ impl Header {
     }
 }
 
-/// An error of a receiver of parsed contents.
+/// An error of an [`EventHandler`].
 pub type HandlerError = Box<dyn std::error::Error + std::marker::Send + Sync>;
 
-/// A receiver of parsed contents. Its errors are reported with the position in the document.
+/// A receiver of the contents of a document while it is parsed. Its errors are reported with the
+/// position in the document.
 pub trait EventHandler {
     /// Receives the header, which comes first.
     fn head(&mut self, head: Header) -> Result<(), HandlerError>;

@@ -173,7 +173,7 @@ impl ReorderBuffer {
         ready
     }
 
-    /// Returns the remaining rows in order. Some earlier row never arrived.
+    /// Returns, in order, the rows that still wait for an earlier row, which never arrived.
     pub fn left(self) -> impl Iterator<Item = Record> {
         self.waiting.into_values().map(|record| *record)
     }

@@ -81,7 +81,7 @@ pub fn report_group(
     }
 }
 
-/// The cases that a plan has ended.
+/// The result of one plan for the pending cases.
 #[derive(Default)]
 struct Ended {
     /// Cases with a row.

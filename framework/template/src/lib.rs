@@ -33,7 +33,7 @@ pub struct File {
     pub text: String,
 }
 
-/// The reason for which a folder was not made.
+/// The reason why a folder was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// A file or folder of this name exists.
@@ -136,8 +136,8 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(io_error(folder))?;
-    // Without a lock, another command would remove the folder as one of a killed program. Some file
-    // systems do not support locks.
+    // Lock the folder. Otherwise another command would take it for the remains of a killed program
+    // and remove it. Some file systems do not support locks.
     let lock = std::fs::File::open(unfinished.path()).map_err(io_error(folder))?;
     drop(lock.try_lock());
     for file in files {

@@ -1,11 +1,11 @@
-//! Random sizes from one of five distributions with a mean and a coefficient of variation (standard
-//! deviation over mean), or by rank with a Zipf distribution; optionally for a share of all pairs
-//! only.
+//! Random sizes. They are drawn from one of five distributions with a mean and a coefficient of
+//! variation (standard deviation over mean), or depend on the rank of the destination (Zipf
+//! distribution). Optionally, only a share of all pairs has any bytes.
 //!
-//! Every size takes one number in (0, 1) from ChaCha8, which is put through the inverse of the
-//! distribution. Sizes are therefore the same on every platform and with every version of the
-//! libraries. Row r uses stream r of the generator, so that further nodes do not change the streams
-//! of other rows.
+//! For every size, one number in (0, 1) is drawn from ChaCha8, and the quantile function of the
+//! distribution is applied to it. Sizes are therefore the same on every platform and with every
+//! version of the libraries. Row r uses stream r of the generator, so that further nodes do not
+//! change the streams of other rows.
 
 use super::matrix::Matrix;
 use super::node_sizes::{NodeSizes, SizedBy};
@@ -93,7 +93,7 @@ fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distributi
     Distribution::new(shape, mean, number).map_err(|expected| args.spec.bad_value(cv, &expected))
 }
 
-/// A law of sizes, and the share of pairs that have any bytes.
+/// The distribution of sizes, and the share of pairs that have any bytes.
 #[derive(Debug)]
 struct Irregular {
     law: SizeLaw,
@@ -162,7 +162,7 @@ fn thin(mut matrix: Matrix, density: f64, seed: u64) -> Matrix {
     matrix
 }
 
-/// Does the same for one row.
+/// Keeps the sizes of a random share of the pairs of one row.
 fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);
@@ -175,7 +175,7 @@ pub enum DistributionKind {
     Uniform,
     /// Exponential; cv is 1.
     Exponential,
-    /// The logarithm is normal.
+    /// Log-normal: the logarithm of a size has a normal distribution.
     Lognormal,
     /// A power law from a smallest size on. From a cv of about 1 on, the variance depends on sizes
     /// so rare that most samples have none of them and vary less.
@@ -232,7 +232,7 @@ impl Distribution {
             return Err("1, the value of every exponential distribution".to_owned());
         }
         if !(0.0..=most + 1e-12).contains(&cv) {
-            // The limit in the message is rounded down, so that it is accepted itself.
+            // The limit in the message is rounded down, so that the program accepts it.
             let most = (most * 1e4).floor() / 1e4;
             return Err(format!(
                 "a number from 0 to {most}: with more, sizes would be negative or meaningless"
@@ -319,8 +319,8 @@ mod tests {
         }
     }
 
-    /// A sample does not show this: for a cv of 2, four thousand sizes usually have a cv of about
-    /// 1.1. The test therefore uses the quantiles.
+    /// This test uses the quantiles, because a sample is not suitable: for a cv of 2, four thousand
+    /// sizes usually have a cv of about 1.1.
     #[test]
     fn a_power_law_has_the_requested_mean_and_variation() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {

@@ -234,12 +234,13 @@ pub struct MatrixError {
 }
 
 impl Matrix {
-    /// The most nodes. A matrix then takes half a gigabyte.
+    /// Maximum number of nodes. The largest matrix takes half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// The largest file: 8 bytes for each size of the largest matrix.
+    /// Maximum size of a file in bytes: 8 bytes for each entry of the largest matrix.
     pub const MAX_TEXT: u64 = crate::file::MAX_BYTES;
 
-    /// Checks the number of nodes. The text of `Err` follows the name of a workload.
+    /// Checks the number of nodes. The text of `Err` continues a sentence that begins with the name
+    /// of a workload.
     pub(crate) fn check_nodes(nodes: u64) -> Result<(), String> {
         let most = Self::MAX_NODES;
         if nodes > most {

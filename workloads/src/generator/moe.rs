@@ -23,7 +23,7 @@ pub(super) const MOE: Generator = Generator {
     read,
 };
 
-/// The most experts, and the most tokens of a node.
+/// Maximum number of experts, and also of the tokens of a node.
 const MAX_COUNT: u64 = 1 << 20;
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
@@ -75,7 +75,7 @@ struct Dispatch {
 impl Dispatch {
     /// Returns the probability that each expert is the first choice of a token.
     fn shares(&self, seed: u64) -> Vec<f64> {
-        // This stream is not used by any node for its tokens.
+        // No node uses this stream for its tokens.
         let mut stream = Stream::new(seed, u64::MAX);
         let drawn: Vec<f64> =
             (0..self.experts).map(|_| normal_quantile(stream.fraction())).collect();
@@ -89,7 +89,8 @@ impl Dispatch {
             Popularity::Skew(skew) => of(skew),
             Popularity::Violation(violation) => {
                 // The share of the most popular expert grows with the skew, from the mean to 1.
-                // After 100 bisections the interval has the precision of numbers.
+                // After 100 bisections, the interval is as small as the precision of floating-point
+                // numbers allows.
                 let beyond = |skew: f64| {
                     of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
                 };
@@ -130,8 +131,8 @@ impl ExpertSampler {
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
-        /// An expert that has already been chosen is drawn again, at most this number of times.
-        /// After that the remaining experts are searched.
+        /// Maximum number of draws, because a draw may give an expert that has already been chosen.
+        /// After that, only the remaining experts are drawn from.
         const TRIES: usize = 16;
         let last = self.cumulative.len() - 1;
         let all = self.cumulative[last];
@@ -176,7 +177,7 @@ impl Pattern for Dispatch {
     }
 
     fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        /// The most draws, which take some seconds.
+        /// Maximum number of draws, which take some seconds.
         const MAX_DRAWS: u64 = 1 << 28;
         Matrix::check_nodes(nodes)?;
         if nodes.saturating_mul(self.tokens).saturating_mul(self.top) > MAX_DRAWS {

@@ -150,12 +150,13 @@ fn sheared(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
 }
 
-/// A permutation of the axes with a name of its own.
+/// Creates a permutation of the axes that has a name of its own.
 fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Axes(parse_axes(axes).unwrap_or_default()), None)
 }
 
-/// Reads the size, and creates the permutation with its own argument in canonical form.
+/// Reads the size and creates the permutation. `own` is the argument of this kind of permutation,
+/// in canonical form.
 fn permutation(
     args: &mut Args<'_>,
     map: Map,
@@ -184,7 +185,7 @@ enum Map {
     Reflect,
     /// Distances added to the axes; a single distance is added to all axes.
     Translate(Vec<i64>),
-    /// The distance added to x for each y.
+    /// A multiple of y that is added to x: this number times y.
     Shear(i64),
 }
 
@@ -219,7 +220,8 @@ impl Pattern for Permutation {
 }
 
 impl Map {
-    /// Returns the axes of the image. The text of `Err` follows the name of the workload.
+    /// Returns the axes of the image. The text of `Err` continues a sentence that begins with the
+    /// name of the workload.
     fn over(&self, radices: &[u64]) -> Result<Vec<ImageAxis>, String> {
         let d = radices.len();
         let same = |axis| ImageAxis { axis, negated: false, plus: 0, sheared: 0 };

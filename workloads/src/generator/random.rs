@@ -14,14 +14,14 @@ impl Stream {
         Self(rng)
     }
 
-    /// Returns a number in (0, 1) from 53 random bits: the middle of an interval, so that it is
-    /// never 0 or 1.
+    /// Returns a number in (0, 1) from 53 random bits: the middle of one of 2^53 equal intervals,
+    /// so that it is never 0 or 1.
     pub(super) fn fraction(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Returns a number from 0 to `n - 1` by scaling down 64 bits. A library's method may change
-    /// with its version.
+    /// Returns a number from 0 to `n - 1` by scaling down 64 bits. Libraries also have such a
+    /// function, but its results may change with the version.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }

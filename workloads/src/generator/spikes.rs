@@ -1,8 +1,8 @@
 //! Workloads in which each node has one large block and small blocks for all other nodes:
 //! `one-spike` and `transpose`.
 //!
-//! They need no N x N table. The sum over any product of origins and destinations is the small size
-//! times the number of pairs, corrected for each large block (spike) among them.
+//! No table of N x N sizes is stored. The sum over any product of origins and destinations is the
+//! small size times the number of pairs, corrected for each large block (spike) among them.
 
 use super::random::Stream;
 use super::{Generator, Pattern};
@@ -82,16 +82,17 @@ pub struct Spikes {
 }
 
 impl Spikes {
-    /// The destination of each spike is a random node, possibly the node itself. Several nodes may
-    /// have the same destination (Liu et al., Pattern 1).
+    /// Creates spikes for random nodes. The destination of a spike may be its origin, and several
+    /// spikes may have the same destination (Liu et al., Pattern 1).
     pub fn at_random(nodes: u64, max: u64, rest: u64, seed: u64) -> Self {
         let mut stream = Stream::new(seed, 0);
         let to = (0..nodes).map(|_| stream.below(nodes) as u32).collect();
         Self { max, rest, to }
     }
 
-    /// The nodes form a square array, and node (r, c) has its spike for node (c, r) (Liu et al.,
-    /// Pattern 2). Returns `None` unless their number is a square.
+    /// Creates the spikes of a transpose: the nodes form a square array, and node (r, c) has its
+    /// spike for node (c, r) (Liu et al., Pattern 2). Returns `None` if the number of nodes is not
+    /// a square.
     pub fn transpose(nodes: u64, max: u64, rest: u64) -> Option<Self> {
         let side = nodes.isqrt();
         let to = (0..nodes).map(|i| ((i % side) * side + i / side) as u32).collect();
@@ -123,7 +124,7 @@ impl BlockSizes for Spikes {
             received[*to as usize] += u64::from(from != *to);
         }
         let some = |bytes: u64| u64::from(bytes > 0);
-        // Spikes may be smaller than the rest; the busiest nodes are then those with the fewest
+        // If spikes are smaller than the other blocks, the busiest nodes are those with the fewest
         // spikes.
         let with = |spikes: u64| {
             let rest = nodes - 1 - spikes;

@@ -10,7 +10,7 @@ use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::plugin::Param;
 use swapmeet_workloads::Workload;
 
-/// A permutation that is not its own inverse if a side is longer than 2.
+/// A permutation that is not its own inverse on a grid with a side longer than 2.
 const ONE_ON: &str = "translate:8,by=1";
 /// Machines that differ from [`ONE_PORT`] in a property that a plugin can query.
 const OTHER_MACHINES: [(&str, &str); 3] = [
@@ -20,13 +20,14 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 ];
 
 impl Examiner<'_> {
-    /// Tests every collective on all topologies. Special cases follow on the largest of these that
-    /// still has few nodes (otherwise on the smallest), and on one with odd or uneven sides.
+    /// Tests every collective on all topologies. Special cases follow on two of the topologies that
+    /// the algorithm accepts: the largest one with few nodes (if there is none, the smallest one),
+    /// and one with odd or uneven sides.
     pub(super) fn examine_all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
-            // The reflection is a permutation that every machine supports. It is its own inverse,
-            // however.
+            // For permutations, the plain case is the reflection, because every machine supports
+            // it. It is its own inverse, however.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
             let sizes =
                 |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
@@ -38,7 +39,8 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The machine for the special cases, with its schedule of the plain case.
+            // For the special cases: the number of nodes of a topology, its spec, and its plan of
+            // the plain case.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
@@ -77,7 +79,8 @@ impl Examiner<'_> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            // Constants that fit the only machine cannot be told from a general rule.
+            // If only one topology is accepted, constants that fit it cannot be distinguished from
+            // a general rule.
             if let ([only], 2..) = (&accepted[..], topologies.len())
                 && !reasons.is_empty()
                 && !self.lacks_a_file()

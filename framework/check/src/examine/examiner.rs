@@ -28,8 +28,8 @@ pub(super) struct Examiner<'a> {
     pub params: Params,
     pub done: Examined,
     pub findings: Vec<Finding>,
-    /// Small cases with reproducible results. Each has its place, and its plan from a process of
-    /// its own.
+    /// Small cases with reproducible results: the case, its place in findings, and its plan, which
+    /// was made in a process of its own.
     pub steady: Vec<(TestCase, String, Plan)>,
     /// The number of cases that were killed. Each takes the whole time limit, so the examination is
     /// given up after [`ENOUGH_HUNG`].
@@ -62,7 +62,7 @@ impl<'a> Examiner<'a> {
             .push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
-    /// Adds a remark unless the algorithm already has one of this test.
+    /// Adds a remark unless the algorithm already has a finding of this test.
     pub(super) fn remark_once(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
         if self.findings.iter().all(|finding| finding.test != test) {
             self.remark(test, at, what);
@@ -85,8 +85,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// Returns the reason for refusing every case, if it is a parameter from the user. This is then
-    /// an input error, not a fault of the plugin.
+    /// If every case was refused because of a parameter from the user, returns the reason. This is
+    /// an input error and not a fault of the plugin.
     pub(super) fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -119,7 +119,7 @@ impl<'a> Examiner<'a> {
                 let what = "closes files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
-            // Output of a plugin is mentioned once.
+            // Report only the first output of a plugin.
             Outcome::Answered { answer, printed } => {
                 if let Some(line) =
                     printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
@@ -131,13 +131,13 @@ impl<'a> Examiner<'a> {
                 return Ok(Some(answer));
             }
             Outcome::Died(how) if is_out_of_memory(&how) => {
-                // Two simultaneous plans have twice the limit.
+                // Two simultaneous plans have twice the memory limit.
                 let plans = if how.starts_with("two plans at once") { 2 } else { 1 };
                 let most = self.bench.limits().memory.saturating_mul(plans) / (1 << 20);
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
             Outcome::Died(how) => self.fault("survives", at, how),
-            // A plugin that hangs often would take hours: the examination of the algorithm ends.
+            // After several hangs, give up: the remaining cases of the algorithm could take hours.
             Outcome::Hung(step) => {
                 self.hung += 1;
                 let (most, place) = (self.bench.limits().time.as_secs_f64(), where_it_was(step));

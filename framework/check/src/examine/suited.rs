@@ -20,9 +20,10 @@ pub(super) fn rank(nodes: u64) -> (bool, i128) {
 /// sides, then those with few nodes.
 pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);
 
-/// Returns `None` if the machine is too large or all its sides are at most 2.
+/// Returns the unevenness of a machine; `None` if it is too large or all its sides are at most 2.
 pub(super) fn unevenness(topology: &str) -> Option<Unevenness> {
-    /// Machines with fewer nodes hide other faults.
+    /// Machines with at least this number of nodes are preferred, because smaller ones hide other
+    /// faults.
     const SOME: u64 = 7;
     let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
     let sides: BTreeSet<u64> =

@@ -42,11 +42,11 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Waste is only reported for the plain case with default parameters: another choice
-                // may exist to demonstrate it.
+                // Waste is only reported for the plain case with default parameters, because other
+                // parameters may exist to demonstrate waste.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // Schedules of byte counts are excluded, because a bucket may be empty. In others,
-                // the sender names the blocks.
+                // Schedules of byte counts are excluded, because they may send buckets that are
+                // empty. In other schedules, the plugin names the blocks of each send.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params
@@ -80,8 +80,8 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// Checks that the same problem gives the same schedule: a second time, on two threads at the
-    /// same time, and in another process.
+    /// Checks that the same problem gives the same schedule if it is planned again: a second time,
+    /// on two threads at the same time, and in another process.
     fn repeats(
         &mut self,
         first: &Plan,
@@ -98,8 +98,8 @@ impl Examiner<'_> {
             self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
             return Ok(());
         }
-        // Another process has other addresses and starts at another time. Large cases would take
-        // too long.
+        // Plan again in another process, which has other addresses and starts at another time.
+        // Large cases are skipped, because they would take too long.
         if nodes > 1 && nodes <= FEW {
             let Some(Ran { plans, .. }) = self.run_case(case, place)? else { return Ok(()) };
             match plans.first() {
@@ -116,8 +116,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Compares the declared number of ports with the number used, for default parameters: another
-    /// choice may exist to use more ports or to demonstrate a fault.
+    /// Compares the declared number of ports with the number used. This is only done for default
+    /// parameters, because other parameters may exist to use more ports or to demonstrate a fault.
     fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
         let at = &Subject { place, workload: &case.workload };
         if case.params != self.params {

@@ -17,7 +17,7 @@ pub struct LineParser<'a> {
 }
 
 impl<'a> LineParser<'a> {
-    /// Creates a parser before the first line.
+    /// Creates a parser that expects the first line of a document.
     pub fn new(reader: &'a mut dyn EventHandler) -> Self {
         Self { reader, line: Vec::new(), outcome: None }
     }

@@ -41,7 +41,7 @@ pub(crate) enum WorkerEvent {
     Log(String),
     /// A value reported by the job's observer.
     Observed(serde_json::Value),
-    /// The job is done. The text names what it left in the process, such as a thread.
+    /// The job is done. The text names what the job left behind in the process, such as a thread.
     Done(Option<String>),
     /// The time limit was exceeded, as described.
     TimedOut(String),
