@@ -73,8 +73,8 @@ impl Traffic {
         }
     }
 
-    /// Returns the traffic with a larger amount that some link must carry, divided by its
-    /// bandwidth, if `amount` is larger than the amount that is known.
+    /// Returns the traffic with `amount` as the lower bound on the largest link load (divided by
+    /// the link's bandwidth), if `amount` is larger than the known bound.
     #[must_use]
     pub fn with_link_load(self, amount: f64) -> Self {
         if amount <= self.on_links.bytes {

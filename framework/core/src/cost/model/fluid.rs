@@ -6,17 +6,18 @@
 //! start-up, and continues when all are complete. It does not wait for other ranks' steps
 //! ([`simulation`]). With `order=data` it sends one message after another, each as soon as its data
 //! is available, with at most `ports` in flight; all receives are posted from the start. A message
-//! starts when both ends have posted it. It waits for the latencies of its links, and then shares
-//! them with other messages ([`shares`]).
+//! starts when its sender and its receiver have posted it. It waits for the latencies of its links,
+//! and then shares these links with other messages ([`shares`]).
 //!
 //! At the end of a step, a rank reduces what it received (`reduce_byte_us` per byte), and then
 //! continues.
 //!
 //! Background traffic consists of flows that start at time 0. No rank waits for them.
 //!
-//! The parts of time are those along the critical path, which follows the later end of a message:
-//! start-ups; latencies (propagation); the time of the bytes on the narrowest link without sharing
-//! (transmission); and what sharing adds (contention).
+//! The parts of time are those along the critical path. A message is on the critical path after its
+//! sender or its receiver, whichever posted the message later. The parts are start-ups; latencies
+//! (propagation); the time of the bytes on the narrowest link without sharing (transmission); and
+//! the time that sharing adds (contention).
 
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
@@ -135,7 +136,7 @@ word_enum! {
     /// How messages share a link.
     enum Fairness {
         Equal = "equal",
-        /// By the inverse of their round-trip times.
+        /// In proportion to the inverse of their round-trip times.
         Rtt = "rtt",
     }
 }
@@ -172,8 +173,11 @@ impl Model for Fluid {
         })
     }
 
-    /// A start-up, and the largest of: the latency of the longest route; a link's latency and the
-    /// bytes that must cross a cut, or leave or enter a node; a link's latency and a reduction.
+    /// The bound is a start-up plus the largest of three times:
+    /// 1. The latency of the longest route.
+    /// 2. The latency of one link, and the time of the bytes that must cross a cut, or leave or
+    ///    enter a node.
+    /// 3. The latency of one link, and the time of a reduction.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();

@@ -22,7 +22,7 @@ impl BackgroundFile {
     fn read(text: &str) -> Result<Self, String> {
         match text {
             NONE => Ok(Self(None)),
-            // These characters are part of the grammar of specs.
+            // These characters have a meaning in the grammar of specs.
             name if name.is_empty() || name.contains([',', '=', '(', ')']) => {
                 Err(format!("`{NONE}` or a file, without a comma, `=` or parenthesis in its name"))
             }

@@ -7,9 +7,9 @@
 
 use crate::network::topology::{Regularity, Topology};
 
-/// A torus, or a hypercube as a torus of rings of two, and its orbits of nodes: in each dimension,
-/// the nodes of an orbit are one *period* apart. All other networks are not folded: they count as
-/// one ring with a period of its length.
+/// A torus and its orbits of nodes: in each dimension, the nodes of an orbit are one *period*
+/// apart. A hypercube is treated as a torus of rings of two. All other networks are not folded, and
+/// are treated as one ring whose period is its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
@@ -96,7 +96,7 @@ impl Fold {
         fold
     }
 
-    /// Returns the same network with other periods.
+    /// Returns the same network, folded with other periods.
     pub(super) fn with(&self, periods: Vec<u32>) -> Self {
         Self::new(self.sides.clone(), periods, self.links, self.slots)
     }
@@ -131,8 +131,8 @@ impl Fold {
         if self.is_plain() { orbit } else { self.first[orbit as usize] }
     }
 
-    /// Returns the number of links, including an injection link in each direction per orbit; these
-    /// are last.
+    /// Returns the number of links. Each orbit of nodes has one injection link in each direction;
+    /// these links are last.
     pub(super) fn links(&self) -> u64 {
         self.slots() + 2 * self.orbits as u64
     }

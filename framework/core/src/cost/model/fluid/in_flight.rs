@@ -17,14 +17,15 @@ const MAX_HOPS: usize = 1 << 27;
 /// Largest number of links: about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
-/// A message that both ends have posted.
+/// A message that its sender and its receiver have posted.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewMessage {
     pub from: u32,
     pub to: u32,
-    /// Destination node, if the sender is the first node of its orbit.
+    /// The destination node of the message that the first node of the sender's orbit sends.
     pub target: u32,
-    /// Step, and index among its sender's sends of the step; `None` for background traffic.
+    /// The step of the message, and its index among its sender's sends of this step; `None` for
+    /// background traffic.
     pub source: Option<(u64, u32)>,
     pub bytes: f64,
     /// Factor for the latency.
@@ -37,19 +38,19 @@ pub(super) struct InFlight {
     pub to: u32,
     /// As in [`NewMessage`].
     pub source: Option<(u64, u32)>,
-    /// When it started, in µs.
+    /// When the message started, in µs.
     pub started: f64,
     pub latency: f64,
-    /// Duration of its transmission if no link were shared, in µs.
+    /// Duration of the transmission if no link were shared, in µs.
     pub alone: f64,
-    /// Whether its transmission uses links.
+    /// Whether the transmission uses links.
     uses_links: bool,
-    /// The critical path to its start.
+    /// The critical path to the start of the message.
     path: Path,
 }
 
 impl InFlight {
-    /// Returns the critical path to the arrival at the time `now`.
+    /// Returns the critical path to the arrival of the message at the time `now`.
     pub(super) fn path(&self, now: f64) -> Path {
         let lasted = now - self.started - self.latency;
         let contention = (lasted - self.alone).max(0.0);
@@ -79,7 +80,7 @@ pub(super) struct MessagesInFlight {
     route: Vec<Hop>,
     /// For each link its position in `route`, if it is there.
     position: Vec<u32>,
-    /// When the latency or the transmission of each message ends.
+    /// The time at which the latency or the transmission of each message ends.
     pub ends: Timers,
     /// Why the model cannot price the case.
     pub refused: Option<String>,
@@ -173,8 +174,8 @@ impl MessagesInFlight {
         self.ends.set(number, now + latency + within);
     }
 
-    /// Finds the route between an orbit's first node and another. Stores each link once, with how
-    /// often it is crossed.
+    /// Finds the route between an orbit's first node and another node. Stores each link once, with
+    /// the number of times that the route crosses it.
     fn find_route(&mut self, from: u32, target: u32, route: Option<&Route>) -> RouteSummary {
         let Self { fold, route: hops_of_route, position, topology, machine, .. } = self;
         let (has_capacity, from) = (machine.byte_us > 0.0, fold.first(from));
@@ -207,8 +208,8 @@ impl MessagesInFlight {
         }
         let rtt = latency * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
         let weight = if machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
-        // In a folded network, the crossings of one hop are crossings of different links, so the
-        // message does not share a link with itself.
+        // In a folded network, a route that crosses a link several times crosses different links of
+        // the original network, so the message does not share a link with itself.
         let times = |hop: &Hop| if fold.is_plain() { f64::from(hop.times) } else { 1.0 };
         let narrowest = hops_of_route
             .iter()
@@ -234,8 +235,8 @@ impl MessagesInFlight {
         number
     }
 
-    /// Splits orbits: each message is copied for every new orbit of its sender's. `steps` are those
-    /// before the split.
+    /// Splits orbits: copies each message for every new orbit that was part of its sender's old
+    /// orbit. `steps` are the steps before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: f64) {
         let before = std::mem::replace(&mut self.fold, fold);
         // For each old orbit, list the new ones.
@@ -257,7 +258,7 @@ impl MessagesInFlight {
         for (number, old) in
             messages.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
         {
-            // Skip messages whose step both ends have ended.
+            // Skip messages of steps that are not stored any more.
             let Some((step, index, sender)) =
                 old.source.and_then(|(step, index)| Some((steps.get(step)?, index, old.from)))
             else {
@@ -296,8 +297,8 @@ impl MessagesInFlight {
         message.source.map(|_| message)
     }
 
-    /// Computes the fair rates of all messages. Subtracts the number of links that it looks at from
-    /// `most`, and stops at 0.
+    /// Computes the fair rates of all messages. Subtracts the number of examined links from `most`,
+    /// and stops when `most` is 0.
     pub(super) fn share(&mut self, now: f64, most: &mut u64) {
         self.shares.solve(now, most, |message, end| self.ends.set(message, end));
         #[cfg(test)]
@@ -309,10 +310,10 @@ impl MessagesInFlight {
 
 /// Creates the links of the folded network, without messages.
 fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
-    // Links that take no time are on no route, so their capacity is not used. The value 1 keeps the
-    // range of levels small.
+    // A link whose byte time is 0 is not part of any route, so its capacity is not used. The value
+    // 1 keeps the range of levels small.
     let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
-    // A folded network has equal links.
+    // All links of a folded network are equal.
     let is_unfolded_link = |link: &u64| fold.is_plain() && topology.link_ends(*link).is_some();
     let bandwidth =
         |link| Some(link).filter(is_unfolded_link).map_or(1.0, |link| topology.bandwidth(link));

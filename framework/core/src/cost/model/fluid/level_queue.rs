@@ -1,5 +1,6 @@
-//! A priority queue of links by level, the lowest first: unsorted buckets of a sixteenth of an
-//! octave, and a heap for the current bucket.
+//! A priority queue of links by level, the lowest level first. Each bucket holds the levels of a
+//! sixteenth of an octave. Buckets are not sorted, but the links of the current bucket are in a
+//! heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,20 +10,20 @@ const BUCKETS: usize = 512;
 #[derive(Debug)]
 pub(super) struct LevelQueue {
     /// The links of the current bucket and below, by the bits of their levels. The bits of
-    /// non-negative numbers have the order of the numbers.
+    /// non-negative numbers have the same order as the numbers.
     near: BinaryHeap<Reverse<(u64, u32)>>,
     buckets: Vec<Vec<u32>>,
     /// One bit per bucket: whether it is not empty.
     full: [u64; BUCKETS / 64],
     /// The current bucket.
     at: Option<usize>,
-    /// The [`sixteenth`] of the first bucket.
+    /// The result of [`sixteenth`] for the levels of the first bucket.
     base: u64,
 }
 
 impl LevelQueue {
-    /// Creates a queue for levels from about `top` to 32 octaves below it. Other levels are in the
-    /// first or last bucket.
+    /// Creates a queue for levels from about `top` to 32 octaves below it. Lower levels are put
+    /// into the first bucket, higher levels into the last.
     pub(super) fn new(top: f64) -> Self {
         let base = (sixteenth(top) + 16).saturating_sub(BUCKETS as u64);
         let buckets = vec![Vec::new(); BUCKETS];
@@ -33,7 +34,8 @@ impl LevelQueue {
         (sixteenth(level).saturating_sub(self.base) as usize).min(BUCKETS - 1)
     }
 
-    /// Queues a link whose previous level is `old`; infinity if it is not queued.
+    /// Queues a link at `level`. `old` is the level at which it is queued already; infinity if it
+    /// is not queued.
     pub(super) fn push(&mut self, level: f64, old: f64, link: u32) {
         let bucket = self.bucket(level);
         if self.at.is_some_and(|at| bucket <= at) {
@@ -63,8 +65,8 @@ impl LevelQueue {
         self.bucket(level) == bucket
     }
 
-    /// Returns whether another link may be queued below the level. Later buckets are above the
-    /// current one.
+    /// Returns whether another link may be queued below the level. If the level is in a later
+    /// bucket than the current one, returns `true` without examining the buckets.
     pub(super) fn has_lower(&self, level: f64) -> bool {
         let beyond = self.at.is_none_or(|at| self.bucket(level) > at);
         beyond || self.near.peek().is_some_and(|Reverse((bits, _))| *bits < level.to_bits())
@@ -86,7 +88,8 @@ impl LevelQueue {
     }
 }
 
-/// Returns the exponent and the first four bits of the fraction: the sixteenth of an octave.
+/// Returns a number for the sixteenth of an octave that contains the level: the exponent and the
+/// first four bits of the fraction.
 fn sixteenth(level: f64) -> u64 {
     level.to_bits() >> 48
 }

@@ -49,7 +49,7 @@ pub(super) fn ends(
                     steps.get(at[rank] - 1).map_or(0, |step| step.iter().filter(mine).count());
             }
         }
-        // A message starts when both ends are in its step.
+        // A message starts when its sender and its receiver are in its step.
         for (number, step) in steps.iter().enumerate() {
             for (i, of) in step.iter().enumerate() {
                 let ends = [of.0 as usize, of.1 as usize];
@@ -72,7 +72,7 @@ pub(super) fn ends(
             flow.left -= rate * (next - now);
         }
         now = next;
-        // A flow that has ended is complete at both ends.
+        // A message that has ended is complete at its sender and its receiver.
         flows.retain(|flow| {
             let is_there = flow.left <= 1e-9;
             for end in flow.ends.into_iter().flatten().filter(|_| is_there) {

@@ -1,7 +1,8 @@
 //! `second_eps_us`: simulates a case twice, to find out whether its time depends on rounding.
 //!
-//! If nearly simultaneous events have another order, everything after them can change. The second
-//! simulation merges events within another interval; a note reports by how much the time differs.
+//! If rounding changes the order of nearly simultaneous events, everything after them can change.
+//! The second simulation uses a different interval within which events count as simultaneous. A
+//! note reports by how much the time differs.
 
 use super::simulation::Simulation;
 use crate::cost::model::time_space::TimeSpace;
@@ -13,7 +14,7 @@ use std::time::Instant;
 pub(super) struct SecondRun {
     pub first: Simulation,
     pub second: Simulation,
-    /// Interval within which the second simulation merges events, in µs.
+    /// Interval within which events of the second simulation are simultaneous, in µs.
     pub eps_us: f64,
 }
 

@@ -1,5 +1,5 @@
-//! Weighted max-min fair shares of links. They are updated when flows start or end, instead of
-//! being computed again.
+//! Weighted max-min fair shares of links. When flows start or end, the shares are updated instead
+//! of being computed from the beginning.
 //!
 //! The *level* of a flow is its rate divided by its weight. Shares are max-min fair if every flow
 //! has a full link on which no other flow has a higher level: that link *binds* the flow. This
@@ -11,7 +11,7 @@ use link::Link;
 mod link;
 mod sweep;
 
-/// A link of a flow's route, and how often the route crosses it.
+/// A link of a flow's route, and the number of times that the route crosses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hop {
     pub link: u32,
@@ -38,7 +38,7 @@ struct Flow {
     weight: f64,
     level: f64,
     bound: Binding,
-    /// The number of times that its route crosses the link that binds it.
+    /// The number of times that the flow's route crosses the link that binds the flow.
     bound_times: f32,
 }
 
@@ -48,7 +48,7 @@ struct Progress {
     /// Bytes that were left at the time `since`.
     left: f64,
     since: f64,
-    /// Its rate before the solve with the number `solve`.
+    /// The flow's rate before the solve with the number `solve`.
     before: f64,
     solve: u64,
     hops: u32,
@@ -63,7 +63,7 @@ pub(super) struct Shares {
     /// Binary logarithm of the number of hops that are reserved for each flow.
     shift: u32,
     hops: Vec<Hop>,
-    /// Position of each hop in its link's list.
+    /// For each hop, its position in the list `on` of its link.
     place: Vec<u32>,
     levels: LevelQueue,
     /// Flows that have started since the last solve.
@@ -80,12 +80,12 @@ pub(super) struct Shares {
     dirty: Vec<u32>,
     /// Links of newly opened flows.
     pending: Vec<u32>,
-    /// Newly opened flows.
+    /// Newly opened flows. [`sweep`] defines when a flow is opened.
     fresh: Vec<u32>,
     takers: Vec<u32>,
     /// Flows whose rates may have changed in this solve.
     changed: Vec<u32>,
-    /// Number of the solve.
+    /// Number of the current solve.
     solve: u64,
     now: f64,
 }
@@ -128,8 +128,8 @@ impl Shares {
         self.links[link as usize].capacity
     }
 
-    /// Sets the properties of a flow. `flow` is at most one beyond the existing numbers. The flow
-    /// uses its links after [`Shares::add`].
+    /// Sets the properties of a flow. `flow` is the number of an existing flow or the next number.
+    /// The flow uses its links only after [`Shares::add`].
     pub(super) fn define(&mut self, flow: usize, bytes: f64, weight: f64, route: &[Hop]) {
         while route.len() > 1 << self.shift {
             self.widen();

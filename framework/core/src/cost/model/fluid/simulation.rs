@@ -1,9 +1,10 @@
 //! Event-driven simulation for `fluid`: the ranks, and when they post their messages.
 //!
-//! A message starts when both of its ends have posted it. A sender posts it after a start-up; a
-//! receiver posts all receives of a step when it enters the step. A message that only one end has
-//! posted is not stored: the positions of the two ranks tell what they have posted. All events have
-//! one clock. At each moment they are processed in this order:
+//! A message starts when its sender and its receiver have posted it. A sender posts it after a
+//! start-up; a receiver posts all receives of a step when it enters the step. A message that only
+//! one of the two has posted is not stored, because the positions of the two ranks in the schedule
+//! show what they have posted. There is one clock for all events. At each moment they are processed
+//! in this order:
 //!
 //! 1. A start-up ends: the rank posts its send, and the next start-up begins.
 //! 2. A reduction ends: the rank enters the next step.
@@ -11,9 +12,9 @@
 //! 4. If the set of messages that share links has changed, their rates are computed again.
 //! 5. The clock advances to the next event.
 //!
-//! If the schedule is symmetric, one rank of each orbit of nodes is simulated ([`super::fold`]):
-//! "rank" means the number of an orbit then. [`folding`] splits orbits where a step has fewer
-//! symmetries.
+//! If the schedule is symmetric, one rank of each orbit of nodes is simulated ([`super::fold`]).
+//! The number of a rank is then the number of its orbit. [`folding`] splits orbits where a step has
+//! fewer symmetries.
 
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
 use super::symmetry::Symmetry;
@@ -56,18 +57,19 @@ pub(super) struct Simulation {
     now: f64,
     /// Events that are at most this far apart are simultaneous, in µs.
     epsilon_us: f64,
-    /// When the start-ups of ranks end; the last timer is the barrier.
+    /// The times at which the start-ups of ranks end. The last timer is the end of the barrier.
     startups: Timers,
-    /// When the reductions of ranks end.
+    /// The times at which the reductions of ranks end.
     reductions: Timers,
     /// The critical paths to the ends of the reductions.
     reduction_paths: Vec<Path>,
     barrier_us: Option<f64>,
     /// Number of ranks that wait at the barrier.
     at_barrier: usize,
-    /// The critical path to the last rank at the barrier; with `order=data`, to the last message.
+    /// The critical path to the rank that reached the barrier last. With `order=data`: to the last
+    /// arrival or reduction.
     last_path: Path,
-    /// The only node that the time-space record follows, if it is only one.
+    /// The node that the time-space record follows; `None` if it follows all nodes.
     recorded_node: Option<usize>,
 }
 
@@ -147,7 +149,8 @@ impl Simulation {
         }
     }
 
-    /// Posts the rank's next send with `order=data`: its receiver has posted all receives.
+    /// Posts the rank's next send with `order=data`. The message starts at once, because its
+    /// receiver has posted all receives.
     fn post_by_data(&mut self, rank: usize) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
         let Next::Send(step, index) = order.next(rank, steps) else { return };
@@ -178,7 +181,8 @@ impl Simulation {
         }
     }
 
-    /// Starts a message that both ends have posted; `path` leads to the later of the two.
+    /// Starts a message that its sender and its receiver have posted. `path` leads to the later of
+    /// the two.
     fn start_message(&mut self, from: usize, number: u64, index: u32, path: Path) {
         let Some(step) = self.progress.steps.get(number) else { return };
         let message = step.sends(from)[index as usize];
@@ -191,7 +195,7 @@ impl Simulation {
         self.in_flight.start(message, route, self.now, path);
     }
 
-    /// Completes a message at both ends.
+    /// Completes a message at its sender and its receiver.
     fn arrive(&mut self, message: &InFlight) {
         let path = message.path(self.now);
         let ends = [message.from, message.to].map(|rank| rank as usize);
@@ -204,7 +208,8 @@ impl Simulation {
             return;
         }
         for rank in ends {
-            // The rank has waited for the last message of its step.
+            // If this is the last message that the rank waits for in its step, the rank's critical
+            // path leads through it.
             if self.progress.ranks[rank].pending == 1 {
                 self.ranks[rank].path = path;
                 if self.progress.record.is_some() {
@@ -218,7 +223,8 @@ impl Simulation {
     /// Completes a message of a step with `order=data`.
     fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        // A rank without a known send is counted as waiting for a step: it does not resume here.
+        // A rank without a known send is already counted as waiting for an unknown step, so it must
+        // not resume here.
         let has_send = [from, to]
             .map(|rank| matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked));
         steps.received(step, to);
@@ -286,7 +292,8 @@ impl Simulation {
         self.at_barrier += 1;
         self.last_path = self.ranks[rank].path;
         if self.at_barrier == self.ranks.len() {
-            // There is no barrier after the last step, so it begins when the next step is known.
+            // The barrier begins when the next step is known, because there is no barrier after the
+            // last step.
             self.progress.steps.set_all_waiting(true);
         }
         false
@@ -339,7 +346,7 @@ impl RankModel for Simulation {
         let number = self.progress.ranks[rank].step;
         let Some(step) = self.progress.steps.get(number) else { return };
         let sends = step.sends(rank).len();
-        // Start the messages that their senders have posted before.
+        // Start the messages that their senders have posted earlier.
         let receives = step.receives(rank).map(|(index, message)| (message.from as usize, index));
         let receives: Vec<(usize, u32)> = receives.collect();
         for (from, index) in receives {

@@ -1,8 +1,8 @@
 //! Finds the translations of the network that map a schedule onto itself.
 //!
-//! Before the first step these are all translations. Each step removes those that do not map it
-//! onto itself. Translations are found in the messages themselves, with full planning and with
-//! orbit planning, so that the result does not depend on the kind of planning.
+//! Before the first step these are all translations. Each step removes the translations that do not
+//! map this step onto itself. With full planning and with orbit planning, translations are found in
+//! the messages themselves, so that the result does not depend on the kind of planning.
 
 use super::fold::Fold;
 use crate::network::symmetry::Group;
@@ -16,22 +16,24 @@ use crate::simulation::step::Step;
 pub(super) struct Symmetry {
     /// Whether the order of a rank's sends matters.
     ordered: bool,
-    /// With orbit planning: for each node its representative, and the group element that maps the
-    /// representative to the node.
+    /// With orbit planning: for each node, its representative and the element of the group that
+    /// maps the representative to the node.
     homes: Vec<(u32, u32)>,
-    /// The smallest translation of each dimension that is in that group; the side if there is none.
+    /// For each dimension, the smallest translation that is in the group of the orbit planning; the
+    /// length of the side if there is none.
     group_periods: Vec<u32>,
-    /// For each dimension the last translation that was tried, and its images of all nodes.
+    /// For each dimension, the last translation that was tried, and the images of all nodes under
+    /// it.
     images: Vec<(u32, Vec<u32>)>,
 }
 
-/// The sends of one node of each orbit, sorted by node; those of a node keep their order.
+/// The sends of one node of each orbit, sorted by node. The sends of a node keep their order.
 pub(super) struct FoldedSends {
-    /// Messages between orbits.
+    /// The messages, with numbers of orbits as senders and receivers.
     pub transfers: Vec<Transfer>,
     /// The destination node of each message.
     pub targets: Vec<u32>,
-    /// The routes of the messages, if they differ from the step's.
+    /// The routes of the messages, if they differ from the routes of the step.
     pub routes: Option<Vec<Route>>,
 }
 
@@ -43,7 +45,7 @@ impl Symmetry {
         Self { ordered, homes: Vec::new(), group_periods: Vec::new(), images: Vec::new() }
     }
 
-    /// Stores the group when the first step is added.
+    /// Stores the group of the orbit planning when the first step is added.
     fn set_group(&mut self, fold: &Fold, group: Option<&Group>) {
         if !self.group_periods.is_empty() {
             return;
@@ -70,7 +72,7 @@ impl Symmetry {
         }
     }
 
-    /// Returns the periods of the orbits in each dimension, with this step included.
+    /// Returns the period of the orbits in each dimension after this step.
     pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
         self.set_group(fold, step.symmetry);
         if step.routes.iter().any(|route| !route.path.is_empty()) {
@@ -101,7 +103,8 @@ impl Symmetry {
         })
     }
 
-    /// Returns the periods of the orbits with reductions included; `of_all` has those of all nodes.
+    /// Returns the period of the orbits in each dimension after these reductions. `of_all` has the
+    /// reduction of each node.
     pub(super) fn periods_of_sums(&mut self, fold: &Fold, of_all: &[u64]) -> Vec<u32> {
         self.kept_periods(fold, |images| {
             of_all.iter().zip(images).all(|(own, image)| *own == of_all[*image as usize])
@@ -125,8 +128,8 @@ impl Symmetry {
         of.all(|((period, side), group_period)| period == side || period % group_period == 0)
     }
 
-    /// Returns for each dimension the smallest multiple of its period that is in the group or that
-    /// satisfies `fits`.
+    /// Returns, for each dimension, the smallest multiple of its period that is a translation in
+    /// the group or satisfies `fits`.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
@@ -200,7 +203,7 @@ impl Symmetry {
                 }
             }
         }
-        // With orbit planning, move the routes along with their senders.
+        // With orbit planning, map the routes by the same group elements as their senders.
         let routes = step
             .symmetry
             .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
@@ -235,8 +238,8 @@ impl Symmetry {
     }
 }
 
-/// Returns whether each node sends the same amount to each other node. This is symmetric under
-/// every permutation.
+/// Returns whether each node sends the same amount to each other node. Such a step is symmetric
+/// under every permutation.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
@@ -244,8 +247,8 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Sorts transfers by sender (stable). Also returns the index of each sender's first transfer, up
-/// to the last sender.
+/// Sorts transfers by sender (stable). Also returns the index of the first transfer of each sender,
+/// up to the last sender that has transfers.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut firsts = vec![0_u32; senders + 1];

@@ -19,7 +19,8 @@ fn priced(topology: &str, machine: &str, steps: &[Step], plain: bool) -> (Cost, 
     priced_of(None, topology, machine, steps, plain)
 }
 
-/// The same with orbit planning: only messages of one node per orbit of a group are reported.
+/// Does the same as [`priced`] with orbit planning: only messages of one node per orbit of a group
+/// are reported.
 fn priced_of(
     group: Option<&Group>,
     topology: &str,
@@ -57,7 +58,7 @@ fn schedule(name: &str, n: u32) -> Vec<Step> {
         "uneven" => (1..n)
             .map(|k| (0..n).map(|r| (r, r ^ k, 300 + 100 * u64::from(r % 2))).collect())
             .collect(),
-        // Each rank sends to two others, in an order of its own.
+        // Each rank sends to two others, and not all ranks use the same order.
         "two" => (1..n / 2)
             .map(|k| {
                 (0..n)
@@ -211,8 +212,8 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
         ),
         (1, 1, 1)
     );
-    // Shifts by a row; shifts by half of each ring, which change the highest bit of each
-    // coordinate.
+    // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half of
+    // each ring, which change the highest bit of each coordinate.
     assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
     // Schedules with individual orders of sends are folded only if the order does not matter.
     let two = |startup: &str| {

@@ -55,8 +55,9 @@ fn times_equal_those_of_simgrid() {
     assert_eq!(rows, 70);
 }
 
-/// In an even ring, SimGrid's torus zone uses the opposite direction between opposite nodes. The
-/// values are times in µs on torus:4x4 with blocks of 1,024 and 65,536 bytes, by SimGrid 3.32.
+/// Between opposite nodes of an even ring there are two shortest routes, and SimGrid's torus zone
+/// sometimes uses the other one. The values are times in µs on torus:4x4 with blocks of 1,024 and
+/// 65,536 bytes, by SimGrid 3.32.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),

@@ -32,7 +32,8 @@ impl Timers {
         self.tree[self.size + timer]
     }
 
-    /// Returns new timers; each has the time of the old timer that `of` names for it.
+    /// Returns new timers. For each of them, `of` has the number of the old timer whose time is
+    /// copied.
     pub(super) fn remap(&self, of: &[usize]) -> Self {
         let mut new = Self::new(of.len());
         of.iter().enumerate().for_each(|(timer, old)| new.set(timer, self.get(*old)));
@@ -56,8 +57,8 @@ impl Timers {
         }
     }
 
-    /// Unsets and returns, of the timers that are not later than `limit`, the one with the smallest
-    /// number.
+    /// Selects, among the timers that are not later than `limit`, the one with the smallest number.
+    /// Unsets this timer and returns its number.
     pub(super) fn pop(&mut self, limit: f64) -> Option<usize> {
         if self.tree[1] > limit || self.tree[1] == f64::INFINITY {
             return None;

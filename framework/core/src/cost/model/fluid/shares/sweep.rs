@@ -1,21 +1,23 @@
 //! A solve: a sweep over the levels of links, from the lowest to the highest.
 //!
-//! A flow is *opened* (loses its rate) only when the sweep reaches its old level and the link that
-//! binds it has capacity left. A flow is reduced if a link of its route is full below its level.
-//! All other flows keep their rates. If this examines more hops than there are, every flow is
-//! opened and the sweep starts again; it then fills each link once.
+//! A flow is *opened* (loses its rate) only when the sweep reaches the flow's old level and the
+//! link that binds the flow has capacity left. A flow gets a lower rate if a link of its route is
+//! full at a lower level than the flow's. All other flows keep their rates. If the sweep examines
+//! more hops than all flows have, every flow is opened and the sweep starts again; it then fills
+//! each link once.
 
 use super::link::TOLERANCE;
 use super::{Binding, Flow, Hop, Shares};
 
 const TINY: f64 = 1e-12;
-/// If more than one in this number of flows has started or ended, all flows that they can affect
-/// are opened at once.
+/// If more than `1 / WHOLE` of the flows have started or ended, all flows that they can affect are
+/// opened at once.
 const WHOLE: usize = 4;
 
 impl Shares {
-    /// Updates the rates. Examines at most `most` links, and subtracts their number from it. Calls
-    /// `ends` for each flow with a changed rate, with its new end.
+    /// Updates the rates. Examines at most `most` links, and subtracts the number of examined links
+    /// from `most`. Calls `ends` for each flow with a changed rate, with the time at which the flow
+    /// will end.
     pub(in super::super) fn solve(
         &mut self,
         now: f64,
@@ -61,7 +63,7 @@ impl Shares {
                 None => break,
             }
         }
-        // Rounding alone must not create an event.
+        // Do not report flows whose rates differ only by rounding.
         for flow in &self.changed {
             let (rate, rest) = (self.flows[*flow as usize].rate, &self.rest[*flow as usize]);
             if (rate - rest.before).abs() > TINY * rate {
@@ -78,8 +80,8 @@ impl Shares {
         }
         let key = std::mem::replace(&mut link.key, f64::INFINITY);
         if link.opened + link.bound == 0 {
-            // A flow that was open here has got a rate from another link. Other flows may have to
-            // be reduced.
+            // A flow that was open on this link has got a rate from another link. If the link is
+            // overfull now, other flows must be reduced.
             if link.is_overfull() {
                 self.fill(number, key, key);
             }
@@ -88,7 +90,8 @@ impl Shares {
         let (share, level) = (link.share(), link.level);
         if link.bound > 0 {
             if share > level * (1.0 + TOLERANCE) {
-                // The rates of its flows may rise: open them when the sweep reaches their level.
+                // The rates of the link's flows may rise: open these flows when the sweep reaches
+                // their level.
                 if self.levels.has_lower(level) {
                     self.queue_again(level, number);
                     return;
@@ -135,7 +138,7 @@ impl Shares {
         true
     }
 
-    /// Opens all flows, when updates are more expensive than a new solution.
+    /// Opens all flows. This is called when updates are more expensive than a new solution.
     fn restart(&mut self) {
         for link in self.levels.drain() {
             self.links[link as usize].key = f64::INFINITY;
@@ -168,8 +171,8 @@ impl Shares {
         }
     }
 
-    /// Fills a link: its open flows, the flows that it binds, and those with a higher level get its
-    /// share.
+    /// Fills a link. Its share is given to its open flows, to the flows that it binds, and to those
+    /// with a higher level.
     fn fill(&mut self, number: u32, share: f64, key: f64) {
         let mut takers = std::mem::take(&mut self.takers);
         if let Some(share) = self.takers_of(number, share, &mut takers) {
@@ -215,8 +218,8 @@ impl Shares {
         }
     }
 
-    /// Returns whether another link must be filled first: one that is queued below, or one that is
-    /// not queued and binds an open flow at a lower level.
+    /// Returns whether another link must be filled first: one that is queued at a lower level, or
+    /// one that is not queued and would bind an open flow at a lower level.
     fn must_wait(&mut self, number: u32, share: f64, key: f64, takers: &[u32]) -> bool {
         if share > key * (1.0 + TOLERANCE) && self.levels.has_lower(share) {
             return true;
@@ -270,7 +273,8 @@ impl Shares {
         self.bind(flow, number, self.hops[hop as usize].times);
     }
 
-    /// Queues a link if its flows may change at a lower level than that at which it is queued.
+    /// Queues a link, unless it is queued already at or below the lowest level at which its flows
+    /// may change.
     fn touch(&mut self, number: u32) {
         let link = &mut self.links[number as usize];
         if let Some(key) = link.next_change().filter(|key| *key < link.key) {
@@ -314,8 +318,9 @@ impl Shares {
         }
     }
 
-    /// Queues the links of newly opened flows that bind other flows, and for each flow the link
-    /// that seems to bind it. [`Shares::fill`] detects if another link does.
+    /// Queues those links of newly opened flows that bind other flows or are queued already. Then
+    /// queues, for each newly opened flow, the link that seems to bind it. [`Shares::fill`] detects
+    /// if another link does.
     fn queue_opened(&mut self) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];

@@ -26,8 +26,8 @@ impl Simulation {
         Some(record)
     }
 
-    /// Charges the rank's time to the phases of a message that has arrived now, as far as the rank
-    /// had nothing else to do.
+    /// Charges the time of a rank that waited for a message, which has arrived now, to the phases
+    /// of the message. Time in which the rank did something else is not charged.
     #[cold]
     pub(super) fn charge_message(&mut self, rank: usize, message: &InFlight) {
         let now = self.now;
@@ -37,13 +37,14 @@ impl Simulation {
         if by_data && self.ranks[rank].is_starting {
             return;
         }
-        // If the rank has no further send, its current step is that of the received message.
+        // If the rank has no known send, its current step is that of the received message.
         if let (true, Some((step, _))) = (has_no_known_send, message.source) {
             record.enter(rank, step);
         }
         record.charge(rank, TimeKind::Peer, message.started);
         record.charge(rank, TimeKind::Propagation, (message.started + message.latency).min(now));
-        // Divide the rest into what the bytes take alone and what sharing adds.
+        // Divide the rest between transmission, the time that the bytes take without sharing, and
+        // contention, the time that sharing adds.
         let charged = record.charged_until(rank);
         let lasted = now - message.started - message.latency;
         let alone = if lasted > message.alone { message.alone / lasted } else { 1.0 };

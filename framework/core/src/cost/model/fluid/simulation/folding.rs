@@ -21,7 +21,7 @@ impl Simulation {
         self.progress.steps.add_folded(&folded, sends.targets);
     }
 
-    /// Adds what nodes reduce in the step that is added next.
+    /// Adds the reductions of the step that is added next.
     pub(super) fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
@@ -61,7 +61,7 @@ impl Simulation {
         if let Some(record) = &mut self.progress.record {
             record.remap(&of, only);
         }
-        // Copy the timers; the barrier's is the last.
+        // Copy the timers. The last one is that of the barrier.
         self.reductions = self.reductions.remap(&of);
         let with_barrier: Vec<usize> = of.iter().copied().chain([before.orbits()]).collect();
         self.startups = self.startups.remap(&with_barrier);
