@@ -37,7 +37,8 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
     clicks
 }
 
-/// Draws the tabs and, at the right, the progress of the run in the longest form that fits.
+/// Draws the tabs and, at the right, the progress of the run. Of several texts, the longest one
+/// that fits is used.
 fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let theme = painter.theme;
     let words: u16 = app.panels.iter().map(|panel| width(panel.tab()) + 3).sum();
@@ -69,7 +70,7 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
 }
 
-/// Returns the progress of the run in decreasing length.
+/// Returns texts about the progress of the run, the longest text first.
 fn progress(app: &App) -> Vec<String> {
     let tally = app.session.queue.tally();
     if app.session.runs.frozen {
@@ -116,7 +117,7 @@ pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, panel: usize, area: Rect
     self::panel(&mut painter, app, panel, area);
 }
 
-/// Draws one panel and stores its number of visible lines.
+/// Draws one panel. Stores how many of its lines are visible.
 fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect) {
     painter.begin(panel, panel == app.active, area);
     app.panels[panel].draw(painter, &app.session, area);

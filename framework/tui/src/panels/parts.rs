@@ -1,4 +1,4 @@
-//! The parts panel: a stacked bar of the parts of each algorithm's time.
+//! The parts panel. For each algorithm, a stacked bar shows the parts of its time.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, widest, width};
@@ -8,11 +8,11 @@ use crate::session::{RenderKind, Session};
 use ratatui::layout::Rect;
 use swapmeet_results::{duration, parts};
 
-/// The parts panel; its cursor selects a group of the comparison.
+/// The parts panel. Its cursor selects a group of the comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     list: List,
-    /// Whether bars show shares of each algorithm's time instead of times.
+    /// Whether bars show fractions of each algorithm's time instead of absolute times.
     shares: bool,
     /// The group that was in focus at the last update.
     seen: usize,
@@ -89,7 +89,7 @@ impl Panel for Parts {
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", group_label(groups, group, room));
         let area = painter.panel(area, &title);
-        // Only algorithms that have a time here and pass the filter get a bar.
+        // Only algorithms that have a time in this group and pass the filter get a bar.
         let timed = session
             .compared
             .lines
@@ -105,13 +105,14 @@ impl Panel for Parts {
             };
             return painter.placeholder(area, text);
         }
-        // Names, bars and times share the width.
+        // The width is divided among names, bars and times.
         let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
         let names = widest(lines.iter().map(|l| &l.stats.algorithm)).min(area.width / 3);
         let spreads = widest(lines.iter().map(|line| spread(line)));
         let room = area.width.saturating_sub(names + 14 + spreads);
-        // An algorithm gets up to three rows: its bar, the shares in numbers, and an empty row.
+        // An algorithm has up to three rows: its bar, the shares of the parts in percent, and an
+        // empty row.
         let high = area.height.saturating_sub(top);
         let each = (high / lines.len() as u16).clamp(1, 3);
         let fit = usize::from(high / each);
@@ -122,7 +123,8 @@ impl Panel for Parts {
                 format!("{left_out} slower algorithms are hidden: filter with /, or expand with e");
             painter.put(area, 1, area.height.saturating_sub(1), &text, painter.theme.dim);
         }
-        // With shares, each bar has the full length; otherwise lengths compare.
+        // If bars show shares, all have the full length. Otherwise, their lengths are proportional
+        // to the times.
         for (i, line) in (0..).zip(&lines) {
             let y = top + i * each;
             painter.put(
@@ -153,8 +155,8 @@ fn total(line: &Line) -> f64 {
     parts::total(&line.parts).unwrap_or(0.0)
 }
 
-/// Returns the confidence interval of the mean and the number of repetitions; empty without
-/// repetitions.
+/// Returns the confidence interval of the mean and the number of repetitions. Returns an empty text
+/// if there are no repetitions.
 fn spread(line: &Line) -> String {
     let Some(time) = line.stats.time.as_ref().filter(|time| time.n > 1) else {
         return String::new();
@@ -181,8 +183,8 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     y + 1
 }
 
-/// Draws a bar on the scale of `whole`; returns the column where it ends. Ends are rounded instead
-/// of lengths, so that rounding errors do not add up.
+/// Draws a bar whose full length is the time `whole`. Returns the column where it ends. The ends of
+/// parts are rounded instead of their lengths, so that rounding errors do not accumulate.
 fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
     let (mut sum, mut from) = (0.0, 0);
     for (part, (_, time)) in line.parts.each().into_iter().enumerate() {

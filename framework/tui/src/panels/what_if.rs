@@ -1,5 +1,5 @@
-//! The what-if panel: sliders for the parameters of a machine and for the block size, with the
-//! resulting ranking.
+//! The what-if panel. It has sliders for the parameters of a machine and for the block size, and
+//! shows the resulting ranking of the algorithms.
 
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut, scroll_start, widest, wrap};
@@ -182,13 +182,13 @@ impl WhatIf {
     }
 
     fn draw_sliders(&self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
-        // Names and values form columns; what is left of the width is for the scales.
+        // Names and values are columns. The scales get the rest of the width.
         let theme = painter.theme;
         let names = widest(sliders.iter().map(Slider::name));
         let values = widest(sliders.iter().map(|slider| &slider.value)).clamp(6, 14);
         let first = scroll_start(self.list.cursor, sliders.len(), usize::from(area.height));
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
-            // A changed parameter stands out until it is reset.
+            // A changed parameter is highlighted until it is reset.
             let here = index == self.list.cursor;
             let style = match (here, slider.is_changed()) {
                 (true, _) => painter.cursor(),
@@ -201,8 +201,8 @@ impl WhatIf {
             painter.put(area, 1, y, slider.name(), style);
             painter.put_right(area, names + 3 + values, y, &cut(&slider.value, values), style);
             let x = names + 5 + values;
-            // Scales shorter than ten columns are unreadable and are left out; the 14 columns are
-            // for the former value.
+            // A scale of less than ten columns would be unreadable, so it is left out. The 14
+            // columns are reserved for the original value.
             let room = area.width.saturating_sub(x + 14);
             let x = if room >= 10
                 && scale(
@@ -214,7 +214,7 @@ impl WhatIf {
             } else {
                 x
             };
-            // The former value is what a reset restores.
+            // Show the original value, which a reset restores.
             if slider.is_changed() {
                 painter.put(
                     area,
@@ -230,8 +230,8 @@ impl WhatIf {
     }
 }
 
-/// Draws the scale of a numeric slider with the values of the presets; returns false for other
-/// values.
+/// Draws the scale of a numeric slider, with the values of the presets. Returns false if the slider
+/// is not numeric.
 fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     let Some(parameter) = slider.parameter else { return false };
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
@@ -290,7 +290,7 @@ fn explain(slider: &Slider) -> String {
 
 /// Draws the times of the group in focus and their ratios to the times before the change.
 fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-    // Only the group in focus is ranked: times of different workloads do not compare.
+    // Only the group in focus is ranked, because times of different workloads cannot be compared.
     let theme = painter.theme;
     let compared = &session.compared;
     let lines: Vec<&Line> =
@@ -302,7 +302,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         painter.put(area, 1, y, &cut(&text, area.width.saturating_sub(2)), theme.accent);
         y += 1;
     }
-    // Bars share one scale, so their lengths compare.
+    // All bars have the same scale, so that their lengths can be compared.
     let foot = u16::from(area.height > 5);
     let names = widest(lines.iter().map(|line| &line.stats.algorithm)).min(area.width / 3);
     let most = lines.iter().filter_map(|line| line.stats.mean()).fold(0.0, f64::max);
@@ -310,14 +310,14 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         if y + foot >= area.height {
             break;
         }
-        // An algorithm without a time shows its status in place of the bar.
+        // An algorithm without a time has a status instead of a bar.
         let Some(time) = line.stats.mean() else {
             painter.put(area, 1, y, &cut(&line.stats.algorithm, names), theme.dim);
             painter.put(area, names + 3, y, &line.stats.status.to_string(), theme.dim);
             y += 1;
             continue;
         };
-        // An outdated time belongs to the former parameters, so it has no ratio.
+        // An outdated time does not include the changed parameters, so no ratio is shown.
         let is_outdated = compared.is_outdated(&line.stats.algorithm);
         let style = if is_outdated { theme.dim } else { theme.text };
         painter.put(area, 1, y, &cut(&line.stats.algorithm, names), style);
@@ -325,7 +325,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         painter.put_right(area, names + 13, y, &text, style);
         let setting = &compared.groups[line.group].setting;
         let key = [&setting.topology, &setting.workload, &line.stats.algorithm].map(Clone::clone);
-        // The ratio is to the time before any parameter was changed.
+        // The ratio is relative to the time before any parameter was changed.
         let before = compared
             .scenario
             .as_ref()
@@ -340,7 +340,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
                 theme.accent,
             );
         }
-        // The bar takes the rest of the row.
+        // The bar gets the rest of the row.
         let room = area.width.saturating_sub(names + 26);
         let long = if most > 0.0 { (time / most * f64::from(room)).round() as u16 } else { 0 };
         for x in 0..long {
@@ -348,7 +348,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         }
         y += 1;
     }
-    // The last row says how many schedules can be recalculated without planning them again.
+    // The last row shows how many schedules can be recalculated without planning them again.
     if foot > 0 {
         let (known, all) = session.what_if.known();
         let mut text = format!("step data of {known} of {all} schedules available");

@@ -1,4 +1,5 @@
-//! The winners panel: a map of the fastest algorithm by block size and network or machine.
+//! The winners panel: maps that show the fastest algorithm for each block size and each network or
+//! machine.
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
@@ -11,7 +12,7 @@ use ratatui::style::Modifier;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
 
-/// The winners panel; the rows of the map are the lines of its cursor.
+/// The winners panel. The lines that its cursor can select are the rows of the map.
 #[derive(Debug, Default)]
 pub(crate) struct Winners {
     list: List,
@@ -79,7 +80,7 @@ impl Panel for Winners {
         self.cursor_moved(session);
     }
 
-    /// Puts the fastest case under the cursor and its group into focus.
+    /// Puts the fastest case at the cursor, and the group of this case, into focus.
     fn cursor_moved(&mut self, session: &mut Session) {
         let Some(map) = session.compared.maps.get(self.map) else { return };
         self.column = self.column.min(map.xs.len().saturating_sub(1));
@@ -169,8 +170,8 @@ impl Panel for Winners {
             ..area
         };
         let high = self.draw_map(painter, map, &names, room);
-        // The rest of the area lists the winners of the row under the cursor, one line for each
-        // size.
+        // The remaining rows list the fastest algorithm for each block size, for the map row under
+        // the cursor.
         let strip = strip(map, self.list.cursor);
         let free = room.height.saturating_sub(high + 1);
         if free > 0 {
@@ -204,7 +205,8 @@ impl Winners {
         self.cursor_moved(session);
     }
 
-    /// Draws the cells that fit, with the sizes above them; returns the number of rows used.
+    /// Draws as many cells as fit, with the block sizes above them. Returns the number of rows
+    /// used.
     fn draw_map(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -212,10 +214,10 @@ impl Winners {
         names: &[&str],
         area: Rect,
     ) -> u16 {
-        /// A mark and a shade.
+        /// The minimum width of a cell: a mark, a shade, and a space.
         const NARROWEST: u16 = 3;
-        // Cells are as wide as their headings if that fits, and narrower otherwise; the rest
-        // scrolls.
+        // Cells are as wide as their headings if all fit, otherwise narrower. If they still do not
+        // fit, the map scrolls.
         let theme = painter.theme;
         let label = widest(&map.rows).min(area.width / 3);
         let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
@@ -226,7 +228,7 @@ impl Winners {
         let first = scroll_start(self.column, sizes.len(), columns);
         let high = usize::from(area.height.saturating_sub(1)).min(map.rows.len());
         let top = scroll_start(self.list.cursor, map.rows.len(), high);
-        // Headings that would overlap the previous one are omitted.
+        // A heading that would overlap the previous one is omitted.
         let mut free = 0;
         for (at, size) in sizes.iter().enumerate().skip(first).take(columns) {
             let x = label + 2 + (at - first) as u16 * wide;
@@ -235,7 +237,8 @@ impl Winners {
                 free = painter.put(area, x, 0, size, style) + 1;
             }
         }
-        // Each cell has the mark of its winner and a shade for the margin.
+        // A cell shows the mark of the fastest algorithm, and a shade for its lead over the next
+        // one.
         for (y, row) in (1..).zip(top..top + high) {
             let style = if row == self.list.cursor { theme.accent } else { theme.text };
             painter.put(area, 1, y, &cut_middle(&map.rows[row], label), style);
@@ -278,7 +281,8 @@ impl Winners {
     }
 }
 
-/// Returns the shade for the lead of the fastest algorithm; a blank if the lead is not significant.
+/// Returns the shade for the lead of the fastest algorithm over the next one. A blank means that
+/// the lead is not significant.
 fn shade(winner: &Winner) -> char {
     match winner.margin() {
         Margin::Tied => ' ',
@@ -309,7 +313,7 @@ fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Re
     y + 2
 }
 
-/// Returns for each block size of a row the fastest algorithm and its lead.
+/// Returns a line for each block size in a row of the map: the fastest algorithm and its lead.
 fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
     let wide = widest(&sizes);

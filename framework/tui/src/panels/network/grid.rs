@@ -1,4 +1,4 @@
-//! A heat map of a grid: one plane, or all planes if they fit.
+//! A heat map of a grid: one plane of it, or all planes if they fit.
 
 use super::lattice::{InterPlaneLoad, Lattice, Loads};
 use super::view::{Heat, PictureInfo, Quantity, View};
@@ -8,23 +8,23 @@ use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use swapmeet_results::units;
 
-/// The cell size of a node and its links.
+/// The layout of the cell that shows a node and its links.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     wide: u16,
     high: u16,
-    /// Offsets of the links to the next column, previous column, next row, previous row and other
-    /// planes.
+    /// Offsets within the cell of the links to the next column, previous column, next row, previous
+    /// row and other planes.
     links: [(u16, u16); 5],
 }
 
-/// The two cell layouts: two rows for a node, or one row if there is little space.
+/// The two possible cell layouts: two rows for each node, or one row if there is little space.
 const CELLS: [Cell; 2] = [
     Cell { wide: 4, high: 2, links: [(2, 0), (3, 0), (0, 1), (1, 1), (3, 1)] },
     Cell { wide: 6, high: 1, links: [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)] },
 ];
 
-/// Draws a grid or the selected plane of it; all planes if they fit.
+/// Draws all planes of a grid if they fit, otherwise the selected plane.
 pub(super) fn grid(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -63,14 +63,15 @@ pub(super) fn grid(
             return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
         }
     }
-    // The cells do not fit. Draw one mark for a node or for a square of nodes, by its maximum.
+    // The cells do not fit. Draw one mark for each node, or one for each square of nodes, which
+    // shows the maximum value in the square.
     let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 2);
     let side = (columns * 2)
         .div_ceil(u64::from(area.width.max(2) - 1))
         .max(rows.div_ceil(u64::from(area.height.max(1))))
         .max(1);
     let (high, wide) = (rows.div_ceil(side), columns.div_ceil(side));
-    // The last row of a broken line may have positions without a node.
+    // If a line of nodes is broken into rows, the last row may have positions without a node.
     let mut cells = vec![None; (high * wide) as usize];
     for index in 0..lattice.nodes() {
         let value = match quantity {
@@ -197,7 +198,7 @@ fn plane_in_words(
     }
 }
 
-/// Draws a node: the amount that it holds, or whether it sends.
+/// Draws a node: either the amount that it holds, or whether it sends.
 fn node(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -216,7 +217,8 @@ fn node(
         _ if sends => ('■', theme.text),
         _ => ('□', theme.dim),
     };
-    // The held amount fills the whole cell; otherwise the rest of the cell is for links.
+    // The amount that a node holds is drawn in the whole cell. Otherwise the node takes one
+    // character, and the rest of the cell shows its links.
     let (wide, high) = if quantity == Quantity::Held { (cell.wide, cell.high) } else { (1, 1) };
     for (dx, dy) in (0..high).flat_map(|dy| (0..wide).map(move |dx| (dx, dy))) {
         painter.dot(area, x + dx, y + dy, mark, style);
@@ -238,7 +240,7 @@ fn mark_fault(
     }
 }
 
-/// Draws a link: an arrow coloured by load, or a digit in themes without colours.
+/// Draws a link: an arrow whose colour shows the load, or a digit in themes without colours.
 fn link(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,

@@ -45,8 +45,8 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     }
 }
 
-/// Sorts values into at most `at_most` bins of (minimum, maximum, count). Each value has its own
-/// bin if they fit; otherwise all bins have the same width.
+/// Sorts values into at most `at_most` bins (minimum, maximum, count). If there are few enough
+/// different values, each value has its own bin; otherwise all bins have the same width.
 fn bins(values: &[u64], at_most: usize) -> Vec<(u64, u64, usize)> {
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return Vec::new() };
     let mut single: Vec<(u64, u64, usize)> = Vec::new();

@@ -3,32 +3,33 @@
 use crate::session::recording::Frame;
 use swapmeet_core::network::topology::{Topology, strides};
 
-/// A plane of nodes.
+/// A plane of the grid, as rows and columns of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lattice {
     /// The number of planes.
     pub(crate) planes: u64,
     /// The index of this plane.
     pub(crate) plane: u64,
-    /// The dimension that numbers the planes, in a three-dimensional grid.
+    /// The dimension in which the planes of a three-dimensional grid follow each other.
     pub(crate) across: usize,
-    /// The number of rows; `None` for a line, which can be broken anywhere.
+    /// The number of rows; `None` for a one-dimensional grid, which can be broken into rows of any
+    /// length.
     rows: Option<u64>,
     columns: u64,
-    /// Differences of node numbers between neighbouring planes, rows and columns.
+    /// Differences between the numbers of nodes in neighbouring planes, rows and columns.
     strides: [u64; 3],
 }
 
 /// The load on links from a plane to other planes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InterPlaneLoad {
-    /// The total over all these links.
+    /// The sum over all these links.
     pub(crate) sum: u64,
-    /// The maximum of these links.
+    /// The maximum over these links.
     pub(crate) most: u64,
 }
 
-/// The load on the outgoing links of a node, by direction within the plane.
+/// The loads on the outgoing links of a node, by direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loads {
     /// To the next column.
@@ -43,27 +44,27 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Returns the maximum of all directions.
+    /// Returns the maximum over all directions.
     pub(crate) fn most(self) -> u64 {
         self.ahead.max(self.back).max(self.down).max(self.up).max(self.across)
     }
 
-    /// Returns whether any link carries a load.
+    /// Returns whether any of the links carries a load.
     pub(crate) fn sends(self) -> bool {
         self.most() > 0
     }
 }
 
 impl Lattice {
-    /// Creates the plane of a torus, mesh or ring with up to three dimensions; `None` for other
-    /// topologies. Of three dimensions the first one numbers the planes, or, if `turned` is 1 or 2,
-    /// the second or third.
+    /// Creates a plane of a torus, mesh or ring with up to three dimensions; `None` for other
+    /// topologies. In three dimensions, `turned` is the dimension in which the planes follow each
+    /// other, from 0.
     pub(crate) fn of(topology: &dyn Topology, plane: usize, turned: usize) -> Option<Self> {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
         }
-        // The stride between planes is the number of nodes in a plane; with one plane it is not
-        // used.
+        // The strides are those between planes, rows and columns. If there is only one plane, the
+        // stride between planes is not used.
         let strides = strides(topology.radices());
         let (planes, rows, columns, strides) = match (topology.radices(), &*strides) {
             (&[columns], &[x]) => (1, None, columns, [columns, columns, x]),
@@ -91,7 +92,7 @@ impl Lattice {
         self.plane * across + index / self.columns * down + index % self.columns * ahead
     }
 
-    /// Returns plane, row and column of a node.
+    /// Returns the plane, row and column of a node.
     fn place(&self, node: u64) -> [u64; 3] {
         let sides = [self.planes, self.rows.unwrap_or(1), self.columns];
         [0, 1, 2].map(|i| node / self.strides[i] % sides[i])
@@ -102,8 +103,8 @@ impl Lattice {
         self.rows.unwrap_or(1) * self.columns
     }
 
-    /// Returns the numbers of rows and columns for a number of available columns. A line is broken
-    /// into rows; a plane is not.
+    /// Returns the numbers of rows and columns if `room` columns are available. A one-dimensional
+    /// grid is broken into rows; other grids keep their shape.
     pub(crate) fn shape(&self, room: u16) -> (u64, u64) {
         match self.rows {
             Some(rows) => (rows, self.columns),
@@ -126,8 +127,8 @@ impl Lattice {
         (rows > 1).then(|| (index + self.columns) % (rows * self.columns))
     }
 
-    /// Returns the load on the outgoing links of each node of the plane, and that on links to other
-    /// planes; in bytes or in messages.
+    /// Returns the load on the outgoing links of each node of the plane, and the load on links to
+    /// other planes. Both are in bytes if `bytes` is set, otherwise in messages.
     pub(crate) fn loads(
         &self,
         topology: &dyn Topology,
@@ -151,17 +152,18 @@ impl Lattice {
                 };
             }
             let direction = direction(own, a, b);
-            // In a dimension of size 2, two links join the same nodes; the larger load is shown.
+            // In a dimension of size 2, two links may join the same nodes. The larger of their
+            // loads is shown.
             *direction = value.max(*direction);
         }
         (all, across)
     }
 }
 
-/// Returns the field for a link from position `a` to position `b`.
+/// Returns the field of `loads` for a link from position `a` to position `b`.
 fn direction(loads: &mut Loads, a: [u64; 3], b: [u64; 3]) -> &mut u64 {
-    // One position further, or from the last position to the first. In a dimension of size 2, only
-    // the link from the first to the second node is ahead.
+    // A link leads ahead if it leads to the next position, or from the last to the first position.
+    // In a dimension of size 2, only the link from the first to the second position leads ahead.
     let ahead = |a: u64, b: u64| b == a + 1 || (a > b + 1 && b == 0);
     if a[0] != b[0] {
         &mut loads.across
@@ -181,7 +183,8 @@ mod tests {
     use swapmeet_core::network::links::LinkLoad;
     use swapmeet_core::network::topology::parse;
 
-    /// Returns the load that one message causes.
+    /// Returns the nodes of a plane whose links carry a load if one message is sent, with these
+    /// loads.
     fn message(topology: &str, from: u64, to: u64, plane: usize) -> Vec<(u64, Loads)> {
         turned(topology, from, to, plane, 0)
     }
@@ -242,8 +245,8 @@ mod tests {
         let (across, down) =
             (Loads { across: 1, ..Loads::default() }, Loads { down: 1, ..Loads::default() });
         let ahead = Loads { ahead: 1, ..Loads::default() };
-        // Node 12 is next to node 0 in the first dimension, node 4 in the second, node 1 in the
-        // third.
+        // The neighbours of node 0 are node 12 in the first dimension, node 4 in the second, and
+        // node 1 in the third.
         for (to, seen) in
             [(12, [across, down, down]), (4, [down, across, ahead]), (1, [ahead, ahead, across])]
         {

@@ -36,11 +36,11 @@ pub(crate) struct Network {
     list: List,
     playback: Playback,
     view: View,
-    /// Whether the kept schedule is shown at the same time instead of the same step.
+    /// Whether two schedules are compared at the same time instead of at the same step.
     in_time: bool,
-    /// The last step selected by cost, and its position in that order.
+    /// The last step that was selected by its cost, and its rank by cost (from 0).
     expensive_step: Option<(usize, usize)>,
-    /// Whether to go to the most expensive step once the times of ranks are known.
+    /// Whether to go to the most expensive step as soon as the times of ranks are known.
     awaits_costs: bool,
     /// The case of the displayed schedule.
     seen: Option<Arc<CaseId>>,
@@ -123,13 +123,13 @@ impl Keyed for Network {
 
     fn act(&mut self, action: Action, session: &mut Session) {
         match action {
-            // Time: playback, and the case that is played.
+            // Playback, and the choice of the case.
             Action::Play => self.playback.toggle(session),
             Action::Back => self.sideways(-1, session),
             Action::On => self.sideways(1, session),
             Action::PreviousCase => session.focus_by(-1),
             Action::NextCase => session.focus_by(1),
-            // Drawing: which quantity, which picture of it, and how close.
+            // Drawing: the quantity, the kind of picture, and the zoom.
             Action::Quantity => self.view.quantity = self.view.quantity.next(),
             Action::Picture => {
                 self.view.picture = self.view.picture.next();
@@ -142,7 +142,7 @@ impl Keyed for Network {
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
             Action::First => self.playback.go_to_end(false, session),
             Action::Last => self.playback.go_to_end(true, session),
-            // Networks of three or more dimensions show one plane at a time.
+            // Of a network with three dimensions, one plane is shown at a time.
             Action::PreviousPlane => {
                 self.view.plane = wrap_index(self.view.plane, -1, self.planes(session));
             }
@@ -229,7 +229,7 @@ impl Panel for Network {
             self.show_most_expensive(session);
         }
         let moved = self.playback.tick(session);
-        // Simulates the kept schedule again if its window does not contain the displayed step.
+        // Simulate the kept schedule again if its window does not contain the step to display.
         let kept = session.kept.as_ref().map(KeptSchedule::recording).zip(session.schedule());
         if let Some(step) = kept.map(|(other, recording)| self.kept_step(recording, other)) {
             session.show_kept_step(step);
@@ -242,7 +242,7 @@ impl Panel for Network {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        // Without a schedule, say why there is none and which key helps.
+        // Without a schedule, show the reason and the key to press.
         let Some((_, row)) = session.focused() else {
             let area = painter.panel(area, "Network");
             let text = "No case yet. Select cases in Explore (1), then press R to run them. The schedule is shown here.";
@@ -268,7 +268,7 @@ impl Panel for Network {
         if let Some(why) = recording.why_empty() {
             return painter.placeholder(area, &why);
         }
-        // Without a kept schedule, or if it is the one in focus, there is one picture.
+        // Draw one picture if no schedule is kept, or if the kept schedule is the one in focus.
         let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
         let Some(other) = session
             .kept
@@ -284,7 +284,7 @@ impl Panel for Network {
             };
             return one.draw(painter, &self.view, Some(&self.playback), area);
         };
-        // Two schedules on one scale, side by side or stacked.
+        // Draw two schedules with the same colour scale, side by side or stacked.
         let (most, longest) = (heat(&[recording, other]), longest(recording).max(longest(other)));
         let (first, second) = halves(area);
         let step = self.kept_step(recording, other);
@@ -306,7 +306,8 @@ impl Network {
         session.schedule().and_then(lattice).map_or(1, |lattice| lattice.planes as usize)
     }
 
-    /// Selects the next dimension of a three-dimensional network for numbering its planes.
+    /// Selects the next dimension of a three-dimensional network as the one in which planes follow
+    /// each other.
     fn turn(&mut self, session: &mut Session) {
         let dimensions = session.schedule().map_or(0, |r| r.topology.radices().len());
         if dimensions != 3 || self.planes(session) == 0 {
@@ -318,7 +319,8 @@ impl Network {
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
     }
 
-    /// Simulates the schedule. For a case without a row, the newest step is shown as it is made.
+    /// Simulates the schedule. If the case has no row yet, the newest step is always shown while
+    /// the schedule is made.
     fn record(&mut self, session: &mut Session) {
         let is_open = session.focused().is_some_and(|(_, row)| row.record().is_none());
         session.record(if is_open {
@@ -329,8 +331,8 @@ impl Network {
         self.playback.follows = is_open;
     }
 
-    /// Returns the displayed step of the kept schedule: the same step, or the step in progress when
-    /// this schedule's step ends.
+    /// Returns the step of the kept schedule that is displayed. This is the step with the same
+    /// number, or the step that is in progress when the displayed step of this schedule ends.
     fn kept_step(&self, recording: &Recording, other: &Recording) -> usize {
         let last = other.summaries.len().saturating_sub(1);
         match recording.end(self.playback.step).filter(|_| self.in_time) {
@@ -339,7 +341,8 @@ impl Network {
         }
     }
 
-    /// Goes to the most expensive step, or from there to the next most expensive one.
+    /// Goes to the most expensive step. If that step is displayed already, goes to the next most
+    /// expensive one.
     fn show_most_expensive(&mut self, session: &mut Session) {
         let Some(by_cost) = session.schedule().map(Recording::by_cost) else {
             return session.show_message("the schedule is not simulated yet", false);
@@ -367,7 +370,7 @@ impl Network {
         session.show_message(&format!("step {}: {rank}", by_cost[place] + 1), false);
     }
 
-    /// Keeps the schedule for comparison with others, or removes it.
+    /// Keeps the schedule for comparison with others, or removes the kept schedule.
     fn toggle_kept(&mut self, session: &mut Session) {
         if session.toggle_kept() {
             session.show_message("schedule kept: select another case to compare it", false);
@@ -421,8 +424,9 @@ fn named(
     Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
-/// Returns the maximum of the colour scale over all algorithms with this workload on this topology.
-/// Rows do not contain bytes on links, so the scale for bytes is the maximum amount held by a node.
+/// Returns the maximum of the colour scale. It is the same for all algorithms with this workload on
+/// this topology, so that their pictures can be compared. Rows do not contain the bytes on links,
+/// so the scale for bytes is the maximum amount that a node holds.
 fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let here = session.compared.lines.iter().map(|line| &line.sample);
@@ -443,8 +447,8 @@ fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity:
     }
 }
 
-/// Returns the title: all specs of the case, or, if they do not fit, those that distinguish it from
-/// other cases.
+/// Returns the title: all specs of the case or, if they do not fit, only those in which it differs
+/// from other cases.
 fn title(session: &Session, row: &CaseRow, room: usize) -> String {
     let [algorithm, topology, workload, machine] = row.specs();
     let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");

@@ -22,7 +22,7 @@ pub(super) fn legend(
 ) {
     let theme = painter.theme;
     let quantity = heat.quantity;
-    // Plots against time have no scale of loads: the legend names the kinds of time that occur.
+    // Plots against time do not show loads. Their legend names the kinds of time in the plot.
     if !drawn.has_heat {
         let mut x = 1;
         for (kind, name) in TimeKind::names().into_iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn legend(
         painter.put(area, x, 0, &drawn.note, if x > 1 { theme.dim } else { theme.text });
         return;
     }
-    // All other pictures show a quantity, which is named first.
+    // All other pictures show a quantity, and their legend starts with its name.
     let what = match quantity {
         Quantity::Messages if drawn.of_messages => "maximum link load on the route of a message",
         Quantity::Messages => "messages on a link",
@@ -44,7 +44,7 @@ pub(super) fn legend(
         Quantity::Held => "bytes held by a node",
     };
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
-    // On a terminal without colours, cells hold digits that stand for ranges of the quantity.
+    // In a theme without colours, cells contain digits that stand for ranges of the quantity.
     if drawn.figures {
         let figures = if quantity == Quantity::Messages {
             "number of messages, + for more than 9".to_owned()
@@ -58,7 +58,7 @@ pub(super) fn legend(
     }
     let mut x = painter.put(area, 1, 0, &format!("{what}: {}", heat.text(0)), theme.text) + 1;
     if heat.is_exact() {
-        // There are few enough values for one colour each.
+        // There are so few values that each has its own colour.
         painter.dot(area, x, 0, mark(0), theme.heat(0));
         x += 3;
         for load in 1..=heat.most {
@@ -76,8 +76,9 @@ pub(super) fn legend(
     painter.put(area, x, 0, &drawn.note, theme.dim);
 }
 
-/// Draws the selected picture if it is available. Topologies that are no grid show the matrix
-/// instead, and steps with too many messages the histogram.
+/// Draws the selected picture if it is available. If the topology is not a grid, the matrix is
+/// drawn instead. The histogram replaces the matrix if the step has too many messages, or if the
+/// quantity is the amount that nodes hold.
 pub(super) fn draw(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,

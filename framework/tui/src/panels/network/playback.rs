@@ -6,14 +6,14 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Playback {
-    /// The displayed step, from 0.
+    /// The index of the displayed step, from 0.
     pub(super) step: usize,
     pub(super) plays: bool,
     /// Whether to follow the newest step while the schedule is simulated.
     pub(super) follows: bool,
     /// Speed in steps per second.
     pub(super) speed: f64,
-    /// When the step was first shown, in the time of the session.
+    /// The time of the session at which the displayed step was first shown.
     since: Duration,
 }
 
@@ -36,7 +36,8 @@ impl Playback {
         self.since = session.now;
     }
 
-    /// Advances playback if it is time; returns whether the step has changed.
+    /// Advances to the next step when the current one has been shown long enough. Returns whether
+    /// the step has changed.
     pub(super) fn tick(&mut self, session: &mut Session) -> bool {
         let Some(recording) = session.schedule() else { return false };
         if self.follows {
@@ -62,7 +63,7 @@ impl Playback {
         true
     }
 
-    /// Shows a step; a step outside the recorded window is simulated again.
+    /// Shows a step. If it is outside the recorded window, the schedule is simulated again.
     pub(super) fn go_to(&mut self, step: usize, session: &mut Session) {
         let Some(recording) = session.schedule() else { return };
         let step = step.min(recording.steps().saturating_sub(1));

@@ -1,5 +1,5 @@
-//! Ranks against time for models in which each rank has its own clock: how each rank spends its
-//! time.
+//! A plot of ranks against time, which shows how each rank spends its time. It is for models in
+//! which each rank has its own clock.
 
 use super::time_plot::{TimePlot, TimeWindow};
 use super::view::{PictureInfo, View};
@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
-/// Draws the plot around the displayed step, which is highlighted for each rank.
+/// Draws the plot. The displayed step is in the middle and highlighted for each rank.
 pub(super) fn rank_times(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -20,15 +20,15 @@ pub(super) fn rank_times(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
-    // The window shows the displayed step in the middle of the whole time.
+    // With zoom, the plot shows a window of the whole time, with the displayed step in the middle.
     let theme = painter.theme;
     let whole =
         recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let (began, ends, last) = ranks.span(step)?;
     let plot = TimePlot::of(recording, view, (began, ends), whole, area);
     let columns = usize::from(plot.columns);
-    // Sum up the time of each kind in each cell. Entries of a rank are sorted by time, so those
-    // outside the window are skipped.
+    // Sum up the time of each kind in each cell. The entries of a rank are sorted by time, so
+    // entries outside the window can be skipped.
     let mut cells = vec![Cell::default(); plot.rows as usize * columns];
     let mut seen = Times::default();
     for (rank, entries) in (0_u64..).zip(&ranks.entries) {
@@ -45,7 +45,8 @@ pub(super) fn rank_times(
             }
         }
     }
-    // A cell shows the kind that takes most of its time. A click goes to the step at that time.
+    // A cell shows the kind on which its ranks spend most of the time. A click on it goes to the
+    // step at that time.
     let cell = |row: u64, column: u16| {
         let cell = &cells[row as usize * columns + usize::from(column)];
         let Some(kind) = cell.most() else { return (' ', theme.dim) };
@@ -59,7 +60,7 @@ pub(super) fn rank_times(
         entries.get(at).map_or(step, |entry| entry.steps[0])
     };
     plot.draw(painter, area, &cell, &step_of);
-    // The rank that ends last determines the time of the step.
+    // The step ends when the last rank has ended it, so the note names this rank.
     let joined = match ranks.joined {
         0 | 1 => String::new(),
         joined => format!(", up to {joined} steps joined"),
@@ -72,8 +73,8 @@ pub(super) fn rank_times(
     Some(PictureInfo { has_heat: false, kinds: Some(seen), ..PictureInfo::heat(note) })
 }
 
-/// Returns mark and style of a kind of time. Other steps than the displayed one are shaded, or dim
-/// in themes without colours.
+/// Returns the mark and the style of a kind of time. Steps other than the displayed one are shaded,
+/// or dim in themes without colours.
 fn mark_and_style(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     let (mark, style) = theme.part(kind);
     match (is_shown, kind == TimeKind::Peer as usize) {
@@ -84,7 +85,7 @@ fn mark_and_style(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     }
 }
 
-/// The times of the ranks of a row within a column.
+/// The time that the ranks of one row spend within one column, by kind.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     kinds: Times,
@@ -92,7 +93,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// Returns the kind with the most time.
+    /// Returns the kind on which most of the time is spent.
     fn most(&self) -> Option<usize> {
         let most =
             (0..self.kinds.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]))?;
@@ -100,8 +101,8 @@ impl Cell {
     }
 }
 
-/// Returns the kinds of time in an entry as consecutive intervals: start-ups until the sends were
-/// made, then waiting, then messages and the rest.
+/// Returns the kinds of time in an entry as consecutive intervals: first the start-ups of sends,
+/// then the waiting time, then the transfer of messages and all other kinds.
 fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     const ORDER: [TimeKind; 9] = [
         TimeKind::Rearrangement,
@@ -109,7 +110,7 @@ fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
         TimeKind::Peer,
         TimeKind::Propagation,
         TimeKind::Contention,
-        // The remaining start-up time is that of received messages.
+        // The rest of the start-up time belongs to received messages.
         TimeKind::Startup,
         TimeKind::Transmission,
         TimeKind::Reduction,
@@ -130,7 +131,7 @@ fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     })
 }
 
-/// Calls `say` with each column that an interval touches and the share of the column that it
+/// Calls `say` for each column that an interval overlaps, with the fraction of the column that it
 /// covers.
 fn spread(window: TimeWindow, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(usize, f64)) {
     let ends = [from, to].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)));
@@ -147,7 +148,8 @@ mod tests {
     use super::*;
     use swapmeet_core::cost::model::time_space::TIME_KINDS;
 
-    /// The kinds of a rank that sends, waits for a peer and receives fill its time without gaps.
+    /// A rank sends, waits for a peer and receives. The intervals of its entry fill its time
+    /// without gaps.
     #[test]
     fn intervals_of_an_entry_are_in_chronological_order() {
         let mut kinds = Times::default();

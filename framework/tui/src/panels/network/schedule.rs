@@ -1,4 +1,4 @@
-//! One step of a schedule: header, picture, times of all steps, and legend.
+//! One step of a schedule: header, picture, chart of the times of all steps, and legend.
 
 use super::picture::{draw, legend};
 use super::playback::Playback;
@@ -10,7 +10,7 @@ use crate::session::recording::{Recording, StepSummary};
 use ratatui::layout::Rect;
 use swapmeet_results::{Record, units};
 
-/// A schedule at a step, with the scales of its picture.
+/// A schedule, the step to display, and the scales of its picture.
 pub(super) struct ScheduleView<'r> {
     pub(super) recording: &'r Recording,
     pub(super) step: usize,
@@ -21,7 +21,7 @@ pub(super) struct ScheduleView<'r> {
 }
 
 impl ScheduleView<'_> {
-    /// Draws the schedule. The active one of two schedules has a player.
+    /// Draws the schedule. Of two schedules, only the active one has a `player`.
     pub(super) fn draw(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -45,8 +45,8 @@ impl ScheduleView<'_> {
         legend(painter, &heat, &drawn, legend_at);
     }
 
-    /// Draws the times of all steps above the legend; returns the number of rows used, including
-    /// the legend.
+    /// Draws the times of all steps above the legend. Returns the number of rows used, including
+    /// those of the legend.
     fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16) -> u16 {
         let free = area.height.saturating_sub(top);
         let is_timed =
@@ -61,9 +61,9 @@ impl ScheduleView<'_> {
         (high + 1).min(free)
     }
 
-    /// Draws the number of the step, its properties and its times; returns the number of rows used.
+    /// Draws the number, the properties and the times of the step. Returns the number of rows used.
     fn header(&self, painter: &mut Painter<'_, '_>, player: Option<&Playback>, area: Rect) -> u16 {
-        // First row: the number of the step, its phase, and how playback proceeds.
+        // First row: the number of the step, its phase, and the state of playback.
         let theme = painter.theme;
         let recording = self.recording;
         let more = if recording.is_growing() { "+" } else { "" };
@@ -91,8 +91,8 @@ impl ScheduleView<'_> {
             recording.phase_of(self.step),
             theme.text,
         );
-        // Second row: the messages of the step, or the broken rule in the last step of an invalid
-        // schedule.
+        // Second row: the messages of the step. In the last step of an invalid schedule, it is the
+        // broken rule.
         let broken = recording
             .ended
             .as_ref()
@@ -102,7 +102,7 @@ impl ScheduleView<'_> {
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
             (None, None) => 0,
         };
-        // Third row: the parts of the time, where the area is high enough.
+        // Third row, if the area is high enough: the parts of the step's time.
         let times = recording.times(self.step).filter(|_| area.height >= 12);
         match times {
             Some(parts) => {

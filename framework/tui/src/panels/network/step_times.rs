@@ -1,4 +1,4 @@
-//! A chart of the time of each step, with the parts of the time stacked.
+//! A chart with a stacked bar for each step: the parts of its time.
 
 use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
@@ -8,7 +8,7 @@ use std::ops::Range;
 use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
-/// Returns the height of the chart; most of the area belongs to the picture.
+/// Returns the height of the chart, which leaves most of the area to the picture.
 pub(super) fn height(free: u16) -> u16 {
     match free {
         0..2 => 0,
@@ -19,7 +19,8 @@ pub(super) fn height(free: u16) -> u16 {
     }
 }
 
-/// Returns the steps of each column: one step if they fit, otherwise several.
+/// Returns the steps in each column of the chart. A column is one step if all steps fit, otherwise
+/// several.
 pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
     let columns = steps.min(room);
     (0..columns)
@@ -27,8 +28,8 @@ pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Draws the chart. A column of several steps shows the longest one. The last row marks the
-/// displayed step.
+/// Draws the chart. If a column is several steps, it shows the longest of them. The last row marks
+/// the displayed step.
 pub(super) fn chart(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -41,7 +42,7 @@ pub(super) fn chart(
     let high = area.height.saturating_sub(1);
     let time = |step: usize| recording.time(step).unwrap_or(0.0);
     let columns = columns(recording.summaries.len(), usize::from(area.width.saturating_sub(2)));
-    // A bar consists of the parts of the time, in eighths of a row.
+    // A bar is drawn in eighths of a row, and consists of the parts of the time.
     for (x, steps) in (1_u16..).zip(&columns) {
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
         let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
@@ -50,7 +51,8 @@ pub(super) fn chart(
             if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
         for row in 0..eighths.div_ceil(8) {
             let filled = (eighths - row * 8).min(8);
-            // Use the part in the middle of the filled cell.
+            // A character has one colour, so use the part of the time in the middle of its filled
+            // area.
             let at = (f64::from(row * 8) + f64::from(filled) / 2.0) / f64::from(eighths) * whole;
             let part = part_at(&times, at);
             let (full, style) = theme.part(part);
@@ -65,7 +67,7 @@ pub(super) fn chart(
             painter.dot(area, x, high, '▴', theme.accent);
         }
     }
-    // The caption gives the scale, if there is room to the right of the bars.
+    // If there is enough space to the right of the bars, a caption shows the scale.
     let of_what = if recording.ranks().is_some() {
         "mean time of ranks in each step"
     } else {
@@ -78,7 +80,8 @@ pub(super) fn chart(
     }
 }
 
-/// Returns the part that a moment of a step belongs to.
+/// Returns the part of the time to which a moment in a step belongs. `at` is the time since the
+/// start of the step.
 fn part_at(times: &Times, at: f64) -> usize {
     let mut sum = 0.0;
     let found = times.iter().position(|time| {
@@ -88,8 +91,8 @@ fn part_at(times: &Times, at: f64) -> usize {
     found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
 }
 
-/// Writes the time of a step, part by part, and when it ends. If ranks have their own clocks, it is
-/// the mean over ranks, and the end of the last rank.
+/// Writes the parts of a step's time, and the time at which the step ends. If ranks have their own
+/// clocks, the parts are means over all ranks, and the step ends when the last rank has ended it.
 pub(super) fn in_words(
     painter: &mut Painter<'_, '_>,
     times: &Times,

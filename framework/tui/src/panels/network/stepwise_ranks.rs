@@ -1,4 +1,5 @@
-//! Ranks against time for models without a clock for each rank: which ranks send and receive.
+//! A plot of ranks against time, which shows which ranks send and receive. It is for models in
+//! which ranks do not have their own clocks.
 
 use super::time_plot::TimePlot;
 use super::view::{PictureInfo, View};
@@ -7,14 +8,14 @@ use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 
-/// The activity of a rank in a column.
+/// The activity of the ranks of a row within a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Activity {
     sends: bool,
     receives: bool,
 }
 
-/// Draws the plot around the displayed step; `None` if steps have no times.
+/// Draws the plot with the displayed step in the middle. Returns `None` if steps have no times.
 pub(super) fn stepwise_ranks(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -22,15 +23,15 @@ pub(super) fn stepwise_ranks(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
-    // The window shows the displayed step in the middle of the whole time.
+    // With zoom, the plot shows a window of the whole time, with the displayed step in the middle.
     let theme = painter.theme;
     let whole =
         recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let plot = TimePlot::of(recording, view, span(recording, step)?, whole, area);
     let (window, columns) = (plot.window, plot.columns);
     let mut cells = vec![Activity::default(); plot.rows as usize * usize::from(columns)];
-    // Mark the columns of each step for the ranks that send or receive in it. Large schedules keep
-    // only some of the steps.
+    // For each step, mark its columns in the rows of the ranks that send or receive. Of large
+    // schedules, only some steps are available.
     let mut missing = false;
     for at in 0..recording.summaries.len() {
         let Some((from, to)) =
@@ -43,7 +44,7 @@ pub(super) fn stepwise_ranks(
             continue;
         };
         let first = window.column(from, columns).max(0.0).round() as u16;
-        // A step that is too short for a column still gets one.
+        // A step that is shorter than a column is drawn in one column.
         let last = (window.column(to, columns).round() as u16).max(first + 1).min(columns);
         mark(frame, plot.side, &mut |row, does| {
             for column in first..last {
@@ -55,7 +56,8 @@ pub(super) fn stepwise_ranks(
             }
         });
     }
-    // The upper half of a cell means sending, the lower half receiving.
+    // If the upper half of a cell is filled, the rank sends; if the lower half is filled, it
+    // receives.
     let cell = |row: u64, column: u16| {
         let style = if plot.is_here(column) { theme.accent } else { theme.text };
         match cells[row as usize * usize::from(columns) + usize::from(column)] {
@@ -80,7 +82,7 @@ fn span(recording: &Recording, step: usize) -> Option<(f64, f64)> {
     Some((before, recording.end(step)?))
 }
 
-/// Calls `say` with each row of ranks and its activity in a step.
+/// Calls `say` with the row of each sender and receiver in a step, and its activity.
 fn mark(frame: &Frame, side: u64, say: &mut dyn FnMut(u64, Activity)) {
     for pair in &frame.pairs {
         say(pair.from / side, Activity { sends: true, receives: false });

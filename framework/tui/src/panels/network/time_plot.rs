@@ -1,4 +1,5 @@
-//! A plot of ranks against time: each row is a rank or several ranks, each column an interval.
+//! A plot of ranks against time. Each row is one rank or several, and each column is an interval of
+//! time.
 
 use super::view::View;
 use crate::click_map::PanelPosition;
@@ -8,7 +9,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use swapmeet_results::duration;
 
-/// The visible interval in µs.
+/// The visible interval of time, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TimeWindow {
     pub(super) from: f64,
@@ -16,7 +17,7 @@ pub(super) struct TimeWindow {
 }
 
 impl TimeWindow {
-    /// Returns the interval around a moment; each zoom level halves its length.
+    /// Returns the interval with `moment` in the middle. Each zoom level halves its length.
     fn around(moment: f64, whole: f64, zoom: u32) -> Self {
         let long = whole / f64::from(1_u32 << zoom.min(30));
         let from = (moment - long / 2.0).clamp(0.0, whole - long);
@@ -35,17 +36,17 @@ impl TimeWindow {
 /// The geometry of the plot.
 pub(super) struct TimePlot {
     pub(super) window: TimeWindow,
-    /// The number of ranks in a row.
+    /// The number of ranks that share a row.
     pub(super) side: u64,
     pub(super) rows: u64,
     pub(super) columns: u16,
-    /// The first column of the displayed step, and the column after its last one.
+    /// The first column of the displayed step, and the column after its last column.
     here: [u16; 2],
     label: u16,
 }
 
 impl TimePlot {
-    /// Creates the plot of an area, around the interval of the displayed step.
+    /// Creates a plot with the displayed step in the middle.
     pub(super) fn of(
         recording: &Recording,
         view: &View,
@@ -69,8 +70,8 @@ impl TimePlot {
         (self.here[0]..self.here[1]).contains(&column)
     }
 
-    /// Draws the plot. `cell` returns the mark of a row and column; `step_at` returns the step that
-    /// a click on a row and a time selects.
+    /// Draws the plot. `cell` returns the mark and the style of a cell. `step_at` returns the step
+    /// to which a click leads, from the row and the time at which the user clicks.
     pub(super) fn draw(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -96,7 +97,7 @@ impl TimePlot {
         painter.put_right(area, x + self.columns, y + 1, &duration(self.window.to), theme.dim);
     }
 
-    /// Returns a note if a row is several ranks.
+    /// Returns a note if several ranks share a row.
     pub(super) fn several(&self) -> String {
         if self.side > 1 { format!(", a row is {} ranks", self.side) } else { String::new() }
     }

@@ -64,7 +64,7 @@ pub(super) struct View {
     pub(super) quantity: Quantity,
     /// The index of the displayed plane.
     pub(super) plane: usize,
-    /// The dimension that numbers the planes, 0 to 2.
+    /// The dimension in which planes follow each other, 0 to 2.
     pub(super) turned: usize,
     /// The zoom level of the time axis; each level doubles the scale.
     pub(super) zoom: u32,
@@ -73,7 +73,7 @@ pub(super) struct View {
 /// The colour scale of a picture.
 pub(super) struct Heat<'r> {
     pub(super) quantity: Quantity,
-    /// The maximum over all algorithms, in messages or bytes.
+    /// The maximum of the scale, in messages or bytes. It is the maximum over all algorithms.
     pub(super) most: u64,
     pub(super) recording: &'r Recording,
 }
@@ -87,7 +87,8 @@ impl Heat<'_> {
         }
     }
 
-    /// Returns the heat level of a load. One message alone on its link has the lowest level.
+    /// Returns the heat level of a load. A message that shares its links with no other message has
+    /// the lowest level.
     pub(super) fn level(&self, load: u64) -> usize {
         match self.quantity {
             Quantity::Messages => level_above_one(load, self.most),
@@ -107,7 +108,7 @@ impl Heat<'_> {
         }
     }
 
-    /// Formats the maximum of the scale.
+    /// Formats the maximum value of the colour scale.
     pub(super) fn end(&self) -> String {
         self.text_of(self.most)
     }
@@ -118,17 +119,17 @@ impl Heat<'_> {
     }
 }
 
-/// Properties of a drawn picture that its legend needs.
+/// The properties of a drawn picture on which its legend depends.
 pub(super) struct PictureInfo {
-    /// A note for the legend.
+    /// A note to show in the legend.
     pub(super) note: String,
     /// Whether loads are drawn as digits instead of colours.
     pub(super) figures: bool,
-    /// Whether the picture uses the colour scale; otherwise the legend is only the note.
+    /// Whether the picture uses the colour scale. Otherwise the legend has no scale.
     pub(super) has_heat: bool,
-    /// Whether the colours are those of messages instead of links or nodes.
+    /// Whether the colours show messages instead of links or nodes.
     pub(super) of_messages: bool,
-    /// The kinds of time in the picture, if it shows times.
+    /// The total time of each kind in the picture, if the picture shows times.
     pub(super) kinds: Option<Times>,
 }
 
