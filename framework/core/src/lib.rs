@@ -1,11 +1,11 @@
 //! Topologies, node sets, verification of delivery and cost models of Swapmeet.
 //!
-//! This crate is pure: it reads no files, starts no threads, and knows no terminal and no plugins.
-//! Data flows in one direction:
+//! This crate is pure: it reads no files, starts no threads, and does not depend on a terminal or
+//! on plugins. Data flows in one direction:
 //!
 //! 1. [`simulation`] runs a schedule step by step.
 //! 2. [`delivery`] takes the sends of a step and knows which blocks each node holds.
-//! 3. [`network`] gives the load that the messages put on the links.
+//! 3. [`network`] calculates the load that the messages put on the links.
 //! 4. [`cost`] turns the statistics of each step into times.
 
 #![warn(missing_docs)]

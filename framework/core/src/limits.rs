@@ -1,4 +1,5 @@
-//! Upper limits. A case, a file or a call that exceeds one is refused with a message that names it.
+//! Upper limits. A case, a file or a call that exceeds one is refused with a message that names the
+//! limit.
 //!
 //! All limits are in one table, so that readers, the simulation and `docs/abi.md` use the same
 //! numbers.
@@ -7,49 +8,53 @@ macro_rules! limits {
     ($($(#[$doc:meta])+ $name:ident = $most:expr, $what:literal;)+) => {
         $($(#[$doc])+ pub const $name: u64 = $most;)+
 
-        /// All limits. Each has a description, as `docs/abi.md` lists it.
+        /// All limits, each with the description that `docs/abi.md` lists.
         pub const ALL: &[(&str, u64)] = &[$(($what, $name)),+];
     };
 }
 
 limits! {
-    /// The most algorithms in the table of a plugin.
+    /// The maximum number of algorithms in the table of a plugin.
     ALGORITHMS = 1024, "algorithms of a plugin";
-    /// The most parameters of an algorithm.
+    /// The maximum number of parameters of an algorithm.
     PARAMS = 64, "parameters of an algorithm";
-    /// The most words to choose from as the value of a parameter.
+    /// The maximum number of words to choose from as the value of a parameter.
     PARAM_VALUES = 64, "values of a parameter";
-    /// The longest text of a plugin. A longer one indicates a wrong struct.
+    /// The maximum length of a text of a plugin. A longer text indicates a wrong struct.
     TEXT_BYTES = 1 << 20, "bytes of a text";
-    /// The most nodes. Node numbers then fit 32 bits.
+    /// The maximum number of nodes. Node numbers then fit 32 bits.
     NODES = 1 << 31, "nodes of a topology or a grid";
-    /// The most nodes that are planned. Every node takes at least some hundred bytes, so that more
-    /// nodes would exhaust the memory of the computer.
+    /// The maximum number of nodes that are planned. Every node takes at least some hundred bytes,
+    /// so that more nodes would exhaust the memory of the computer.
     CASE_NODES = 1 << 26, "nodes that a case is planned for";
-    /// The most messages of one step that are examined one by one: they take 1 GiB.
+    /// The maximum number of messages of one step that are examined one by one. So many messages
+    /// take 1 GiB.
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
-    /// The most sends of a full plan that is compared with a claimed symmetry. Comparing a million
-    /// sends takes about 0.1 seconds.
+    /// The maximum number of sends of a full plan that is compared with a claimed symmetry.
+    /// Comparing a million sends takes about 0.1 seconds.
     COMPARED_SENDS = 1 << 20, "sends of all nodes that are compared with a claimed symmetry";
-    /// The most numbers joined by `x` in the spec of a topology.
+    /// The maximum number of dimensions in the spec of a topology.
     DIMENSIONS = 32, "dimensions in a topology's spec";
-    /// The most axes of a grid. A larger number indicates a wrong struct.
+    /// The maximum number of axes of a grid. A larger number indicates a wrong struct.
     AXES = 64, "axes of a grid or a set, dimensions of a route";
-    /// The most coordinates of a grid. A set takes one bit for each.
+    /// The maximum number of coordinates of a grid, over all axes. A set takes one bit for each
+    /// coordinate.
     COORDINATES = 1 << 22, "coordinates of all axes of a grid together";
-    /// The most words of bits of one axis: twice those of the largest grid.
+    /// The maximum number of words that hold the bits of one axis: twice as many as the largest
+    /// grid needs.
     AXIS_WORDS = 1 << 17, "words of bits for an axis";
-    /// The most segments of a block. Every set has one bit for each segment.
+    /// The maximum number of segments of a block. Every set has one bit for each segment.
     SEGMENTS = 4096, "segments of a block";
-    /// The longest path that a message may name.
+    /// The maximum number of nodes on the path of a message.
     PATH = 1 << 24, "nodes of a path";
-    /// The most byte counts of a send: more than the most nodes of a case.
+    /// The maximum number of byte counts of a send, which is greater than the number of nodes of
+    /// any case.
     BYTE_COUNTS = 1 << 27, "byte counts of a send, destinations of a redistribution";
-    /// The most buckets of a redistribution, unless there are more nodes.
+    /// The maximum number of buckets of a redistribution, unless there are more nodes.
     BUCKETS = 1 << 16, "buckets of a redistribution, or as many as there are nodes";
-    /// The longest cycle of elements: elements are numbered with 32 bits.
+    /// The maximum length of a cycle of elements, because elements are numbered with 32 bits.
     CYCLE = 1 << 31, "elements in a cycle of a redistribution";
-    /// The memory for the largest table of a case: sets of two boxes for each node, byte counts of
-    /// every destination at every node, or buckets.
+    /// The maximum number of bytes of the largest table of a case. The table has sets of two boxes
+    /// for each node, byte counts of every destination at every node, or buckets.
     HELD_BYTES = 8 << 30, "bytes of sets, of byte counts, or of buckets, in a case";
 }

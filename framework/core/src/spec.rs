@@ -97,7 +97,8 @@ impl Spec {
     /// Parses a spec. `what` names its kind in errors.
     pub fn parse(what: &'static str, text: &str) -> Result<Self, SpecError> {
         let mut spec = Self { what, text: text.to_owned(), name: String::new(), args: Vec::new() };
-        // Specs become texts of rows and names of files, and are printed.
+        // Specs are written to rows, used in file names and printed. Refuse characters that are
+        // unsafe there.
         if let Some((at, c)) = text.char_indices().find(|(_, c)| is_unsafe(*c)) {
             let message = format!("`{}`, expected no control characters", c.escape_default());
             return Err(spec.error(at, c.len_utf8(), &message));
@@ -167,7 +168,7 @@ impl Spec {
         &self.args
     }
 
-    /// Creates an error about the `len` bytes from byte `at` on.
+    /// Creates an error about the `len` bytes that start at byte `at`.
     pub fn error(&self, at: usize, len: usize, message: &str) -> SpecError {
         SpecError {
             what: self.what,
@@ -257,12 +258,13 @@ impl Spec {
     }
 }
 
-/// The deepest nesting of parentheses. Each level of a dual-net squares the number of nodes, so
-/// that five levels are the most that can exist.
+/// The maximum depth of nested parentheses. No existing topology needs more than five levels,
+/// because each level of a dual-net squares the number of nodes.
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
-/// Splits the text at commas outside parentheses. Offsets are offsets into `text`.
+/// Splits the text from byte `start` on at commas outside parentheses. Returns each piece with its
+/// byte offset in `text`.
 fn split_outside_parentheses(
     text: &str,
     start: usize,

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-/// The longest part of a text that an error message quotes, in characters.
+/// The maximum number of characters of a text that an error message quotes.
 const EXCERPT: usize = 80;
 
-/// The longest message, in characters. A reason of a plugin may have 4,000.
+/// The maximum number of characters of a message. A reason that a plugin gives may have 4,000.
 const MESSAGE: usize = 5000;
 
 /// Returns whether a character can change how the text around it is shown: a control character, a

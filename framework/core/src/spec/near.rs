@@ -1,7 +1,8 @@
 //! Suggestions for misspelt names.
 
-/// Returns at most three of the names in `known` that `word` may stand for, the best first: those
-/// that differ by few edits, and those of which one begins with the other.
+/// Returns at most three of the names in `known` that `word` may stand for, the best first. These
+/// are names that differ from `word` by few edits, that begin with `word`, or with which `word`
+/// begins.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);

@@ -104,7 +104,7 @@ const SIDES: &[&str] = &[
     "mesh:4x4,place=hilbert",
 ];
 
-/// These topologies, and the example of every family.
+/// Returns the specs of small topologies: those above, and the example of every family.
 pub(crate) fn small() -> impl Iterator<Item = &'static str> {
     let examples =
         families().iter().map(|family| family.example).filter(|example| !example.is_empty());
@@ -126,8 +126,8 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Returns the vertices on a route. Checks that each link leaves where the previous one arrived,
-/// and that hops are links.
+/// Returns the vertices on a route. Checks that each link leaves the vertex at which the previous
+/// one arrived, and that the route has as many hops as links.
 fn nodes_passed(
     topology: &dyn Topology,
     from: u64,
@@ -190,7 +190,8 @@ fn routes_are_shortest_paths() {
             for to in 0..topology.nodes() {
                 let hops =
                     nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
-                // Routes in a dragonfly do not use a third group, although that may be shorter.
+                // Routes in a dragonfly do not use a third group, although a path through one may
+                // be shorter.
                 let detour =
                     topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
@@ -210,7 +211,8 @@ fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
         assert!(planes.is_empty() || numbered == topology.link_slots(), "{spec}");
         for plane in planes {
             for node in 0..topology.nodes() {
-                // If ranks are placed, the nodes of the network are in this order, not the ranks.
+                // If ranks are placed, the links are in the order of the network's nodes, not of
+                // the ranks.
                 let placed = spec.contains(",place=");
                 let leaves = topology.link_ends(plane.offset + node).map_or(node, |(from, _)| from);
                 assert!(placed || leaves == node, "{spec}");
@@ -254,7 +256,8 @@ fn all_link_numbers_are_below_link_slots() {
     }
 }
 
-/// Tries every set of `side` nodes; for few nodes.
+/// Returns the smallest number of links that leave a set of `side` nodes. Tries every such set,
+/// which is feasible for few nodes.
 fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
     let links: Vec<(u64, u64)> =
         (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
@@ -270,7 +273,8 @@ fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
 
 #[test]
 fn bisections_agree_with_an_exhaustive_search() {
-    // A cut of nodes does not determine the sides of switches.
+    // Leave out networks with switches: a division of the nodes does not determine the side of each
+    // switch.
     let few_nodes = |spec: &&str| topology(spec).nodes() <= 16 && topology(spec).switches() == 0;
     for spec in small().filter(few_nodes) {
         let topology = topology(spec);
@@ -361,7 +365,7 @@ fn every_family_has_an_example() {
     }
 }
 
-/// Returns the message, and the part of the text at which it points.
+/// Returns the message of a spec's error, and the part of the spec at which the error points.
 fn spec_error(spec: &str) -> String {
     let error = parse(spec).unwrap_err();
     let spot = error
@@ -470,7 +474,7 @@ proptest! {
             match signs[d] { 1 => ahead, -1 => back, _ => ahead.min(back) }
         }).sum();
         prop_assert_eq!(passed.len() as u64 - 1, hops);
-        // A path of the same nodes has the same length.
+        // A requested path through the same nodes has the same length.
         let named = Route { path: passed[1..].to_vec(), ..Route::default() };
         if from != to {
             prop_assert_eq!(nodes_passed(&torus, from, to, Some(&named)).unwrap(), passed);

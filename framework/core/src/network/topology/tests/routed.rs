@@ -42,12 +42,13 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
 }
 
 /// If nodes are at switches, the intermediate vertex is a random switch. The dragonfly has three
-/// groups of two routers: a message within a router leaves it, except for one time in six.
+/// groups of two routers. A message between two nodes of a router leaves the router unless that
+/// router is drawn, which has a probability of 1/6.
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // The other router of the group is one hop away. Of the four routers of other groups, two are
-    // linked to a router of the own group each.
+    // The other router of the group is one hop away. Of the four routers of other groups, two have
+    // a link to the sender's router or to the other router of its group.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
@@ -85,7 +86,7 @@ fn ecmp_of_all_pairs_agrees_with_multipath_load() {
         let pairs = (0..net.nodes()).flat_map(|a| (0..net.nodes()).map(move |b| (a, b)));
         let on = expected(&format!("{spec},routing=ecmp"), &pairs.collect::<Vec<_>>());
         let busiest = on.values().copied().fold(0.0, f64::max);
-        // Parallel links between two vertices are counted as one here.
+        // `expected` counts parallel links between two vertices as one link.
         assert!(
             close(busiest, MultipathLoad::of_all_to_all(net.as_ref()).unwrap().max_load)
                 || spec == "torus:4x2",
@@ -114,7 +115,8 @@ fn random_routes_have_the_expected_mean_load() {
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in (0..run.len).map(|i| run.first + i * run.stride) {
                     let ends = drawn.link_ends(link).unwrap();
-                    // A run in the minus direction is reported from its lowest link on.
+                    // A run in the minus direction is reported from its lowest link on, which is
+                    // not the first link of the path.
                     assert!(run.len > 1 || at.is_none_or(|at| at == ends.0), "{spec}");
                     at = if run.len > 1 { None } else { Some(ends.1) };
                     *found.entry(ends).or_default() += 1.0 / SEEDS as f64;

@@ -167,8 +167,8 @@ fn a_twisted_torus_gains_as_much_as_tpu_v4() {
         assert!((busiest / shared - gain).abs() < 0.0005, "{sides}: {}", busiest / shared);
     }
     assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
-    // From node 0 in the minus direction of the first dimension of 4x4x8: to coordinate 3, and half
-    // of the long side away.
+    // The closing link from node 0 in the minus direction of the first dimension of 4x4x8 leads to
+    // coordinate 3, and half of the long side away.
     let net = topology("twisted-torus:4x4x8");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
 }
