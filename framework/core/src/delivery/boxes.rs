@@ -1,17 +1,19 @@
 //! Boxes of blocks: products of sets of coordinates, one set per axis.
 //!
 //! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, each a
-//! product over the axes of a grid. A side is left out where the collective does not distinguish
-//! blocks by it. An exchange holds thousands of boxes, so a box is only a slice of elements. The
-//! [`Layout`] that all boxes of an exchange share says what the elements mean:
+//! product over the axes of a grid. If the collective does not distinguish blocks by their origins
+//! or by their destinations, boxes do not have this side. An exchange holds thousands of boxes, so
+//! a box is only a slice of elements. The [`Layout`] that all boxes of an exchange share defines
+//! the meaning of the elements:
 //!
-//! - [`BitLayout`] has one bit per coordinate. It is the faster one for axes of up to thousands of
-//!   coordinates, and serves schedules that are planned for every node.
-//! - `RunLayout` has one set per axis, stored as runs of coordinates where that is shorter. It
-//!   serves long axes and schedules that are planned for one node of each symmetry orbit.
+//! - [`BitLayout`] has one bit per coordinate. It is faster for axes of up to thousands of
+//!   coordinates, and is used if every node is planned.
+//! - `RunLayout` has one set per axis, stored as runs of coordinates where that is shorter. It is
+//!   used for long axes and if one node of each symmetry orbit is planned.
 //!
-//! (First, stride, count) triples per axis were rejected. They are as small on tori, but sets that
-//! `xor` and Bruck's algorithm make fall apart into many of them, and intersections need divisions.
+//! (A layout with a triple of first, stride and count per axis was rejected. It is as compact on
+//! tori, but sets that are created by `xor` or Bruck's algorithm need many triples, and
+//! intersections need divisions.)
 
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::Group;
@@ -69,7 +71,8 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Returns the axes of boxes whose sides have the given radices.
+    /// Creates the axes of boxes. `side` has the radices of the axes of one side; `origins` and
+    /// `destinations` determine which sides boxes have.
     fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
         let origins = 0..if origins { side.len() } else { 0 };
         let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };
@@ -105,7 +108,7 @@ pub trait Layout: Debug {
     /// Returns the number of blocks (or segments) in the box of all blocks, at most `u64::MAX`.
     fn full_count(&self) -> u64;
 
-    /// Returns the number of elements before those of the destinations.
+    /// Returns the number of elements of the origins, which are the first elements of a box.
     fn origin_elements(&self) -> usize;
 
     /// Returns the number of coordinates that a box has on an axis.
@@ -114,7 +117,7 @@ pub trait Layout: Debug {
     /// Returns the coordinates that a box has on an axis, in ascending order.
     fn coordinates(&self, axis: usize, a: &[Self::Element]) -> Vec<u64>;
 
-    /// Replaces the set of an axis of `out` by a valid one (`Axis::check`).
+    /// Replaces the set of an axis of `out` by `set`, which must be valid (`Axis::check`).
     fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [Self::Element]);
 
     /// Replaces the set of an axis of `out` by one coordinate.
@@ -134,7 +137,8 @@ pub trait Layout: Debug {
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
-    /// Calls `piece` with disjoint boxes that together are `a` without `inner`, a box within `a`.
+    /// Calls `piece` with disjoint boxes whose union is `a` without `inner`. `inner` must be a box
+    /// within `a`.
     fn subtract(
         &self,
         a: &[Self::Element],
@@ -143,13 +147,15 @@ pub trait Layout: Debug {
         piece: impl FnMut(&[Self::Element]),
     );
 
-    /// Extends `a` by a disjoint box `b` if their union is a box. Returns whether it is.
+    /// Extends `a` by a disjoint box `b` if their union is a box. Returns whether the union is a
+    /// box.
     fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
 
     /// Returns whether every block of `inner` is in `outer`.
     fn contains(&self, outer: &[Self::Element], inner: &[Self::Element]) -> bool;
 
-    /// Determines which of the `count` blocks of `a` are selected. Writes a part to `out`.
+    /// Determines which of the `count` blocks of `a` are selected. If these are not all or none,
+    /// writes them to `out` as a box.
     fn cut(
         &self,
         a: &[Self::Element],
@@ -174,11 +180,11 @@ pub trait Layout: Debug {
         list as u64
     }
 
-    /// Moves a box by an element of the group.
+    /// Replaces a box by its image under an element of the group.
     fn move_by(&self, _element: u64, _a: &mut [Self::Element]) {}
 
-    /// Returns the least node to which an element of the group maps `node` and `one`, a single
-    /// block, into `a`.
+    /// Returns the least image of `node` under those elements of the group that map some block of
+    /// `a` to the block `one`; `None` if no element does.
     fn least_image(&self, node: u64, a: &[Self::Element], one: &[Self::Element]) -> Option<u64> {
         self.contains(a, one).then_some(node)
     }
@@ -304,7 +310,7 @@ fn product<L: Layout + ?Sized>(layout: &L, axes: Range<usize>, a: &[L::Element])
     axes.fold(1, |product: u64, axis| product.saturating_mul(layout.members(axis, a)))
 }
 
-/// Returns what remains of `boxes` after the blocks of `taken` are removed.
+/// Returns the remainder of `boxes` after the blocks of `taken` are removed.
 pub(crate) fn without<'a, L: Layout>(
     layout: &L,
     boxes: Vec<Vec<L::Element>>,

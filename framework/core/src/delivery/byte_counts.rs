@@ -1,15 +1,16 @@
 //! Traces byte counts per destination, for algorithms that do not track where data comes from.
 //!
-//! Some algorithms redistribute what a node holds element by element, so that all messages have
+//! Some algorithms redistribute the data of a node element by element, so that all messages have
 //! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). In their schedules a node
 //! holds a number of bytes for each destination. Verification ensures that no bytes are lost or
 //! created, and that all reach their destination. `verified` is then `amounts`.
 //!
-//! A redistribution does not change the holdings of its node. It is recorded, with the receiver of
-//! each bucket, and *settled* when a receiver's holdings are needed: the elements of all buckets
-//! received so far are added to the holdings of their receivers, for all nodes with the same
-//! receivers at once. This costs a few operations per node and destination, whatever the number of
-//! buckets. An exchange of a full matrix of N x N entries takes time proportional to its size.
+//! A redistribution is recorded, with the receiver of each bucket, but does not change the table of
+//! holdings. It is *settled* when the holdings of a receiver are needed: the elements of all
+//! buckets received so far are added to the holdings of their receivers, for all nodes with the
+//! same receivers at once. This costs a few operations per node and destination, whatever the
+//! number of buckets. An exchange of a full matrix of N x N entries takes time proportional to its
+//! size.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
@@ -26,39 +27,39 @@ mod pattern;
 mod redistributing;
 mod sending;
 
-/// Sizes on which a schedule of byte counts depends.
+/// The sizes that a schedule of byte counts depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteCountUnits {
     /// Bytes of each block, if sizes are uniform.
     pub block_bytes: u64,
-    /// Bytes of the element, which is redistributed as a whole.
+    /// Bytes of one element. Elements are not divided.
     pub element_bytes: u64,
 }
 
-/// A redistribution of all that a node holds, element by element, over buckets.
+/// A redistribution of all data that a node holds over buckets, element by element.
 ///
-/// Element x (from 0) for destination d has number `c = (starts[d] + x) % cycle` and goes to bucket
-/// `(first + firsts[d] + c) % buckets`.
+/// Element x (from 0) for destination d has number `c = (starts[d] + x) % cycle` and is assigned to
+/// bucket `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
     /// The node, as a node of the schedule's grid.
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of element numbers, after which they start again at 0.
+    /// The modulus of element numbers: after `cycle - 1` they start again at 0.
     pub cycle: u64,
     /// The bucket of element number 0.
     pub first: u64,
     /// The number of the first element for each destination. Empty if all are 0.
     pub starts: &'a [u32],
-    /// An offset to `first` for each destination. Empty if all are 0.
+    /// For each destination, a number that is added to `first`. Empty if all are 0.
     pub firsts: &'a [u32],
 }
 
-/// In [`ByteSelection::Listed`]: all bytes that the sender holds for a destination.
+/// In [`ByteSelection::Listed`], stands for all bytes that the sender holds for a destination.
 pub const ALL_BYTES: u64 = u64::MAX;
 
-/// A send of bytes.
+/// A send of byte counts.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct ByteSend<'a> {
     /// Sender, as a node of the schedule's grid.
@@ -112,8 +113,8 @@ pub(crate) struct ByteCounts<T> {
     holdings: Vec<Vec<T>>,
     /// Rows that are free for reuse.
     unused_rows: Vec<Vec<T>>,
-    /// For each node, whether it still holds exactly its initial elements. Its row is then computed
-    /// when it is needed.
+    /// For each node, whether it still holds exactly its initial elements. If so, its row is only
+    /// computed when it is needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
     /// Nodes with a redistribution that is not settled.
@@ -142,8 +143,9 @@ pub(crate) struct ByteCounts<T> {
 }
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Creates the state before the first step: each node holds what the workload gives it. Errors
-    /// if the counts exceed a limit or a node of the grid is placed on another node.
+    /// Creates the state before the first step, in which each node holds its blocks of the
+    /// workload. Errors if the counts exceed a limit or a node of the grid is placed on another
+    /// node.
     pub(crate) fn new(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
@@ -247,7 +249,7 @@ impl<T: ElementCount> ByteCounts<T> {
         )))
     }
 
-    /// Ends the step: everything in flight is received.
+    /// Ends the step: all data in flight is received.
     pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
         let mut arriving = std::mem::take(&mut self.arriving);
         for (to, destination, elements) in arriving.drain(..) {
@@ -303,15 +305,15 @@ impl<T: ElementCount> ByteCounts<T> {
         ))
     }
 
-    /// Returns the last step in which the sender of the most recent send received anything before
-    /// it had the data: before its redistribution for a bucket; 0 if it received nothing. The
-    /// origin of bytes is not tracked, so they may have been received in any earlier step.
+    /// Returns the last step in which the sender of the most recent send received any data that the
+    /// send may contain; 0 if there was none. The origin of bytes is not tracked, so the send may
+    /// contain everything received before it (in the case of a bucket, before its redistribution).
     pub(crate) fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
 
-    /// Returns the blocks of the most recent send. The data for one node counts as one block, since
-    /// its origins are not tracked, and a bucket counts as several.
+    /// Returns the contents of the most recent send. All data for one destination counts as one
+    /// block, because its origins are not tracked. A bucket counts as several blocks.
     pub(crate) fn contents(&self) -> Contents {
         self.contents
     }

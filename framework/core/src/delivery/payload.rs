@@ -71,7 +71,7 @@ impl Payload {
         })
     }
 
-    /// Redistributes all that a node holds.
+    /// In a schedule of byte counts, redistributes all data that a node holds.
     pub(crate) fn redistribute(
         &mut self,
         redistribution: &Redistribution<'_>,

@@ -15,7 +15,7 @@ pub struct BitLayout {
     full: Vec<u64>,
     full_count: u64,
     origin_words: usize,
-    /// Whether each axis is within one word. A word that is zero then means that a box is empty.
+    /// Whether each axis is within one word. If so, a box that has a word of 0 is empty.
     is_simple: bool,
 }
 
@@ -30,7 +30,7 @@ struct Field {
     shift: u32,
     /// Number of coordinates.
     radix: u32,
-    /// The bits of the axis if it is within one word, else all bits.
+    /// The bits of the axis within its word. If the axis has several words, all bits.
     mask: u64,
 }
 
@@ -72,7 +72,8 @@ impl Field {
         a[self.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
     }
 
-    /// Inserts `count` coordinates, starting with `first`, none of which is beyond the axis.
+    /// Inserts `count` consecutive coordinates from `first` on, all of which must be within the
+    /// axis.
     fn insert_run(&self, first: u32, count: u32, out: &mut [u64]) {
         let (mut bit, mut left) = (self.shift + first, count);
         while left > 0 {
@@ -103,7 +104,8 @@ impl BitLayout {
         for (axis, &radix) in axes.radices.iter().enumerate() {
             let radix = u32::try_from(radix).unwrap_or(u32::MAX);
             let starts_side = axis == axes.destinations.start || axis == axes.destinations.end;
-            // Each side, and each axis that does not fit into the rest of a word, starts a word.
+            // Start a new word for each side, and for each axis that does not fit into the rest of
+            // the current word.
             if next.1 > 0 && (starts_side || next.1 + radix.min(64) > 64 || radix > 64) {
                 next = (next.0 + 1, 0);
             }
@@ -124,7 +126,7 @@ impl BitLayout {
         layout
     }
 
-    /// Replaces the set of one axis of a side of `out`.
+    /// Replaces the set of one axis of a side of `out` by these coordinates.
     pub(crate) fn set_coordinates(
         &self,
         side: Side,
@@ -220,7 +222,8 @@ impl Layout for BitLayout {
             *out = a & b;
             least = least.min(*out);
         }
-        // Most pairs of boxes are disjoint, and in simple layouts most of these have a zero word.
+        // Most pairs of boxes are disjoint. In a simple layout, most of these have an intersection
+        // with a word of 0.
         if self.is_simple && least == 0 {
             return false;
         }
@@ -246,15 +249,15 @@ impl Layout for BitLayout {
         scratch: &mut [u64],
         mut piece: impl FnMut(&[u64]),
     ) {
-        // The piece of an axis differs from `inner` on it, agrees with `inner` on the axes before
-        // it, and is like `a` on those after it.
+        // Create one piece for each axis on which the boxes differ. On this axis the piece is `a`
+        // without `inner`; on earlier axes it is equal to `inner`, and on later axes to `a`.
         let mut is_first = true;
         for (axis, field) in self.fields.iter().enumerate() {
             if same_words(&a[field.range()], &inner[field.range()], field.mask) {
                 continue;
             }
             scratch.copy_from_slice(a);
-            // Before the first axis on which they differ, `a` and `inner` are equal.
+            // For the first piece nothing is copied: on earlier axes, `a` and `inner` are equal.
             if !std::mem::take(&mut is_first) {
                 self.fields[..axis].iter().for_each(|before| before.copy(inner, scratch));
             }
@@ -267,7 +270,8 @@ impl Layout for BitLayout {
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
-        // Most boxes differ in several words. In a simple layout this excludes a union.
+        // Most boxes differ in several words. In a simple layout, the union of two such boxes is
+        // not a box.
         if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
             return false;
         }
@@ -328,8 +332,8 @@ impl Layout for BitLayout {
     }
 }
 
-/// Returns whether words agree within `mask`. Compares word by word: boxes have often just been
-/// written, and a wide comparison would wait for the stores.
+/// Returns whether words are equal in the bits of `mask`. Words are compared one by one: boxes have
+/// often just been written, and a wide comparison would have to wait until the stores are complete.
 #[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)

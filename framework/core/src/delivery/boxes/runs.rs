@@ -53,9 +53,9 @@ impl RunLayout {
         self.acts_on_numbers
     }
 
-    /// Calls `word` with numbers that describe one side of a box after an element of the group has
-    /// moved it. Equal sets have equal numbers: none if all nodes are in the set, and the node if it
-    /// is one.
+    /// Calls `word` with numbers that describe the image of one side of a box under an element of
+    /// the group. Equal sets have the same numbers. The set of all nodes has no numbers, and a set
+    /// of one node has only the number of the node.
     pub(crate) fn describe(&self, side: Side, a: &[Set], element: u64, mut word: impl FnMut(u64)) {
         let side_axes = self.axes.of_side(side);
         let sets = || a[side_axes.clone()].iter().zip(self.group.axes());
@@ -76,7 +76,8 @@ impl RunLayout {
         }
     }
 
-    /// Calls `word` with numbers that describe the segments of a box: none if these are all.
+    /// Calls `word` with numbers that describe the segments of a box. The set of all segments has
+    /// none.
     pub(crate) fn describe_segments(&self, a: &[Set], word: impl FnMut(u64)) {
         if self.segments_of(a) < self.segments() {
             a[a.len() - 1].each_word(word);
@@ -146,8 +147,8 @@ impl Layout for RunLayout {
         scratch: &mut [Set],
         mut piece: impl FnMut(&[Set]),
     ) {
-        // The piece of an axis differs from `inner` on it, agrees with `inner` on the axes before
-        // it, and is like `a` on those after it.
+        // Create one piece for each axis on which the boxes differ. On this axis the piece is `a`
+        // without `inner`; on earlier axes it is equal to `inner`, and on later axes to `a`.
         for axis in (0..a.len()).filter(|axis| a[*axis] != inner[*axis]) {
             scratch[..axis].clone_from_slice(&inner[..axis]);
             scratch[axis] = a[axis].minus(&inner[axis], self.axes.radices[axis]);
@@ -204,7 +205,8 @@ impl Layout for RunLayout {
         if element == 0 {
             return;
         }
-        // Origins and destinations have the axes of the group. Segments, which are last, stay.
+        // The axes of origins and of destinations are those of the group. The last axis, of
+        // segments, does not move.
         let axes = self.group.axes();
         let last = a.len() - 1;
         for side in a[..last].chunks_mut(axes.len().max(1)) {

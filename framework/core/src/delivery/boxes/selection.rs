@@ -1,4 +1,4 @@
-//! Sets as sends describe them, and the selection of blocks by such sets.
+//! The sets in a send, and the selection of blocks by such sets.
 
 use super::{Element, Layout, Side};
 use crate::delivery::grid::Grid;
@@ -115,7 +115,8 @@ impl<E: Element> Selection<E> {
         &self.elements
     }
 
-    /// Returns the number of blocks (or segments of blocks) selected, held by a node or not.
+    /// Returns the number of selected blocks (or segments of blocks), whether or not a node holds
+    /// them.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -157,7 +158,7 @@ impl<E: Element> Selection<E> {
         }
     }
 
-    /// Narrows the segments. Errors if the set does not fit their number.
+    /// Narrows the segments. Errors if the set does not fit the number of segments per block.
     pub(crate) fn narrow_segments<L>(&mut self, layout: &L, set: Axis<'_>) -> Result<(), String>
     where
         L: Layout<Element = E>,
@@ -170,8 +171,8 @@ impl<E: Element> Selection<E> {
         Ok(())
     }
 
-    /// Narrows an axis to a valid set. Multiplies `kept` by the number of its coordinates and `of`
-    /// by that of the axis.
+    /// Narrows an axis to a valid set. Multiplies `kept` by the number of coordinates in the set,
+    /// and `of` by the number of coordinates of the axis.
     fn narrow_axis<L: Layout<Element = E> + ?Sized>(
         &mut self,
         layout: &L,
@@ -196,7 +197,8 @@ impl<E: Element> Selection<E> {
         self.count = layout.count(&self.elements);
     }
 
-    /// Updates the count after `of` combinations of coordinates were narrowed to `kept`.
+    /// Updates the count for narrowed axes, which had `of` combinations of coordinates and now have
+    /// `kept`.
     fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
         if layout.full_count() == u64::MAX {
             // The count is saturated, so it cannot be scaled.
@@ -207,7 +209,7 @@ impl<E: Element> Selection<E> {
     }
 }
 
-/// The part of a box that a selection has.
+/// The selected part of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
     /// No block of the box is selected.

@@ -24,7 +24,7 @@ pub(crate) enum Set {
 }
 
 impl Clone for Set {
-    /// Copies runs in one piece. `SmallVec::clone` copies element by element, which took a tenth of
+    /// Copies all runs at once. `SmallVec::clone`, which copies runs one by one, took a tenth of
     /// the time of a symmetric all-to-all.
     fn clone(&self) -> Self {
         match self {
@@ -99,7 +99,7 @@ impl Set {
         }
     }
 
-    /// Returns the numbers of the nodes in a product of subsets.
+    /// Returns the set of the numbers of all nodes in a product of subsets.
     pub(super) fn of_product(sets: &[Axis<'_>], grid: &Grid) -> Self {
         let (mut members, nodes) = (vec![0_u64], grid.nodes());
         for (set, radix) in sets.iter().zip(grid.radices()) {
@@ -118,8 +118,8 @@ impl Set {
         }
     }
 
-    /// Returns a set of bits, converted to runs if these are shorter. A run starts at each bit that
-    /// is set and follows one that is not.
+    /// Returns a set of bits, converted to runs if these are shorter. A run starts at each set bit
+    /// that follows a bit which is not set.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
         let mut count = 0;
@@ -188,7 +188,8 @@ impl Set {
         }
     }
 
-    /// Calls `word` with numbers that describe the set: the same for equal sets of an axis.
+    /// Calls `word` with numbers that describe the set. Equal sets of an axis have the same
+    /// numbers.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -272,7 +273,7 @@ impl Set {
     }
 }
 
-/// Appends a run, joined with the last one if they touch.
+/// Appends a run, or extends the last run if the two touch.
 fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     if from < to {
         match runs.last_mut() {
@@ -282,8 +283,8 @@ fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     }
 }
 
-/// Combines two sets in one pass over the ends of their runs. `keep` says whether a coordinate is
-/// in the result, given whether it is in each set.
+/// Combines two sets in one pass over the ends of their runs. `keep` returns whether a coordinate
+/// is in the result, given whether it is in each set.
 fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
@@ -302,7 +303,7 @@ fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     }
 }
 
-/// Rotates runs. Parts that pass the end of the axis continue at its start.
+/// Rotates runs. A run that passes the end of the axis continues at the start of the axis.
 fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     let mut out = Runs::new();
     for &(from, to) in runs {
@@ -314,8 +315,8 @@ fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Applies exclusive-or to runs, which maps each aligned piece of a power of two of coordinates to
-/// another such piece.
+/// Applies exclusive-or with a number to all coordinates of runs. Runs are first split into aligned
+/// pieces of 2^k coordinates, because exclusive-or maps such a piece to another one.
 fn xor_runs(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {
@@ -349,8 +350,8 @@ fn xor_bits(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Copies `len` bits of `bits`, starting with bit `from`, to `to`, starting with bit `at`, where
-/// they must be 0.
+/// Copies `len` bits of `bits`, starting with bit `from`, to `to`, starting with bit `at`. The
+/// target bits must be 0.
 fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {

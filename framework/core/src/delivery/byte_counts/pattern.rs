@@ -1,9 +1,9 @@
-//! The number of elements that a redistribution assigns to each bucket, without a loop over
-//! elements.
+//! The number of elements that a redistribution assigns to each bucket, computed without a loop
+//! over elements.
 //!
-//! An interval of consecutive numbers gives each bucket the same number of elements, and some of
-//! the buckets one more. These buckets are an interval, too. A redistribution of any size therefore
-//! needs only a few additions to a table of differences between buckets.
+//! The elements of an interval of numbers are divided over the buckets in turn: each bucket
+//! receives the same number, and an interval of the buckets receives one more. A redistribution of
+//! any size therefore needs only a few additions to a table of differences between buckets.
 
 /// A redistribution without its node. See [`super::Redistribution`] for the assignment of elements
 /// to buckets. `first` is not included because it usually differs between nodes.
@@ -11,11 +11,11 @@
 pub(super) struct Pattern {
     /// Number of buckets.
     pub buckets: u32,
-    /// Number of element numbers, after which they start again at 0.
+    /// The modulus of element numbers: after `cycle - 1` they start again at 0.
     pub cycle: u32,
     /// The number of the first element for each destination. Empty if all are 0.
     pub starts: Vec<u32>,
-    /// An offset to the first bucket for each destination. Empty if all are 0.
+    /// For each destination, a number that is added to the first bucket. Empty if all are 0.
     pub firsts: Vec<u32>,
 }
 
@@ -24,8 +24,8 @@ pub(super) struct Pattern {
 pub(super) struct Tally {
     /// Elements in every bucket.
     all: u64,
-    /// Entry h: elements that each bucket below h has in addition, modulo 2^64. An interval of
-    /// buckets is one addition and one subtraction.
+    /// Entry h is a number of elements, modulo 2^64, that each bucket below h has in addition. To
+    /// add elements to an interval of buckets, only two entries are changed.
     below: Vec<u64>,
 }
 
@@ -39,8 +39,8 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Adds elements with the numbers `from` to `to` - 1 to their buckets, `times` times. The
-    /// bucket is the number modulo the number of buckets.
+    /// Adds `times` elements of each number from `from` to `to` - 1. The bucket of an element is
+    /// its number modulo the number of buckets.
     fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
         let (rounds_from, rounds_to) = (from / buckets, to / buckets);
@@ -68,8 +68,8 @@ impl Tally {
 }
 
 impl Pattern {
-    /// Adds to `tally` the buckets of `count` elements for `destination`, where `first` is the
-    /// first bucket of the node.
+    /// Adds `count` elements for `destination` to their buckets in `tally`. `first` is the first
+    /// bucket of the node.
     pub(super) fn redistribute(
         &self,
         first: u32,
@@ -82,8 +82,9 @@ impl Pattern {
         });
     }
 
-    /// Calls `each` with up to three intervals of element numbers that a redistribution consists
-    /// of: their start, end and number of repetitions.
+    /// Divides `count` elements into up to three intervals of numbers. Calls `each` with the start,
+    /// end and number of repetitions of each interval. The first bucket is already added to the
+    /// numbers.
     fn for_each_interval(
         &self,
         first: u32,

@@ -1,4 +1,4 @@
-//! Redistributions, and their settlement.
+//! Redistributions and their settlement, which adds sent buckets to the holdings of receivers.
 
 use super::pattern::{Pattern, Tally};
 use super::{ByteCounts, ElementCount, Redistribution, add};
@@ -6,9 +6,9 @@ use crate::delivery::fault::Fault;
 use crate::limits;
 use std::sync::Arc;
 
-/// In `Redistributed::receivers`: the bucket was not sent.
+/// A special value in `Redistributed::receivers` for a bucket that was not sent.
 pub(super) const UNSENT: u32 = u32::MAX;
-/// In `Redistributed::receivers`: the bucket was sent and settled.
+/// A special value in `Redistributed::receivers` for a bucket that was sent and settled.
 const SETTLED: u32 = u32::MAX - 1;
 
 /// A redistribution with buckets that are not settled.
@@ -39,7 +39,7 @@ impl<T> Redistributed<T> {
 }
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Redistributes all that a node holds.
+    /// Redistributes all data that a node holds.
     pub(crate) fn redistribute(
         &mut self,
         redistribution: &Redistribution<'_>,
@@ -201,7 +201,7 @@ impl<T: ElementCount> ByteCounts<T> {
         }
         let members =
             || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
-        // Buckets that other members of the group have sent, but not this one.
+        // Buckets that other members of the group have sent, but this member has not.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
             let sent =
                 group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
@@ -246,8 +246,8 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`. Faster than a group if
-    /// these are less than half of all buckets.
+    /// Settles the buckets of one node that were sent before step `before`. This is faster than
+    /// settling a group if they are less than half of all buckets.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let Some(mut redistributed) = self.redistributed[node].take() else { return Ok(()) };
         for bucket in 0..redistributed.receivers.len() {
@@ -273,10 +273,10 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// Nodes whose buckets have the same receivers, as far as they have been sent. Their elements are
-/// summed before they are added to the receivers.
+/// Nodes that have sent each bucket to the same receiver, except for buckets that a node has not
+/// sent. Their elements are summed before they are added to the receivers.
 struct Group {
-    /// The receiver of each bucket that a member has sent, else [`UNSENT`].
+    /// The receiver of each bucket that any member has sent, otherwise [`UNSENT`].
     receivers: Vec<u32>,
     members: Vec<u32>,
 }

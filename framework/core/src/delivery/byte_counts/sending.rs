@@ -6,7 +6,7 @@ use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Fault, SendFault};
 
 impl<T: ElementCount> ByteCounts<T> {
-    /// Executes one send and returns its bytes, or `None` if there are none.
+    /// Executes one send and returns the number of its bytes, or `None` if it has none.
     pub(crate) fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         let (from, to) = (send.from, send.to);
         for (role, node) in [("sender", from), ("receiver", to)] {

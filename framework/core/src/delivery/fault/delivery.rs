@@ -34,8 +34,8 @@ pub enum DeliveryFault {
         /// The first contribution that is counted twice.
         block: Block,
     },
-    /// A value is passed on as a result, lacks a contribution, and its receiver never gets it. This
-    /// is known at the end of the schedule.
+    /// A node passes on a value as a result, although the value lacks a contribution that its
+    /// receiver never gets. This fault is found at the end of the schedule.
     #[error(
         "{from} passes on to {to} a value without {block}{location}; missing in total: {missing} at {nodes}"
     )]
