@@ -183,7 +183,7 @@ impl Screen {
         Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0), _master: None }
     }
 
-    /// Waits for a condition, and returns the time at which the decisive bytes arrived.
+    /// Waits for a condition, and returns the arrival time of the bytes that fulfilled it.
     fn wait(&mut self, what: &str, is_such: impl Fn(&vt100::Screen) -> bool) -> Instant {
         loop {
             let (at, bytes) =

@@ -1,5 +1,5 @@
-//! The cost of the program apart from schedules: rows per second of many small cases, and the start
-//! of a worker process for each plugin file.
+//! The cost of the program apart from schedules: rows per second of many small cases, and the time
+//! to start a worker process for each plugin file.
 //!
 //! Run it by `cargo bench --bench rows`. The program runs with the usual options, writing rows to a
 //! file. Values are the best of a few runs: compare ratios within one benchmark, not seconds
@@ -22,7 +22,7 @@ const SMALL: [(&str, &str, u32); 3] = [
     ),
 ];
 
-/// Algorithms of one plugin file, and algorithms of one file each.
+/// Four algorithms of one plugin file, and four algorithms of four plugin files.
 const ONE_FILE: [&str; 4] = ["ring", "pairwise", "bruck", "linear"];
 const FOUR_FILES: [&str; 4] = ["ring", "gen", "direct", "suh-shin"];
 

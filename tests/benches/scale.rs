@@ -21,8 +21,8 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
 /// Benchmarks: (title, machine, a line for each benchmark). A line has a topology, an algorithm, a
-/// workload, the planning and a target or remark. Planning is `full` (all nodes), `orbits` (one node
-/// of each orbit, where a schedule is symmetric) or `both` (the second, compared with the first).
+/// workload, the planning and a target or remark. Planning is `full` (all nodes), `orbits` (one
+/// node of each orbit, if a schedule is symmetric) or `both` (`orbits`, compared with `full`).
 const SECTIONS: [(&str, &str, &str); 8] = [
     (
         "full planning, every block verified, links counted",
@@ -70,8 +70,8 @@ const SECTIONS: [(&str, &str, &str); 8] = [
         "free:model=loggp,latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "fully-connected:512 pairwise uniform:1KiB orbits LogGOPSim: 0.21 s",
     ),
-    // Links have 1 GB/s and 0.1 µs, as in the runs of SimGrid. The first time is that of a prototype
-    // on the computer that ran SimGrid.
+    // Links have 1 GB/s and 0.1 µs, as in the runs of SimGrid. The first time in each line is that
+    // of a prototype on the computer that ran SimGrid.
     (
         "model fluid, which folds symmetric networks",
         "free:model=fluid,byte_us=0.001,hop_us=0.1",
@@ -129,7 +129,8 @@ fn main() {
     println!("\npeak memory of this process: {} MB", peak_memory_mb());
 }
 
-/// Runs the benchmarks of a section whose name or title contains one of the words.
+/// Runs the benchmarks of a section whose name `wanted` accepts, or all of them if it accepts the
+/// title of the section.
 fn run_section(
     (title, machine, benches): (&str, &str, &str),
     registry: &Registry,

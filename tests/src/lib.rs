@@ -22,8 +22,9 @@ pub fn build() -> &'static Path {
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // There are no examples. With `--examples`, features of dependencies are resolved as by
-        // `cargo test`, so that nothing is built a second time with other features.
+        // The option `--examples` builds nothing more, because there are no examples. With it,
+        // cargo resolves features of dependencies as for `cargo test`, so that nothing is built a
+        // second time with other features.
         build
             .args([
                 "build",

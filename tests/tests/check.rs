@@ -57,7 +57,8 @@ const SHORT_LADDER: [&str; 18] = [
     "torus:8x8x8",
 ];
 
-/// Further sizes of networks that some algorithms require: a single one gives a remark.
+/// Further sizes of networks that some algorithms require. Without them, these algorithms would run
+/// on a single machine, which gives a remark.
 const SPECIAL_SIZES: [&str; 10] = [
     "--topology",
     "rdn:1(hypercube:2)",
@@ -206,7 +207,7 @@ const WRONG: [Wrong; 24] = [
         "the second time the same problem gives another schedule: in step 1 node 0 sends to node 3, where the first time in step 1 node 0 sends to node 1",
     ),
     (
-        // The same number of messages is in flight between the same nodes.
+        // Both schedules have the same number of messages between the same nodes.
         "takes_what_is_for_another",
         &[("PLAN", "static uint32_t calls; return there_and_back(problem, host, calls++ % 2);")],
         "fault repeats wrong ring:4 ",
@@ -362,7 +363,7 @@ fn every_wrong_plugin_is_found_and_none_ends_check() {
         let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &macros) else {
             return;
         };
-        // One of them counts its processes in a file.
+        // This plugin counts its processes in a file, which the sandbox would prevent.
         let confined: &[&str] = match name {
             "depends_on_the_process" => &["--no-sandbox"],
             _ => &[],
@@ -374,7 +375,7 @@ fn every_wrong_plugin_is_found_and_none_ends_check() {
             found.iter().any(|f| f.starts_with(start) && f.contains(contains)),
             "{name}: {found:#?}"
         );
-        // If the host refused a call, there is also a fault.
+        // After a call that the host refused, there is also a fault.
         let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
         assert_eq!(code, i32::from(is_wrong), "{name}");
     }
@@ -401,7 +402,7 @@ fn names_of_bundled_algorithms_give_a_remark() {
     assert!(said.contains("the bundled plugin `classic` has an algorithm `bruck`"), "{said}");
 }
 
-/// A hanging plugin uses the full time limit, so two such cases are enough.
+/// A hanging plugin uses the full time limit, so `check` stops after two such cases.
 #[test]
 fn a_plugin_that_always_hangs_is_given_up() {
     let dir = tempdir().unwrap();

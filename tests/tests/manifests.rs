@@ -1,4 +1,4 @@
-//! Manifests that switch tests off must not hide any.
+//! Checks that manifests switch off tests only in crates without tests.
 
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;

@@ -142,8 +142,8 @@ fn a_plan_that_never_ends_is_a_timeout() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A plan that requests the block size is made again for each size; other plans are shared. In both
-/// cases, every case has its own right row.
+/// A plan that requests the block size is made again for each size; other plans are shared. With
+/// both kinds of plans, every case has its own right row.
 #[test]
 fn a_plan_that_requests_the_block_size_is_not_shared() {
     let dir = tempdir().unwrap();

@@ -287,7 +287,7 @@ impl Calls<'_> {
                     destinations: self.set(arrays)?,
                     segments: arrays.axes[0],
                     route,
-                    // The label is read in the message about an unknown flag.
+                    // The host reads the label for its message about an unknown flag.
                     label: if flags & 8 != 0 { self.text(arrays)? } else { SwmStr::EMPTY },
                 };
                 // SAFETY: as above.

@@ -90,7 +90,7 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
                 let arrivals = sent.values().map(|step| *step as u32);
                 messages[at].1 = arrivals.fold(messages[at].1, u32::max);
             }
-            // What stays within a node of the machine keeps its arrival.
+            // Data that stays within a node of the machine keeps its arrival step.
             let arrived = |(piece, step)| (piece, if is_message { number } else { step });
             in_flight.push((send, sent.into_iter().map(arrived).collect()));
         }
@@ -100,7 +100,7 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
                 let values: BTreeSet<(u64, u64)> = sent.keys().map(|(_, d, s)| (*d, *s)).collect();
                 holds.retain(|(_, d, s), _| !values.contains(&(*d, *s)));
             }
-            // What a node already holds is not replaced.
+            // A piece that the receiver already holds keeps its arrival step, too.
             for (piece, step) in sent {
                 holds.entry(piece).or_insert(step);
             }
@@ -181,8 +181,8 @@ const MODELS: [(&str, bool, Duration); 3] = [
     ("free:model=flat,mode=nonblocking,ports=all,byte_us=0.5", true, |t| 0.5 * t.load as f64),
 ];
 
-/// Compares the host with the naive simulation. Returns whether the schedule is of blocks and
-/// correct.
+/// Compares the host with the naive simulation. Returns whether the schedule is correct and moves
+/// blocks.
 fn compare(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -240,7 +240,7 @@ fn nodes_wait_for_the_blocks_that_they_send() {
     assert!(compared > 500, "{compared} schedules");
 }
 
-/// The example of a schedule in which a node holds parts of two trees.
+/// A schedule in which a node holds parts of two trees.
 #[test]
 fn a_node_of_two_trees_waits_for_each_tree_alone() {
     let algorithm = bundled().into_iter().find(|a| a.name == "two-tree-allreduce").unwrap();

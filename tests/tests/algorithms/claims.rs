@@ -10,7 +10,7 @@ use swapmeet_runner::host::{self, PlanInputs};
 use swapmeet_runner::{session, topology};
 use swapmeet_workloads::Workload;
 
-/// Returns the row of a wrong algorithm in an all-to-all.
+/// Returns the row of an all-to-all by an algorithm of the `misprints` plugin.
 fn row(algorithm: &str, on: &str, proof_scope: ProofScope) -> Record {
     let plugin = misprints();
     let algorithm = plugin.algorithms.iter().find(|known| known.name == algorithm).unwrap();
@@ -45,7 +45,7 @@ fn a_node_that_contradicts_the_claim_makes_the_case_invalid() {
             "the claim of symmetry is wrong: step 1: node 3 does not send to node 4, although node 0 sends to node 1"
         )
     );
-    // All blocks arrive, but another schedule would have been priced.
+    // All blocks arrive in the full plan. With the claim, another schedule would have been priced.
     let full = row("shifts-not-symmetric", "ring:16", ProofScope::Full);
     assert_eq!(full.status, Status::Ok);
     let auto = row("shifts-not-symmetric", "ring:16", ProofScope::Auto);
@@ -78,8 +78,8 @@ fn some_nodes_are_compared_on_large_networks() {
     assert_eq!((missed.status, missed.compared_on), (Status::Ok, Some(16)));
 }
 
-/// The images that are compared on large networks, here compared on small ones. The test of orbits
-/// covers the comparison of all nodes.
+/// Compares on small networks the images that the host compares on large networks. The tests in
+/// `orbits.rs` compare all nodes.
 #[test]
 fn every_bundled_algorithm_plans_every_image() {
     let answers = PlanInputs {

@@ -131,8 +131,8 @@ fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
     }
 }
 
-/// log2 p (alpha + m beta + m gamma) under every model: in each step, every node sends its whole
-/// vector and adds the received one.
+/// The time is log2 p (alpha + m beta + m gamma) under every model, because in each step every node
+/// sends its whole vector and adds the received one.
 #[test]
 fn every_model_charges_additions() {
     let us = |topology: &str, algorithm: &str, machine: &str| {
@@ -208,8 +208,7 @@ fn blocks_for_everyone_may_differ_in_size() {
     assert_eq!(of("ring", "allgather", ""), (5, 25, 5 * 327, 5 * 300));
     assert_eq!(of("ring", "allgather", ",empty=send"), (5, 30, 5 * 327, 5 * 300));
     assert_eq!(of("linear", "allgather", ""), (1, 25, 5 * 327, 300));
-    // Blocks 4, 5 and 0, and then blocks 4, 5, 0 and 1, reach the last node in front: all blocks
-    // except its own in ceil(log2 6) steps.
+    // Every node receives all blocks except its own, in ceil(log2 6) steps.
     assert_eq!(of("bruck", "allgather", "").2, 5 * 327);
     assert_eq!(of("binomial-broadcast", "broadcast", ",root=4"), (3, 5, 5 * 300, 3 * 300));
     assert_eq!(of("linear", "scatter", ",root=4"), (1, 4, 27, 17));
@@ -261,7 +260,7 @@ fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64,
 
 #[test]
 fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
-    // n^2/8 blocks cross every link in both directions of the ring. No schedule needs fewer.
+    // n^2/8 blocks cross every link of the ring in each direction. No schedule needs fewer.
     for n in [4_u64, 8, 12, 32] {
         let (steps, blocks) = (n as f64 / 2.0, (n * n) as f64 / 8.0);
         assert_eq!(
@@ -297,7 +296,8 @@ fn cyclic_exchange_has_the_costs_of_table_2_and_shares_no_link() {
             "{side}"
         );
     }
-    // Half of a row crosses a cut at the same time. Cyclic exchange was designed to avoid this.
+    // In a binary exchange, half of the nodes of a row send across the same cut at the same time.
+    // Cyclic exchange was designed to avoid this.
     let (steps, links, blocks, shared) = alone("mesh:8x8", "binary-exchange", "1", 1);
     assert_eq!((steps, links, blocks), (6.0, 22.0, 192.0));
     assert!(shared > 0.0);
@@ -319,7 +319,7 @@ fn algorithms_for_powers_of_two_suggest_general_ones() {
     assert_eq!((row.status, row.reason.as_str()), (Status::Unsupported, reason));
 }
 
-/// h (ts + L tw) per step: Li, Peng & Chu, section III.
+/// A step takes h (ts + L tw): Li, Peng & Chu, section III.
 #[test]
 fn store_and_forward_charges_each_hop() {
     let price = |topology: &str, algorithm: &str, workload: &str| {
@@ -351,7 +351,7 @@ fn store_and_forward_charges_each_hop() {
     assert_eq!(contention, Some(0.0), "the longest way is as long as two messages on one link");
 }
 
-/// alpha + h delta + k L tau per round: Spencer, chapter 2.
+/// A round takes alpha + h delta + k L tau: Spencer, chapter 2.
 #[test]
 fn circuits_share_links_up_to_the_virtual_channels() {
     let price = |topology: &str, algorithm: &str, machine: &str| {
@@ -394,7 +394,8 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
 }
 
-/// Each message takes its own length times the number of circuits on its busiest link.
+/// The transmission time of each message is that of its own length, times the number of circuits on
+/// the busiest link of its route.
 #[test]
 fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     let dir = tempfile::tempdir().unwrap();

@@ -40,8 +40,8 @@ fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
     rows(&args).remove(0)
 }
 
-/// Returns rounds and words of a verified schedule whose messages all go to neighbours, with at
-/// most one message sent and received per node and step.
+/// Asserts that a schedule is verified, sends messages only to neighbours, and has at most one
+/// message sent and received per node and step. Returns its rounds and words.
 fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
     let row = run(topology, algorithm, workload);
     assert_eq!(
@@ -175,16 +175,17 @@ fn rounds_and_words_equal_those_of_an_independent_implementation() {
     assert_eq!(proved(spec, "rdn-alltoall:variant=printed", "uniform:1"), (18, 343_038));
 }
 
-/// 3,125,000 nodes. A broadcast takes 26 rounds with a base covered in 5 rounds (30 if its two
-/// rings were covered one after the other, in 6). A scatter of n - 1 words takes 38.
+/// A broadcast on 3,125,000 nodes takes 26 rounds, because it covers a base in 5 rounds. (It would
+/// take 30 if it covered the two rings of a base one after the other, in 6 rounds.) A scatter of n
+/// - 1 words takes 38 rounds.
 #[test]
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1"), (26, 26));
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
 }
 
-/// The same base among 1,250 nodes: it is covered twice, with two crossings. A round costs a
-/// start-up and a byte.
+/// A network of 1,250 nodes with the same base: a broadcast covers a base twice, in 5 rounds each,
+/// and crosses between clusters in two more rounds. A round costs a start-up and a byte.
 #[test]
 fn only_the_right_schedule_covers_the_base_in_five_rounds() {
     let (topology, algorithm, workload) =

@@ -143,7 +143,7 @@ const ALGORITHMS: [(&str, &str); 5] = [
     ("A4_balanced_start", "four-stage:start=balanced"),
 ];
 
-/// Returns the maximum over nodes of a sum over messages.
+/// Sums a value over the messages of each node, and returns the largest sum.
 fn most(p: u64, messages: impl Iterator<Item = (u32, u64)>) -> u64 {
     let mut sums = vec![0; p as usize];
     messages.for_each(|(node, load)| sums[node as usize] += load);
@@ -258,9 +258,9 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
 }
 
 /// The blocking machine agrees event by event, to the nanosecond (the precision of the fixture).
-/// The nonblocking machine of the fixture is only documented by its times. Under the assumption
-/// that the message that became ready first is sent when both its ends are free, the times agree,
-/// except in stages in which several messages become ready at the same time.
+/// The nonblocking machine of the fixture is only documented by its times. These times agree if
+/// each message is sent when its sender and its receiver are free, in the order in which messages
+/// became ready. Exceptions are stages in which several messages become ready at the same time.
 #[test]
 fn times_on_an_sp2_agree() {
     let fixture = fixture();

@@ -9,9 +9,9 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
-/// Sides that are odd, even, powers of two and of three, and multiples of four and two. Together
-/// they exercise all ways in which link loads are counted: by folding, by rotations, by
-/// exclusive-ors and one message at a time.
+/// Topologies with sides that are odd, even, powers of two and of three, and multiples of four and
+/// two. Together they exercise all ways in which link loads are counted: by folding, by rotations,
+/// by exclusive-ors and one message at a time.
 pub(super) const TOPOLOGIES: [&str; 27] = [
     "ring:1",
     "ring:2",
@@ -42,8 +42,9 @@ pub(super) const TOPOLOGIES: [&str; 27] = [
     "twisted-torus:2x4",
 ];
 
-/// Workloads that follow the name of the collective. Invalid combinations are skipped. A reflection
-/// does not commute with shifts, and unequal sizes and a root break a symmetry.
+/// The rest of a workload spec, after the name of the collective. Invalid combinations are skipped.
+/// Some workloads break a symmetry: a reflection does not commute with shifts, and unequal sizes
+/// and a root distinguish nodes.
 const WORKLOADS: [&str; 7] = [
     "uniform:6",
     "irregular:dist=lognormal,mean=20,cv=1,element=4",

@@ -19,8 +19,8 @@ fn output(mut generator: Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Counts the values that are equal. Fixtures have seven digits of fractions. Notes are no values,
-/// and values with the key `missing` have no generator.
+/// Compares all values and returns their number. Fixtures have seven digits of fractions. Notes are
+/// not compared, and neither are values with the key `missing`, which have no generator.
 fn equal_values(at: &str, fixture: &Value, generated: &Value, missing: &str) -> usize {
     match (fixture, generated) {
         (Value::Object(fixture), Value::Object(generated)) => {

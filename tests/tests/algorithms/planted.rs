@@ -1,5 +1,5 @@
-//! Corrupted schedules. A value that a schedule reaches only counts if corrupted versions of the
-//! schedule are refused or priced differently.
+//! Corrupted schedules. That a schedule reaches a value is only evidence if corrupted versions of
+//! the schedule are refused or priced differently.
 //!
 //! The schedule is exported and read back, which must give the same row, and is then corrupted in
 //! one place.
@@ -57,13 +57,14 @@ fn hurry(events: &mut Events) {
     for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
         send["step"] = json!(send["step"].as_u64().unwrap() - 1);
     }
-    // The previous step must not end, and no phase must end there.
+    // Drop the end of the previous step, and the end of a phase if there is one.
     let end = events[..first].iter().rposition(|event| event["end_of_step"].is_u64()).unwrap();
     let between: Events = events.drain(end..first).filter(|event| event["step"].is_u64()).collect();
     events.splice(end..end, between);
 }
 
-/// Routes the longest circuit of the first step to its second vertex, back, and there again.
+/// Changes the route of the longest circuit of the first step: it crosses its first link, returns,
+/// and crosses the link again.
 fn detour(events: &mut Events) {
     let first = sends(events).next().unwrap()["step"].clone();
     let of_first = sends(events).filter(|send| send["step"] == first);

@@ -12,8 +12,9 @@ mod permutations;
 const BLOCK_BYTES: f64 = 720_720.0;
 const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
 
-/// Returns a machine whose rows have each term of a cost in a separate column, and on which
-/// schedules choose as in the thesis: rounds are the most expensive, and links the cheapest.
+/// Returns a machine whose rows have each term of the cost in a separate column. On it, schedules
+/// make the same choices as in the thesis, because rounds are the most expensive term and links the
+/// cheapest.
 fn machine(ports: &str, q: u64) -> String {
     format!(
         "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={q}"
@@ -168,7 +169,7 @@ fn multiscatter_costs_at_most_the_formulas() {
     // With k = 2q, a link carries q + 1 circuits.
     let one_port = "torus-multiscatter:cycles=4";
     assert_eq!(costs("ring:16", one_port, "uniform:720720", "1", 3), (4.0, 12.0, 72.0));
-    // (N-1)/(n-1) is wrong: printed are 216, 90 and 108, and 56.
+    // The thesis prints (N-1)/(n-1) and the values 216, 90, 108 and 56, which are wrong.
     assert_eq!(costs("torus:8x8", one_port, "uniform:720720", "1", 3).2, 384.0);
     assert_eq!(all("torus:8x8", 2, 2).2, 128.0);
     let hybrid = "torus-multiscatter:variant=hybrid,cycles=4";

@@ -16,8 +16,8 @@ fn other_routes_are_another_schedule() {
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
-/// Each schedule is right for some problem and is repeated correctly. Only other problems in
-/// between reveal the kept state.
+/// Each schedule is right for some problem, and is the same if the problem is repeated immediately.
+/// Only other problems in between reveal the kept state.
 #[test]
 fn state_kept_between_problems_is_found() {
     let dir = tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Large screens, and the communication matrix of networks that are no grid.
+//! Large screens, and the communication matrix of networks that are not grids.
 
 use super::sessions::Session;
 use crossterm::event::KeyCode;

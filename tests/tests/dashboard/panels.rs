@@ -7,7 +7,8 @@ use ratatui::buffer::Cell;
 use ratatui::layout::Rect;
 use swapmeet_tui::ExitMode;
 
-/// Runs a mid-sized comparison: two tori, one that `pex` does not support, fixed and random sizes.
+/// Runs a mid-sized comparison: two tori, one of which `pex` does not support, with fixed and
+/// random sizes.
 fn compared() -> Session {
     let mut session = Session::new(
         r#"
@@ -106,7 +107,7 @@ fn the_screen_can_be_drawn_at_any_size() {
     assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
 }
 
-/// The model `flat` has no propagation time; the following parts keep their names.
+/// The model `flat` has no propagation time. The names of the parts after it must stay the same.
 #[test]
 fn missing_parts_do_not_shift_names() {
     let mut session = Session::new(

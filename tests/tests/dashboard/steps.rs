@@ -11,7 +11,7 @@ fn session(text: &str) -> Session {
     session
 }
 
-/// Returns the text after `words` up to two spaces.
+/// Returns the text after `words` up to the next two spaces.
 fn after(screen: &str, words: &str) -> String {
     let at =
         screen.find(words).unwrap_or_else(|| panic!("no `{words}` in\n{screen}")) + words.len();
@@ -166,7 +166,8 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     }
     let screen = session.screen(160, 50);
     insta::assert_snapshot!(screen);
-    // The kept schedule shows the step in progress when the third step ends.
+    // The kept schedule shows the step that is in progress when the third step of the other
+    // schedule ends.
     session.keys("i");
     let screen = session.screen(260, 50);
     let line = screen.lines().find(|line| line.contains("ends at")).unwrap();
@@ -179,7 +180,7 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
         "{length} us up to {kept} us, {here} us\n{screen}"
     );
     assert!(screen.contains("step 3 of 4") && !screen.contains("step 3 of 15"), "{screen}");
-    // The same algorithm on two networks.
+    // Compare the same algorithm on two networks.
     session.key(KeyCode::Down);
     session.settle();
     assert!(session.screen(160, 50).contains("pex, mesh:4x4"));

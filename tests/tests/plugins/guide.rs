@@ -1,5 +1,5 @@
-//! Runs `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md`: programs are built and
-//! checked, and commands are run in order and print the shown output.
+//! Runs `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md`. Their programs are built
+//! and checked. Their commands are run in order and must print the shown output.
 
 use crate::support::tools;
 use std::path::Path;

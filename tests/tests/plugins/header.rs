@@ -60,7 +60,7 @@ fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
 
 #[test]
 fn c99_and_cpp_compile_the_header_without_warnings() {
-    // The declared function has the declared type of the entry.
+    // This compiles only if `swapmeet_plugin` in the header has the type `SwmEntry`.
     let source = "#include <swapmeet.h>\nint main(void) { return sizeof(SwmEntry) == 0; }\nSwmEntry entry(void);\n\
                   SwmEntry entry(void) { return swapmeet_plugin; }\n";
     for flags in [&["-std=c99"][..], &["-std=c11"], &["-x", "c++", "-std=c++17"]] {

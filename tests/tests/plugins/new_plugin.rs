@@ -61,7 +61,7 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
         folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
     let report = succeeds(&folder, &program(), &["check", plugin.to_str().unwrap()]);
     assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{report}");
-    // Its own test runs `check` again on the file that cargo has just built.
+    // The test of the new plugin runs `check` again on the file that cargo has just built.
     let said = succeeds(&folder, &cargo, &["test"]);
     assert!(said.contains("swapmeet_finds_nothing_wrong ... ok"), "{said}");
     let args = [
@@ -141,7 +141,7 @@ fn invalid_names_and_existing_folders_are_refused() {
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 1);
 }
 
-/// Each plugin contains its own SDK, and a workspace has one lock file for all.
+/// Each plugin contains its own SDK, and a workspace has one lock file for all of its plugins.
 #[test]
 fn two_new_plugins_live_in_one_workspace() {
     let root = tempdir().unwrap();

@@ -9,7 +9,7 @@ use tempfile::tempdir;
 /// Unit tests of the core assert the exact messages of the core.
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
-/// Senders, receivers and times.
+/// Sends with wrong senders, receivers or times.
 const SENDS: [Case; 16] = [
     (
         "unknown_receiver",
@@ -91,7 +91,7 @@ const SENDS: [Case; 16] = [
     ),
 ];
 
-/// Grids, placements and phases.
+/// Wrong grids, placements and phases.
 const GRIDS: [Case; 19] = [
     (
         "layout_twice",
@@ -191,7 +191,7 @@ const GRIDS: [Case; 19] = [
     ),
 ];
 
-/// Sets of origins, destinations and parts.
+/// Wrong sets of origins, destinations and parts.
 const SETS: [Case; 16] = [
     (
         "kind",
@@ -275,7 +275,7 @@ const SETS: [Case; 16] = [
     ),
 ];
 
-/// Routes from node 0 to node 2.
+/// Wrong routes from node 0 to node 2.
 const ROUTES: [Case; 9] = [
     (
         "path_without_link",
@@ -427,7 +427,7 @@ fn a_plugin_that_fails_is_an_error() {
     each_costs_its_own_row(&ANSWERS, Status::Error);
 }
 
-/// Only bit patterns are checked; all data may be at any address.
+/// The host checks the bits of the data, but not its address: all data may be at any address.
 #[test]
 fn structs_at_odd_addresses_are_read() {
     let dir = tempdir().unwrap();

@@ -15,7 +15,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
         "FILE: built for plugin ABI 7.3, but this program supports 1.1: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
-        // Of another major version, only the head may be read.
+        // In a table of another major version, the program may read only the head.
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
         "FILE: built for plugin ABI 0.1, but this program supports 1.1: rebuild the plugin with a header or SDK of version 1.x",
@@ -64,7 +64,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
         "FILE: not a swapmeet plugin: its name is ``, expected letters, digits, hyphens, underscores, dots and spaces",
     ),
     (
-        // The table of the SDK if `about` panics.
+        // The SDK creates this table if `about` panics.
         "no_description",
         "wrong.name.len = 0; wrong.plan = 0; wrong.title = text(\"the plugin panicked: who am I? (lib.rs:3)\");",
         "FILE: not a swapmeet plugin: algorithm 0: the plugin panicked: who am I? (lib.rs:3)",

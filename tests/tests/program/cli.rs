@@ -103,7 +103,7 @@ fn a_configuration_file_sets_defaults() {
     let (list, _) = run(&["list", "plugins", "--format", "csv"]);
     assert!(list.contains(plugins.join(&file).to_str().unwrap()), "{list}");
 
-    // The file of the current folder overrides it.
+    // The file of the current folder overrides the user's own file.
     let local = here.join("swapmeet.toml");
     std::fs::write(&local, "machine = \"cm5\"\n").unwrap();
     assert_eq!(machine(&[]), "cm5");

@@ -18,7 +18,7 @@ workloads = ["uniform:64", "uniform:1KiB"]
 machines = ["paragon", "delta"]
 "#;
 
-/// Returns the shell blocks of the page in order.
+/// Returns the shell blocks of `docs/clusters.md` in order.
 fn blocks() -> Vec<String> {
     let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
     page.split("```sh\n").skip(1).map(|rest| rest.split_once("```").unwrap().0.to_owned()).collect()
@@ -84,7 +84,7 @@ fn the_job_script_can_be_run_twice() {
 #[test]
 fn shards_by_number_contain_the_same_cases() {
     let (dir, whole) = folder();
-    // The loop of the page, on this machine instead of four.
+    // The documentation page's loop over four machines, run on this machine alone.
     let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
     let output = shell(dir.path(), &script).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
@@ -286,7 +286,7 @@ fn found(program: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// Ranks of Open MPI, as in the table of the page, produce the rows of a single run.
+/// Ranks of Open MPI, as in the table of `docs/clusters.md`, produce the rows of a single run.
 #[test]
 fn ranks_of_mpirun_are_shards() {
     if !tools::has(&["mpirun"]) {

@@ -55,7 +55,7 @@ fn an_export_to_a_full_disk_is_an_error_of_output() {
         assert!(said.starts_with("error: out: File too large"), "{format}: {said}");
         assert!(names(dir.path()).is_empty(), "{format}: nothing is left");
     }
-    // What a format cannot represent is still bad input.
+    // A schedule that the format cannot represent is still reported as bad input.
     let arguments = "export --format msccl --topology ring:4 --algorithm linear --out out \
                      --workload one-spike:max=64,rest=1";
     let output = cramped(dir.path(), 4, arguments);

@@ -46,7 +46,7 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
     assert!(text.contains("\nbottleneck: ") && text.contains("bytes/optimum"), "{text}");
 }
 
-/// All algorithms that run, on regular and irregular networks and in four models.
+/// Runs all algorithms on regular and irregular networks and under four models.
 #[test]
 fn no_algorithm_is_below_the_lower_end() {
     let folder = tempdir().unwrap();
@@ -105,7 +105,8 @@ fn certificates_are_written_checked_and_refused() {
         let said = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
         let about = format!("verified: mesh:3x3, {workload} on paragon takes ");
         assert!(said.contains(&about), "{said}");
-        // A proof of less, and a network that is not the one that the file names.
+        // The certificate is refused if its evidence supports less than it claims, or if its
+        // network is not that of the topology that it names.
         let text = std::fs::read_to_string(&file).unwrap();
         let mut document: Value = serde_json::from_str(&text).unwrap();
         document["lower_us"] = (document["lower_us"].as_f64().unwrap() * 1.01).into();

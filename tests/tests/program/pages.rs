@@ -80,7 +80,8 @@ fn the_table_of_contents_has_every_page() {
     assert_eq!(linked, there);
 }
 
-/// The command in the example for Python runs, and the factor of its range leads to the end.
+/// The command in the example for Python runs, and the factor of its range leads exactly to the end
+/// of the range.
 #[test]
 fn the_python_example_runs() {
     let text = std::fs::read_to_string(project("framework/python/README.md")).unwrap();

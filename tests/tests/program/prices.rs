@@ -149,8 +149,9 @@ fn a_complete_exchange_in_one_step_has_a_note() {
     assert_eq!(note("pairwise"), "");
 }
 
-/// The schedule's two trees have their own data: a rank that waits for both at once takes 401.962.
-/// The time is that of a simulation which waits for exactly the blocks of each send.
+/// The two trees of the schedule carry different data. If ranks waited for the data of both trees
+/// at once, the time would be 401.962. The expected time is that of a simulation in which each send
+/// waits for exactly its own blocks.
 #[test]
 fn sends_wait_for_the_blocks_that_they_carry() {
     let machine = "free:model=loggp,latency_us=2,overhead_us=1,gap_us=1,byte_us=0.001,order=data";

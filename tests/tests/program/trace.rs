@@ -70,7 +70,7 @@ fn replay(document: &Value) -> Totals {
         simulation.layout(&[], Division::WHOLE, Some(units)).unwrap();
     }
     for event in events {
-        // Declarations between steps.
+        // Events between steps.
         if let Some(name) = event["phase"].as_str() {
             simulation.phase(name).unwrap();
         } else if event["rearrange"].is_boolean() {
@@ -103,7 +103,7 @@ fn replay(document: &Value) -> Totals {
             while simulation.step_number() < number(&event["step"]) {
                 simulation.step().unwrap();
             }
-            // A send: its ends in the schedule's own grid, and its route.
+            // A send: read its sender and its receiver in the schedule's own grid, and its route.
             let end = |key: &str| event.get(format!("virtual_{key}")).unwrap_or(&event[key]);
             let (from, to) = (number(end("from")), number(end("to")));
             let path = numbers(&event["path"]).into_iter().skip(1).collect();
@@ -183,7 +183,7 @@ fn a_schedule_can_be_replayed_from_its_json() {
     }
 }
 
-/// Segments have whole bytes: half of a block of 65 bytes has 33.
+/// Segments are rounded up to whole bytes: half of a block of 65 bytes has 33 bytes.
 #[test]
 fn segments_have_whole_bytes() {
     let args = ["--machine", "paragon:ports=all"];
@@ -195,8 +195,8 @@ fn segments_have_whole_bytes() {
     assert_eq!(replay(&document).segments, 2);
 }
 
-/// In a reduction, blocks are first divided into one part per node: three of ten bytes for four
-/// nodes.
+/// In a reduction, blocks are first divided into one part per node, rounded up to whole bytes. For
+/// four nodes, a block of ten bytes has parts of three bytes.
 #[test]
 fn parts_have_whole_bytes() {
     let document = document("ring:4", "ring-allreduce", "allreduce/uniform:10", &[]);

@@ -41,7 +41,7 @@ fn lines(path: &Path) -> usize {
     std::fs::read_to_string(path).unwrap_or_default().lines().count()
 }
 
-/// Starts such a run and returns it with its file after it has written two rows.
+/// Starts a slow run, waits until it has written two rows, and returns it with its file.
 fn with_two_rows(dir: &Path) -> Option<(Child, PathBuf)> {
     let (torture, out) = (torture(dir)?, dir.join("rows.csv"));
     let run = slow_run(&torture, &out, |run| {
@@ -78,7 +78,7 @@ fn appended_text_is_kept_and_reported() {
     assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
 }
 
-/// The disk keeps only data that was synchronized: see `tests/plugins/power.c`.
+/// The simulated disk keeps only data that was synchronized: see `tests/plugins/power.c`.
 #[test]
 fn a_power_failure_loses_no_row_of_a_finished_case() {
     let dir = tempdir().unwrap();
@@ -150,7 +150,7 @@ fn rows_are_overwritten_only_with_force() {
     assert!(refused(&run).contains("the file exists already, with 0 bytes"));
 }
 
-/// No flag permits this.
+/// No flag permits overwriting an input.
 #[test]
 fn a_run_never_overwrites_its_inputs() {
     let dir = tempdir().unwrap();
@@ -285,7 +285,7 @@ fn temporary_files_of_killed_programs_are_removed() {
         .arg(&rows)
         .assert()
         .success();
-    // They have just been written: their age does not matter.
+    // The files have just been written, so their age does not decide whether they are removed.
     let draft = |name: &str| File::create(path(name)).unwrap();
     drop(draft(".swapmeet-left"));
     std::fs::create_dir(path(".swapmeet-folder")).unwrap();
@@ -315,7 +315,7 @@ fn a_file_with_two_names_is_not_replaced() {
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }
 
-/// Otherwise the rows of two builds would claim the same build.
+/// If the run continued, rows of two builds would name the same build.
 #[test]
 fn a_plugin_rebuilt_during_a_run_runs_no_more_cases() {
     let dir = tempdir().unwrap();

@@ -185,7 +185,8 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
 
-/// The attacks of the other test succeed outside the sandbox, so it tests something.
+/// The attacks of the other tests succeed outside the sandbox. This shows that the sandbox prevents
+/// them.
 #[test]
 fn without_the_sandbox_the_attacks_succeed() {
     let Some(hostile) = Hostile::new() else { return };

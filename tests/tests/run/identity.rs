@@ -49,7 +49,7 @@ fn taken_up(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// The text `2` is a prefix of `22`.
+/// Costs of 2 and 22 differ, although the text `2` is a prefix of `22`.
 #[test]
 fn a_machine_with_other_costs_is_another_machine() {
     let dir = tempdir().unwrap();

@@ -377,7 +377,7 @@ fn an_interrupt_keeps_all_finished_rows() {
         "torus:64x64",
         "--algorithm",
         "gen",
-        // With one node of each orbit, the case would end immediately.
+        // If only one node of each orbit were planned, the case would end immediately.
         "--proof",
         "full",
     ]);

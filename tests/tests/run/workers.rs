@@ -129,7 +129,7 @@ fn a_misbehaving_plugin_affects_only_its_own_row() {
     }
 }
 
-/// Changes to a process do not affect other rows, whether the case ended well or not.
+/// A case that changes its process does not affect other rows, whether it ended well or not.
 #[test]
 fn a_changed_process_serves_no_other_case() {
     let dir = tempdir().unwrap();
@@ -151,7 +151,7 @@ fn a_changed_process_serves_no_other_case() {
     let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
     let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
     let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
-    // Cases of the same plugin in between; their process is reused if possible.
+    // Put good cases of the same plugin in between. Their process is reused if possible.
     let mixed: Vec<&str> = bad
         .iter()
         .zip(good)
@@ -251,7 +251,7 @@ fn the_sandbox_refuses_access() {
     assert!(mark.exists() && !secret.exists(), "the test's own doing would show");
 }
 
-/// These files may be anywhere. Other files next to them are not readable.
+/// The files of a case may be in any folder. Other files in this folder are not readable.
 #[test]
 fn a_plugin_can_read_the_files_of_its_case() {
     let dir = tempdir().unwrap();

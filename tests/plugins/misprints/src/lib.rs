@@ -1,8 +1,8 @@
-//! Test plugin: rules of the papers as printed, where the print is wrong, and the same rules
-//! corrected; and schedules with injected faults.
+//! Test plugin with misprinted rules of papers, with the same rules corrected, and with schedules
+//! that have injected faults.
 //!
-//! `swapmeet check` must find each printed error, and no error in the corrected rules, which share
-//! all code but the rule.
+//! `swapmeet check` must find each misprint, and no error in the corrected rules. Both versions
+//! share all code but the rule.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;

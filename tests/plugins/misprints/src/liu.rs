@@ -9,7 +9,7 @@
 
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
 
-/// The step in which the node ranked (m + C - k) % C of the m-th complete row stalls.
+/// The rule for the step in which the node ranked (m + C - k) % C of the m-th complete row stalls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
     /// Step r - m + 1 + k: one step too late, which contradicts the example in the paper.
@@ -18,7 +18,7 @@ pub(crate) enum Stall {
     Mended,
 }
 
-/// The schedule with one of the rules.
+/// The schedule with one of the rules for stalls.
 pub(crate) struct RowsAndColumns {
     pub name: &'static str,
     pub stall: Stall,

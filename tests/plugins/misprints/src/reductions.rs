@@ -7,11 +7,11 @@ use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set,
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReductionFault {
     Nothing,
-    /// Contributions stay where they were added, and results are added to them.
+    /// Nodes keep the partial sums that they send, and add the results to them.
     CountedTwice,
     /// The allgather ends one step early.
     MissingStep,
-    /// The reduce-scatter does not add.
+    /// In the reduce-scatter, a received sum replaces the receiver's own instead of being added.
     ReplacedSum,
 }
 
@@ -34,7 +34,7 @@ impl Algorithm for Ring {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout_in_parts(&[n], 1)?;
-        // With any fault, every rank does the same relative to itself.
+        // With any of the faults, the schedule is invariant under shifts of the ranks.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let twice = self.fault == ReductionFault::CountedTwice;
         for step in 1..n {

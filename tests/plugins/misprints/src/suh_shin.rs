@@ -81,7 +81,7 @@ fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
 }
 
 impl SuhShin {
-    /// Phases 1 to n.
+    /// Adds the steps of one of the phases 1 to n.
     fn ring_phase(
         &self,
         network: &Network,
@@ -101,8 +101,7 @@ impl SuhShin {
                 let ahead =
                     |by: u64| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
                 let (there, count) = (ahead(q), size - q * s);
-                // The first coordinate, counted upwards, of the range of destinations that is sent
-                // on.
+                // The start of the cyclic range of destinations that is sent on.
                 let first = match (self.misprint == Misprint::HopsInsteadOfColumns, way > 0) {
                     (true, true) => there,
                     (true, false) => ahead(q + count - 1),
@@ -116,7 +115,8 @@ impl SuhShin {
         Ok(())
     }
 
-    /// An exchange over `distance` along dimension `along(x)`.
+    /// Adds an exchange in which each node sends over `distance` along dimension `along(x)`, where
+    /// `x` are its coordinates.
     fn exchange(
         &self,
         network: &Network,

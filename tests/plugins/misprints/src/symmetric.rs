@@ -14,12 +14,12 @@ pub(crate) enum InjectedFault {
     DuplicateSend,
     /// A block is requested from a node that does not hold it.
     BlockNotHeld,
-    /// Two messages in a step, with one port.
+    /// Each rank sends two messages in a step, although the algorithm promises one port.
     TwoMessagesPerPort,
     /// Odd ranks use the opposite direction: all blocks arrive, but shifts by one do not map the
     /// schedule onto itself.
     AsymmetricRanks,
-    /// All ranks are visited twice in one step.
+    /// In one step, the plan iterates twice over the planned ranks.
     RepeatedPass,
     /// Rank 3 sends nothing.
     SilentRank,

@@ -20,8 +20,8 @@ fn appendix_a_is_exact() {
             "{n}"
         );
         if n < 100 {
-            // Two dimensions: rounds and blocks as on a cycle, twice as many links, and 2 more
-            // links per round.
+            // In two dimensions, rounds and blocks are as on a cycle. The number of links is
+            // doubled, plus 2 links per round.
             let (rounds, links, blocks) = expected;
             for diagonal in ["transpose-2d", "transpose-2d-anti"] {
                 assert_eq!(
@@ -58,7 +58,7 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
     for name in ["rotate-3d-120", "rotate-3d-240"] {
         assert_eq!(of("torus:12x12x12", name, 1), (4.0, 26.0, 6.667), "{name}");
     }
-    // As printed or up to 4 links better: 20, 20, 32 and 26.
+    // The thesis prints 20, 20, 32 and 26 links. These schedules need as many or up to 4 fewer.
     assert_eq!(of("torus:12x12x12", "reflect", 1), (3.0, 17.0, 3.667));
     assert_eq!(of("torus:12x12x12", "rotate-3d-180", 1), (3.0, 19.0, 3.667));
     assert_eq!(of("torus:12x12x12", "transpose-3d-1", 1), (4.0, 31.0, 6.667));
@@ -81,7 +81,7 @@ fn no_round_uses_more_channels_or_links_than_it_must() {
     cycle("ring:32", "broadcast", 2, (3.0, 16.0, 4.0));
     cycle("ring:100", "broadcast", 3, (3.0, 50.0, 6.0));
     for name in ["scatter", "gather"] {
-        // The other construction takes 17.
+        // The independent construction takes 17 instead of 16.
         cycle("ring:32", name, 2, (3.0, 16.0, 16.0));
     }
 }
@@ -97,7 +97,7 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
             q,
         )
     };
-    // 5, 11 and 7 if it collects first.
+    // If the algorithm collected data first, it would take 5 rounds, 11 links and 7 blocks.
     for algorithm in ["torus-permutation:form=direct", "torus-permutation"] {
         reaches("ring:12", algorithm, "permutation/transpose-1d:720720", ("1", 1), (3.0, 9.0, 3.0));
     }
@@ -128,7 +128,8 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
 #[test]
 fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
     let standard = "torus-permutation:form=standard";
-    // 28 links with the first node of every section; another construction takes 26.
+    // If the first node of every section were its collector, the schedule would take 28 links.
+    // Another construction takes 26.
     reaches(
         "torus:24x24",
         standard,

@@ -9,7 +9,7 @@ use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::{TempDir, tempdir};
 
-/// Compiles the program for real ranks once; `None` if there is no MPI.
+/// Compiles the exported program `replay.c`; returns `None` if there is no MPI.
 fn replay(folder: &TempDir) -> Option<std::path::PathBuf> {
     if !tools::has(&["mpicc", "mpirun"]) {
         return None;
@@ -65,7 +65,7 @@ fn all_bundled_algorithms_move_real_bytes() {
                 if !exports("mpi", [network, name, &workload], &[], &folder) {
                     continue;
                 }
-                // Runs the schedule a second time from the start.
+                // Run the schedule twice, each time from the start.
                 let more = ["--warmup", "1", "--repetitions", "1"];
                 let (ended_well, said) =
                     ranks(&program, count, &folder.join("schedule.txt"), &more);

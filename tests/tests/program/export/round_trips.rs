@@ -8,7 +8,7 @@ use swapmeet_core::network::topology::{families, parse};
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
-/// The columns about time and traffic that a file keeps, by machine.
+/// Returns the columns about time and traffic that an exported file must preserve.
 fn measured(row: &Record) -> Vec<String> {
     let kept = [
         "machine",
@@ -73,7 +73,8 @@ fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     files.len()
 }
 
-/// Every family with its example (a file with three bandwidths for graphs), in three placements.
+/// Tests every topology family with its example (for graphs, a file with three bandwidths), in
+/// three placements of ranks.
 #[test]
 fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
     let folder = tempdir().unwrap();
@@ -97,7 +98,7 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
 fn files_keep_requested_routes_copies_sums_and_random_routing() {
     let folder = tempdir().unwrap();
     for (topology, algorithm, workload) in [
-        // Two links between neighbours: a path alone does not tell them apart.
+        // Neighbours have two links, which a path of nodes does not distinguish.
         ("ring:2", "dim-rotation", "uniform:64"),
         ("torus:2x2", "dim-rotation", "uniform:64"),
         ("torus:3x4,place=random:3", "dim-rotation", "uniform:64"),

@@ -24,7 +24,7 @@ fn running(mark: &Path) -> Vec<String> {
         .collect()
 }
 
-/// This includes the case in which the program cannot notify them, because it was killed.
+/// Workers and their children end even if the program cannot notify them, because it was killed.
 #[test]
 fn a_killed_program_ends_its_workers_and_their_children() {
     let dir = tempdir().unwrap();

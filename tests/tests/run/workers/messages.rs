@@ -38,7 +38,7 @@ fn messages_have_a_maximum_size() {
     }
 }
 
-/// Likewise the description of a plugin file with 16 MB of numbers.
+/// The same holds for the description of a plugin file with 16 MB of numbers.
 #[test]
 fn a_description_is_parsed_within_a_limit() {
     let dir = tempdir().unwrap();
