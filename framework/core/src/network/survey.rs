@@ -43,15 +43,15 @@ impl fmt::Display for SurveyMethod {
 /// Statistics of a network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Survey {
-    /// Nodes, without switches.
+    /// The number of nodes, without switches.
     pub nodes: u64,
-    /// Directed links between nodes or switches.
+    /// The number of directed links between nodes or switches.
     pub links: Option<(u64, SurveyMethod)>,
     /// The smallest and the largest number of links out of a node.
     pub degree: Option<(u64, u64, SurveyMethod)>,
-    /// The most hops of a shortest path between two nodes.
+    /// The largest distance between two nodes, in hops.
     pub diameter: (u64, SurveyMethod),
-    /// The mean hops between two different nodes.
+    /// The mean distance between two different nodes, in hops.
     pub mean_hops: Option<(f64, SurveyMethod)>,
     /// The number of links in one direction across the smallest known cut, and the number of nodes
     /// on its smaller side. This side has half of the nodes, or nearly half if the best cut of a

@@ -67,10 +67,10 @@ impl Plane {
 /// A cut of the network into two nearly equal sides, for lower bounds on the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bisection {
-    /// Nodes on the smaller side.
+    /// The number of nodes on the smaller side.
     pub side: u64,
-    /// Directed links from one side to the other (in one direction), each with at most the
-    /// machine's bandwidth.
+    /// The number of directed links that lead from one side to the other, in one direction. Each of
+    /// them has at most the machine's bandwidth.
     pub links: u64,
     /// Whether it is known that no cut into halves has fewer links. For an odd number of nodes, the
     /// halves differ by one node.
@@ -296,8 +296,8 @@ type Made = Result<Arc<dyn Topology>, SpecError>;
 /// A function that reads a file named in a spec. `Err` is the reason why it cannot be read.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// Returns for each axis of a grid how much the node number grows with its coordinate. Nodes are
-/// numbered row-major, the last axis fastest.
+/// Returns the stride of each axis of a grid, which is the difference between the numbers of
+/// neighbouring nodes. Nodes are numbered row-major, the last axis fastest.
 pub fn strides(radices: &[u64]) -> Vec<u64> {
     let mut strides = vec![1; radices.len()];
     for axis in (1..radices.len()).rev() {

@@ -1,4 +1,5 @@
-//! Hypercubes: two nodes are linked if their numbers differ in one bit.
+//! Hypercubes: two nodes are linked if their numbers differ in one bit. Routes change the lowest
+//! differing bit first (e-cube routing).
 
 use super::{Bisection, Properties, Regularity, Run, Topology};
 use crate::spec::{Spec, SpecError};
@@ -56,7 +57,6 @@ impl Topology for Hypercube {
         Regularity::Hypercube(self.dims as u32)
     }
 
-    /// e-cube routing: along the lowest differing bit first.
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
         let bit = from ^ to;
         bit.is_power_of_two().then(|| self.run(from, u64::from(bit.trailing_zeros())))

@@ -1,8 +1,8 @@
 //! Placement of ranks on the nodes of a network: the arguments `ranks=` and `place=`, which follow
 //! the arguments of any topology.
 //!
-//! Rank r runs on node `node[r]` of the network; a node may have several ranks. Algorithms see the
-//! ranks: in the network's own grid or, if nodes have several ranks, in a grid of nodes and ranks.
+//! Rank r runs on node `node[r]` of the network; a node may have several ranks. For algorithms, the
+//! ranks form the network's own grid or, if nodes have several ranks, a grid of nodes and ranks.
 //! Routes and links are those of the nodes. There is no link between two ranks of one node.
 
 use super::{Bisection, Properties, ReadFile, Route, RouteError, Run, Topology};

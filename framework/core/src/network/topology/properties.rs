@@ -2,8 +2,8 @@
 
 use super::{Bisection, Plane};
 
-/// The properties of a topology. The methods of [`super::Topology`] with the same names describe
-/// them.
+/// The properties of a topology. Each one is described by the method of [`super::Topology`] with
+/// the same name.
 #[derive(Debug, Clone, Default)]
 pub struct Properties {
     pub(super) spec: String,

@@ -27,8 +27,8 @@ impl Run {
 /// none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter path, plus at a tie); empty stands
-    /// for all 0.
+    /// The direction in each dimension: 1 for plus, -1 for minus, 0 for the shorter path (plus at a
+    /// tie). An empty list stands for all 0.
     pub signs: Vec<i8>,
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
