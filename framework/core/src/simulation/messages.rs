@@ -162,8 +162,8 @@ impl Messages {
                 message.load = message.load.saturating_add(sent.load);
                 return self.notes.join(last.1 as usize, notes);
             }
-            // Case 2: another receiver or route. From now on, store the previous message of each
-            // sender's message. So far, no message has one.
+            // Case 2: another receiver or route. From now on, `earlier` links the messages of each
+            // sender; so far, no sender has several.
             if !self.has_several_messages {
                 self.has_several_messages = true;
                 self.earlier.clear();
@@ -261,8 +261,8 @@ fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
 }
 
 /// Returns the number of a route in the list of a step, from 1, and adds the route if it is new.
-/// Schedules use few different routes, one for each direction, and seldom use a path twice, so that
-/// only the newest routes are compared.
+/// Only the newest routes are compared: schedules use few different routes, such as one per
+/// direction, and seldom use a path twice.
 pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
     const LOOK_BACK: usize = 16;
     let recent = routes.len().saturating_sub(LOOK_BACK);
@@ -279,9 +279,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// In each of several steps, the sends between two ends on one route form one message, with
-        /// the place of the first send, the load of all, and the latest arrival of any. Routes 2 and 3
-        /// have different numbers, but are equal.
+        /// In each step, the sends between two nodes on one route form one message, at the position
+        /// of the first send. It has the total load, and the latest arrival of all these sends.
+        /// Routes 2 and 3 have different numbers, but are equal.
         #[test]
         fn sends_with_equal_ends_and_routes_form_one_message(
             steps in prop::collection::vec(prop::collection::vec((0_u32..5, 1_u32..5, 0_u32..4, 1_u64..9), 0..40), 1..4),

@@ -1,5 +1,5 @@
-//! One rule says which messages are rearranged: those of more than one block that is not empty. The
-//! tests list blocks one by one.
+//! Tests of the rule that messages are rearranged if they contain several blocks which are not
+//! empty. Their expected results are computed block by block.
 
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
@@ -9,7 +9,7 @@ use crate::simulation::listener::{Interests, ScheduleEvent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The load of packed messages at the busiest node of each step.
+/// The largest load of packed messages at one node, for each step.
 #[derive(Default)]
 struct Packed(Vec<u64>);
 
@@ -39,7 +39,7 @@ fn packed(task: Task, division: Division, steps: &[Vec<Rule<'_>>]) -> Vec<u64> {
     listener.0
 }
 
-/// A send of the segments of a block.
+/// Creates a send of one segment of each block.
 fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
     Rule { segments: Axis::Range { first: segment, stride: 1, count: 1 }, ..Rule::new(from, to) }
 }
@@ -48,14 +48,15 @@ fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
 fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     let combine = |from, to| Rule { combine: true, ..Rule::new(from, to) };
     let task = |kind| Task::new(parse("ring:4").unwrap(), Collective::of(kind));
-    // A sum of one contribution, then of two. Parts of a vector are pieces of it.
+    // Each message is one value: first one contribution, then the sum of two. Parts of a vector are
+    // pieces of one value.
     let chain = [vec![combine(0, 1)], vec![combine(1, 2)]];
     assert_eq!(packed(task(&ALL_REDUCE), Division::WHOLE, &chain), [0, 0]);
     let parts = Division { in_parts: true, segments: 2 };
     assert_eq!(packed(task(&ALL_REDUCE), parts, &chain), [0, 0]);
-    // Sums for four nodes are four blocks.
+    // A vector of sums for four nodes is four blocks.
     assert_eq!(packed(task(&REDUCE_SCATTER), Division::WHOLE, &chain), [4, 4]);
-    // Segments in one send, in several, and with another send between these.
+    // Segments of a block are sent by one send, by two, and by two with another send between them.
     let segments = Division { segments: 3, ..Division::WHOLE };
     let copies = |rules: &[Rule<'static>]| {
         vec![rules.iter().map(|rule| Rule { copy: true, ..*rule }).collect::<Vec<_>>()]
@@ -84,8 +85,8 @@ impl BlockSizes for Sizes {
 }
 
 proptest! {
-    /// In the first step all nodes send to node 1; in the second it sends to node 2. Blocks may be
-    /// empty, and messages of no bytes may be skipped.
+    /// In the first step all nodes send to node 1; in the second step node 1 sends to node 2.
+    /// Blocks may be empty, and messages of 0 bytes may be skipped.
     #[test]
     fn messages_of_several_blocks_are_packed(
         sizes in prop::collection::vec(0_u64..3, 25),

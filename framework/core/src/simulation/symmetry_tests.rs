@@ -27,7 +27,7 @@ struct Recorder {
     steps: Vec<StepFacts>,
     /// For each step its messages in their order, and the load of each node.
     messages: Vec<(Vec<Transfer>, Vec<u64>)>,
-    /// All other events in their order, with every block of each send.
+    /// All other events in their order. Each send is listed with all of its blocks.
     events: Vec<String>,
 }
 
@@ -96,7 +96,7 @@ struct Choice {
     copy: bool,
 }
 
-/// A collective, and whether each block is cut into one part for each node.
+/// A collective, and whether each block is divided into one part for each node.
 type Blocks = (&'static CollectiveKind, bool);
 
 const BLOCKS: [Blocks; 6] = [
@@ -148,8 +148,8 @@ fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
     prop::collection::vec(prop::collection::vec(choice, 1..4), 1..5)
 }
 
-/// Runs a schedule of the choices, and returns what a listener has recorded, and the outcome. With
-/// full planning each node sends the image of its representative's send.
+/// Runs a schedule of these choices. Returns the records of a listener, and the outcome. With full
+/// planning each node sends the image of its representative's send.
 fn simulate(
     (spec, radices, blocks): (&str, &[u64], Blocks),
     symmetries: &[Symmetry],
@@ -206,8 +206,8 @@ fn simulate(
     (recorder, outcome.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
-/// Returns the step of a fault, and which rule is broken. The node and the block that a fault names,
-/// and the kind of a wrong sum, depend on the order of nodes.
+/// Returns the step of a fault and the broken rule. The other contents of a fault, such as the node
+/// and the block, depend on the order of nodes and are not compared.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),
@@ -231,9 +231,9 @@ fn in_short(fault: &Fault) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever representatives send: the facts of all steps and the missing blocks are those of
-    /// the full plan. A listener that reads all nodes sees the same messages in the same order,
-    /// with the same blocks. A broken rule is broken in the same step.
+    /// Whatever the representatives send, the facts of all steps and the missing blocks are equal
+    /// to those of the full plan. A listener that reads all nodes is notified of the same messages
+    /// in the same order, with the same blocks. A broken rule is reported for the same step.
     #[test]
     fn symmetric_schedules_are_reported_as_full_ones(
         ((spec, radices, symmetries), steps, blocks) in prop::sample::select(vec![
@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// A full exchange as the test sees it.
+/// The observed results of an exchange.
 #[derive(Debug, PartialEq, Default)]
 struct Trace {
     /// The load of each send.
@@ -325,7 +325,8 @@ fn trace(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Sets are stored as runs if axes are long. The result is that of bits.
+    /// Sets on long axes are stored as runs. The results must be equal to those of sets stored as
+    /// bits.
     #[test]
     fn exchanges_of_runs_and_of_bits_agree(
         (radices, steps, blocks) in prop::sample::select(vec![&[6][..], &[70], &[300], &[3, 130], &[2, 2, 70]])
@@ -333,7 +334,7 @@ proptest! {
                 (Just(radices), choices(radices.len()), prop::sample::select(&BLOCKS[..]))
             })
     ) {
-        // The steps run twice: the second time some data has moved on.
+        // Run the steps twice, so that some sends of the second run find that their data has moved.
         let steps = [steps.clone(), steps].concat();
         prop_assert_eq!(trace(radices, blocks, &steps, true), trace(radices, blocks, &steps, false));
     }
@@ -389,7 +390,8 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     );
     simulation.send(&send(0, 0, 3), None).unwrap();
     simulation.step().unwrap();
-    // Node 1 has the block that node 0 has sent. By symmetry, node 5 has that of node 4 for node 1.
+    // Node 1 holds the block that node 0 has sent. By symmetry, node 5 holds block 4 -> 1, which
+    // node 4 has sent.
     assert_eq!(
         message(simulation.send(&send(1, 4, 1), None)),
         "step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes"

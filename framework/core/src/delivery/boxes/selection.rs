@@ -220,7 +220,7 @@ pub enum Cut {
     Part(u64),
 }
 
-/// Returns whether `count` coordinates `stride` apart repeat one modulo `radix`.
+/// Returns whether a coordinate occurs twice in `count` coordinates `stride` apart, modulo `radix`.
 fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
     // The sequence first returns to its start after radix / gcd(radix, stride) coordinates.
     let (mut a, mut b) = (radix, stride);

@@ -3,7 +3,7 @@ use crate::delivery::grid::Grid;
 use crate::delivery::payload::Payload;
 use proptest::prelude::*;
 
-/// Entry (i, j) is the bytes from i to j.
+/// Block sizes: entry (i, j) is the number of bytes from node i to node j.
 #[derive(Debug)]
 struct Table(Vec<Vec<u64>>);
 
@@ -59,7 +59,7 @@ fn a_send_of_byte_counts_reports_its_load() {
     assert_eq!(payload.send_bytes(&share), Ok(Some(5)));
 }
 
-/// Ends with a direct exchange.
+/// Sends all bytes directly to their destinations and verifies their delivery.
 fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
     for distance in 1..nodes {
         let to = |from| (from + distance) % nodes;
@@ -324,8 +324,8 @@ proptest! {
     }
 }
 
-/// The latest arrival of a bucket is the last receipt before its redistribution; that of listed
-/// bytes is the last receipt of all.
+/// The latest arrival of a bucket is the last receipt of the sender before its redistribution. That
+/// of listed bytes is the last receipt of the sender.
 #[test]
 fn a_send_follows_the_last_receipt_of_its_bytes() {
     let mut x = uniform(3, 6);

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// A block, identified by nodes of the machine. Sides by which the collective does not distinguish
-/// blocks are `None`.
+/// A block, identified by nodes of the machine. `origin` and `destination` are `None` if the
+/// collective does not distinguish blocks by them.
 ///
-/// In a reduction it is a contribution, or a whole value if `origin` is `None`.
+/// In a reduction, this is a contribution, or a whole value if `origin` is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The node that the block comes from.

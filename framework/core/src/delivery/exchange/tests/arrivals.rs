@@ -1,11 +1,11 @@
-//! The step after which a send is possible: the last arrival of the blocks sent.
+//! Tests of the latest arrival of the blocks of a send.
 
 use super::*;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Compares with an arrival for each block.
+    /// Compares the result with an explicit arrival step for each block.
     #[test]
     fn a_send_follows_the_arrivals_of_its_blocks(
         moves in prop::collection::vec(prop::collection::vec((0_u64..6, 1_u64..6, 0_u64..6, 1_u32..5), 1..6), 1..12),

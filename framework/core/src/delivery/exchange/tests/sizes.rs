@@ -99,8 +99,8 @@ fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Loads are those of the boxes held after each step, however many redundant blocks arrive. No
-    /// load exceeds the total.
+    /// Loads are those of the boxes that nodes hold after each step, even if redundant blocks
+    /// arrive. No load exceeds the total.
     #[test]
     fn redundant_blocks_do_not_count(
         broadcast in any::<bool>(),

@@ -77,7 +77,7 @@ fn a_virtual_node_holds_a_second_value() {
     assert_eq!((x.held(), x.most_summed(), x.verify()), (&[0, 1][..], 1, Ok(())));
 }
 
-/// Recursive halving over two axes.
+/// Recursive halving along two axes.
 #[test]
 fn parts_of_a_vector_are_selected_by_destination() {
     let grid = Grid::new(&[2, 2]).unwrap();
