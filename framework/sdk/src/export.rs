@@ -122,8 +122,8 @@ macro_rules! export_plugin {
             plugin_table()
         }
 
-        /// Returns the plugin's table, for programs that link several plugins: only one of them
-        /// could define the symbol.
+        /// Returns the plugin's table. Programs that link several plugins call this function,
+        /// because only one of the plugins could define the exported symbol.
         pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
@@ -332,7 +332,7 @@ mod tests {
         static TABLE: OnceLock<Exported> = OnceLock::new();
         let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted]);
         let problem = Rehearsal::on("ring", &[1]).param(key, value);
-        // SAFETY: the table is the one just made.
+        // SAFETY: the table was just created.
         unsafe {
             assert_eq!(((*plugin).head.magic, (*plugin).algorithm_count), (SWM_MAGIC, 1));
             problem.verify_table(*(*plugin).algorithms).map(|_| ())

@@ -114,7 +114,8 @@ impl Grid {
             .sum()
     }
 
-    /// Returns the node whose coordinate in one dimension is replaced by `coordinate`.
+    /// Returns the node with the coordinates of `node`, except that its coordinate in one dimension
+    /// is `coordinate`.
     pub fn moved(&self, node: u64, dimension: usize, coordinate: u64) -> u64 {
         let stride = self.strides[dimension];
         node - self.coordinate(node, dimension) * stride + coordinate * stride

@@ -49,8 +49,8 @@ pub struct Problem<'a> {
     declared: &'static [ParamInfo],
 }
 
-/// Defines methods that read a value from the host. An older host without the function has the
-/// default.
+/// Defines methods that read a value from the host. If an older host lacks the function, the method
+/// returns the default.
 macro_rules! host_values {
     ($($(#[$attribute:meta])* $name:ident -> $type:ty: $default:expr;)+) => {
         $($(#[$attribute])* pub fn $name(&self) -> $type {
@@ -229,7 +229,8 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the choice `key` by a table of its words: the user's value, or the declared default.
+    /// Returns the value that the table `choices` has for the word of the choice `key`: the user's
+    /// word, or the declared default.
     ///
     /// # Errors
     /// As [`Problem::param`], and [`Stop::Failed`] if the words of the table differ from the

@@ -249,11 +249,11 @@ impl Rehearsal {
             .and_then(|schedule| self.follow(&schedule))
     }
 
-    /// Compares the sends derived from one node of each orbit with those of a full plan. The node is
-    /// the first one of its orbit, the second, and the last.
+    /// Compares the sends derived from one planned node of each orbit with those of a full plan.
+    /// Does this three times: with the first, the second and the last node of each orbit.
     ///
     /// # Errors
-    /// The error of [`Rehearsal::plan`], or the first send that only one of the two has.
+    /// The error of [`Rehearsal::plan`], or the first send that only one of the two schedules has.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let everyone = rehearsed(Self { by_orbits: None, ..self.clone() })?;
@@ -316,8 +316,8 @@ impl Rehearsal {
         follow(&goal, schedule)
     }
 
-    /// Calls `plan` with a host that records the schedule. Its last argument returns the reason
-    /// that the plugin gave for stopping.
+    /// Calls `plan` with a host that records the schedule. The last argument of `plan` is a
+    /// function that returns the reason that the plugin gave for stopping.
     fn record(
         &self,
         plan: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,

@@ -54,8 +54,8 @@ pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
         (group[0], indices)
     });
     let mut waiting: Vec<_> = groups.collect();
-    // Sixty-four rounds at a time, one bit for each round. A message that finds none of them free
-    // is tried again with the next sixty-four.
+    // Examine 64 rounds at a time, with one bit for each round. A message for which none of them is
+    // free is tried again with the next 64 rounds.
     let (mut busy, mut needed) = (HashMap::<u64, u64>::new(), Vec::new());
     for first in (0..).step_by(64) {
         if waiting.is_empty() {

@@ -213,9 +213,10 @@ impl<'a> Schedule<'a> {
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
-    /// In a schedule of byte counts, between steps: a node sorts all the data that it holds into
-    /// buckets, including the data that arrived in the last step. Each of its buckets must then be
-    /// sent once ([`Schedule::send_bucket`]), also the one for the node itself.
+    /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets,
+    /// between two steps. This includes the data that arrived in the last step. Each of the node's
+    /// buckets must then be sent once ([`Schedule::send_bucket`]), including the one for the node
+    /// itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.
@@ -229,8 +230,8 @@ impl<'a> Schedule<'a> {
         log(self.host, line);
     }
 
-    /// Every node rearranges all the data that it holds, once, before the next step. Begin a new
-    /// step before the next send.
+    /// Makes every node rearrange all the data that it holds, once, before the next step. Begin a
+    /// new step before the next send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))

@@ -259,9 +259,10 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A node sorts all the data that it holds into buckets, element by element. Element x (from 0) of
-/// the data for destination d has the number `e = (starts[d] + x) % cycle` and is put into bucket
-/// `(first + firsts[d] + e) % buckets`. Data that the node holds for itself is redistributed too.
+/// A redistribution: a node sorts all the data that it holds into buckets, element by element.
+/// Element x (from 0) of the data for destination d has the number `e = (starts[d] + x) % cycle`
+/// and is put into bucket `(first + firsts[d] + e) % buckets`. Data that the node holds for itself
+/// is redistributed too.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
     /// The node of the schedule's grid that redistributes its data.

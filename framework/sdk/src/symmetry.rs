@@ -37,8 +37,9 @@ impl Symmetry {
 
 /// The nodes to plan, in ascending order. Iterate over it once in each step.
 ///
-/// These are all nodes, or one node of each orbit: those with the lowest coordinates, or their images
-/// under an element of the group where the host compares the claim with what other nodes plan.
+/// These are all nodes, or one node of each orbit. That node has the lowest coordinates of its
+/// orbit. If the host compares the claim of symmetry with the plans of other nodes, it is the image
+/// of the node with the lowest coordinates under an element of the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
     /// The planned coordinates of each axis of the symmetry.
@@ -162,7 +163,8 @@ mod tests {
         assert_eq!((planned.len(), planned.is_everyone()), (16, false));
     }
 
-    /// The images of the lowest nodes under an element that adds (2, 0, 2), and on a merged axis.
+    /// Plans the images of the lowest nodes under an element that adds (2, 0, 2), and then the
+    /// nodes of an orbit with a merged axis.
     #[test]
     fn planned_coordinates_may_start_anywhere() {
         let planned = Planned::new(&[4, 3, 6], vec![2..4, 0..3, 2..4]);

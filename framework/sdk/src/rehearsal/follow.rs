@@ -29,13 +29,14 @@ pub struct Proved {
     pub total_bytes: u64,
     /// Sum over all steps of the bytes of the step's longest message.
     pub critical_bytes: u64,
-    /// The most messages that one node sends in one step.
+    /// The largest number of messages that one node sends in one step.
     pub max_sends: u64,
-    /// The most messages that one node receives in one step.
+    /// The largest number of messages that one node receives in one step.
     pub max_receives: u64,
     /// Number of times that all nodes rearrange their data.
     pub rearrangements: u64,
-    /// Sum over all steps of the most bytes that one node adds to its own values in the step.
+    /// Sum over all steps of the largest number of bytes that one node adds to its own values in
+    /// the step.
     pub summed_bytes: u64,
 }
 
@@ -115,8 +116,8 @@ trait Holdings {
     /// Checks that all data is at its destination.
     fn verify(&mut self) -> Result<(), String>;
 
-    /// Returns the most bytes that one node of the machine added to its own values in the last
-    /// step.
+    /// Returns the largest number of bytes that one node of the machine added to its own values in
+    /// the last step.
     fn most_summed(&self) -> u128 {
         0
     }

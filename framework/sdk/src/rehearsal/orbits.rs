@@ -15,8 +15,9 @@ pub(super) struct Orbits {
 }
 
 impl Orbits {
-    /// Reads the group that a plugin declares, or returns a description of its error. The planned
-    /// nodes are the images of the first ones under the element of this number, or the last element.
+    /// Reads the group that a plugin declares. The error describes why it is not a group of the
+    /// grid. The planned nodes are the images of the orbits' first nodes under element number
+    /// `element` of the group, or under the last element if there are fewer.
     pub(super) fn new(
         radices: &[u64],
         axes: &[SwmSymmetry],

@@ -1,4 +1,4 @@
-//! Copies of a plugin's C structs: sets written out as lists of nodes, routes and lists.
+//! Copies of a plugin's C structs: of sets (written out as lists of nodes), of routes and of lists.
 
 use super::record::RehearsedRoute;
 use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSet};

@@ -6,7 +6,7 @@ use crate::send::ByteCount;
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) block_bytes: u64,
-    /// Bytes from each node to each node, where they differ; else empty.
+    /// If sizes differ, the bytes from each node to each node; otherwise empty.
     pub(super) sizes: Vec<Vec<u64>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
@@ -29,9 +29,9 @@ impl Settings {
 /// A step of a rehearsed schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedStep {
-    /// Name of its phase; empty if the schedule names none.
+    /// Name of the phase of the step; empty if the schedule names none.
     pub phase: String,
-    /// Its sends, in the plugin's order.
+    /// Sends of the step, in the plugin's order.
     pub sends: Vec<RehearsedSend>,
 }
 
@@ -80,7 +80,7 @@ pub struct RehearsedRoute {
 /// A redistribution by one node, as in [`Redistribution`](crate::Redistribution).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedRedistribution {
-    /// Number of steps of the schedule before it.
+    /// Number of steps of the schedule before the redistribution.
     pub after: u64,
     /// The node of the schedule's grid that redistributes its data.
     pub node: u64,
@@ -109,8 +109,8 @@ pub struct Rehearsed {
     pub moves_byte_counts: bool,
     /// All steps in order, including steps without sends.
     pub steps: Vec<RehearsedStep>,
-    /// The placed nodes: node of the schedule's grid, node of the machine, and whether it is the
-    /// home of that node.
+    /// The placed nodes: the node of the schedule's grid, the node of the machine, and whether the
+    /// first is the home of the second.
     pub placements: Vec<(u64, u64, bool)>,
     /// Redistributions in the plugin's order.
     pub redistributions: Vec<RehearsedRedistribution>,

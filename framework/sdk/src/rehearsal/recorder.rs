@@ -24,8 +24,9 @@ pub(super) struct Recorder {
     machine_nodes: u64,
     pub(super) schedule: Rehearsed,
     pub(super) phase: String,
-    /// The number of the group's element whose images of the first nodes are planned; the sends of
-    /// the others are recorded as images. `None` if all nodes are planned.
+    /// If one node of each orbit is planned, the number of an element of the group. The planned
+    /// nodes are the images of the orbits' first nodes under this element, and the sends of the
+    /// other nodes are recorded as images. `None` if all nodes are planned.
     by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
@@ -148,8 +149,8 @@ impl Recorder {
         })
     }
 
-    /// Ends the layout before the first step, redistribution or rearrangement: every node of the
-    /// grid must have one place, and every node of the machine one home.
+    /// Ends the layout before the first step, redistribution or rearrangement. Every node of the
+    /// grid must have been placed once, and every node of the machine must have one home.
     pub(super) fn begin(&mut self) -> Result<(), String> {
         self.in_step = false;
         if std::mem::replace(&mut self.has_begun, true) {

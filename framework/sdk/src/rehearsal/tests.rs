@@ -296,7 +296,7 @@ fn one_node_of_each_orbit_determines_all_sends() {
     );
 }
 
-/// The host also requests nodes other than the first ones.
+/// The host also requests nodes other than the first ones of the orbits.
 #[test]
 fn a_plan_that_always_starts_at_node_0_is_found() {
     let plan = PlanOnly(|problem, schedule| {

@@ -115,8 +115,8 @@ impl SuhShin {
         Ok(())
     }
 
-    /// Adds an exchange in which each node sends over `distance` along dimension `along(x)`, where
-    /// `x` are its coordinates.
+    /// Adds a step in which each node exchanges blocks over `distance` along dimension `along(x)`,
+    /// where `x` are its coordinates.
     fn exchange(
         &self,
         network: &Network,

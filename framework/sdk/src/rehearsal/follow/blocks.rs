@@ -6,13 +6,13 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A segment of a block. Nodes are those of the schedule's grid. A side by which the collective
-/// does not distinguish blocks is `None`.
+/// A segment of a block. Nodes are those of the schedule's grid. `origin` or `destination` is
+/// `None` if the collective does not distinguish blocks by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,
     destination: Option<u64>,
-    /// The node whose part of the block this is, where blocks are cut into parts.
+    /// If blocks are cut into parts, the node to which this part of the block belongs.
     part: Option<u64>,
     segment: u64,
 }

@@ -5,7 +5,7 @@ use crate::rehearsal::record::{Rehearsed, RehearsedRedistribution, RehearsedSend
 use crate::stop::Stop;
 use swapmeet_abi::SWM_ALL_BYTES;
 
-/// Numbers of elements for each destination in a bucket; `None` once it is sent.
+/// The number of elements in a bucket for each destination; `None` once the bucket is sent.
 type Bucket = Option<Vec<u64>>;
 
 /// The numbers of elements that each node holds for each destination.

@@ -6,7 +6,7 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The identity of a value: a segment of a node's result, of a part of the vector, or of the
+/// The identity of a value: a segment of a node's result, of a part of the vector, or of the whole
 /// vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueId {
@@ -38,7 +38,8 @@ pub(super) struct Values<'a> {
     segments: u64,
     in_parts: bool,
     held: Vec<BTreeMap<ValueId, Contributions>>,
-    /// The values of each send, in order: receiver, whether it combines them, and the values.
+    /// For each send, in order: the receiver, whether it adds the values to its own, and the
+    /// values.
     arriving: Vec<(u64, bool, BTreeMap<ValueId, Contributions>)>,
     /// Bytes that each node of the machine added to its own values in the last step.
     summed: BTreeMap<u64, u128>,
