@@ -151,7 +151,8 @@ pub static REDUCE: CollectiveKind = CollectiveKind {
     sums: true,
 };
 
-/// Each node has a vector with one element per node. Each node receives the sum of its elements.
+/// Each node has a vector with one element per node. Each node receives the sum of the elements for
+/// this node.
 pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
     word: "reduce-scatter",
     help: "each node has a vector with one element per node and receives the sum of its elements",

@@ -55,15 +55,16 @@ pub struct Rule<'a> {
     pub strict: bool,
     /// Whether the sender keeps the blocks.
     pub copy: bool,
-    /// Whether the receiver adds the values to its own instead of replacing them.
+    /// Whether the receiver combines the received values with its own values. Otherwise they
+    /// replace its own values.
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
 }
 
 impl Rule<'_> {
-    /// A send of everything that `from` holds. The sender keeps nothing, the receiver replaces what
-    /// it has, and the two must differ.
+    /// Creates a send of everything that `from` holds. The sender keeps nothing, received values
+    /// replace those of the receiver, and the two nodes must differ.
     #[inline]
     pub fn new(from: u64, to: u64) -> Self {
         Self {
@@ -85,7 +86,7 @@ impl Rule<'_> {
 pub struct Exchange<L: Layout = BitLayout> {
     inventory: Inventory<L>,
     holdings: Holdings<L::Element>,
-    /// Boxes sent in the current step. They are received at its end.
+    /// Boxes sent in the current step, which are received at the end of the step.
     in_flight: InFlight<L::Element>,
     loads: Loads,
     /// Whether any send so far was a copy: only then can a node receive a block that it holds.
@@ -173,7 +174,7 @@ impl OrbitExchange {
         self.inventory.layout.orbit_group()
     }
 
-    /// Creates the state of a schedule in which each node is its own orbit.
+    /// Creates the state of a fully planned schedule, in which each node is its own orbit.
     pub(crate) fn of_everyone(
         collective: Collective,
         placement: Placement,

@@ -25,7 +25,7 @@ const MERGED: u32 = u32::MAX;
 pub(crate) struct SendNotes {
     /// The blocks of the send.
     pub contents: Contents,
-    /// The latest step in which any of the data arrived at its sender.
+    /// The latest step in which any of the data arrived at the sender.
     pub latest_arrival: u32,
 }
 

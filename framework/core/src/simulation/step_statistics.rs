@@ -293,8 +293,8 @@ impl StepStatistics {
     }
 
     /// Stores the links that may be the busiest, whatever the cost of a message and the cost of a
-    /// byte. A link is stored if no other link has more messages and also needs more time for their
-    /// bytes.
+    /// byte. A link is left out if another link has at least as many messages and needs at least as
+    /// much time for their bytes.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));

@@ -32,8 +32,8 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
     pub placement: Placement,
     pub layout: L,
     pub division: Division,
-    /// Sizes in bytes of one unit (a segment or part) of each block; `None` if blocks have uniform
-    /// size.
+    /// Sizes in bytes of one unit (a segment of a block or of a part); `None` if blocks have
+    /// uniform size.
     pub sizes: Option<Arc<dyn BlockSizes>>,
     /// All blocks of the machine, as boxes. Origins and destinations are homes of physical nodes.
     homes: Vec<Vec<L::Element>>,
@@ -260,8 +260,8 @@ impl<L: Layout> Inventory<L> {
     }
 }
 
-/// The sizes of units (segments or parts). All units of a block have the same size, rounded up to
-/// bytes.
+/// The sizes of units, which are segments of blocks or of parts. All units of a block have the same
+/// size, rounded up to bytes.
 #[derive(Debug)]
 struct UnitSizes {
     blocks: Arc<dyn BlockSizes>,
