@@ -1,7 +1,7 @@
 //! Common parts of the models in which ranks do not wait for each other's steps (`loggp`, `fluid`).
 //!
-//! A schedule becomes known step by step, and each rank works through it at its own pace. Stored
-//! are the steps that some rank has not ended.
+//! A schedule becomes known step by step, and each rank works through it at its own pace. A step is
+//! stored until all ranks have ended it.
 
 use super::segment_bytes;
 use crate::cost::parameter::{
@@ -20,13 +20,13 @@ pub(super) mod noise;
 pub(super) mod refine;
 
 word_enum! {
-    /// What a rank waits for before it continues.
+    /// The events that a rank waits for before it continues.
     pub(crate) enum Order {
         /// Its own sends and receives of the previous step.
         Step = "step",
         /// The data of its next send ([`data_order`]).
         Data = "data",
-        /// All sends and receives of the previous step.
+        /// The sends and receives of all ranks in the previous step.
         Barrier = "barrier",
     }
 }
@@ -56,10 +56,11 @@ pub(super) static ORDER: TypedParameter<Order> = TypedParameter {
 pub(super) struct StepMessage {
     pub from: u32,
     pub to: u32,
-    /// Number of its route, as in [`crate::simulation::step::Transfer::route`].
+    /// Number of the message's route, as in [`crate::simulation::step::Transfer::route`].
     pub route: u32,
-    /// Number of steps between the sender's last receive of its data and its own step; 0 if the
-    /// sender has the data from the start, or without `order=data`.
+    /// Number of steps between the step of the message and the latest step in which the sender
+    /// received data of the message. 0 if the sender has the data from the start, or without
+    /// `order=data`.
     pub back: u32,
     pub load: u64,
 }
@@ -75,12 +76,12 @@ pub(super) struct StepIndex {
     received: Vec<u32>,
     /// Position in `received` of each receiver's first message.
     first_receive: Vec<u32>,
-    /// In a folded simulation: the destination of each message if its sender is the first node of
-    /// its orbit. Empty otherwise.
+    /// In a folded simulation: the destination of each message that the first node of the sender's
+    /// orbit sends. Empty otherwise.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
-    /// The schedule's number of the step.
+    /// The number that the schedule gives the step.
     schedule_step: u64,
     /// Number of messages that each rank has not received. Only with `order=data`.
     missing: Vec<u32>,
@@ -91,7 +92,7 @@ pub(super) struct StepIndex {
 }
 
 impl StepIndex {
-    /// `back` converts [`Step::latest_arrivals`] to [`StepMessage::back`].
+    /// `back` converts a value of [`Step::latest_arrivals`] to [`StepMessage::back`].
     fn new(nodes: usize, step: &Step<'_>, unit_bytes: f64, back: impl Fn(u32) -> u32) -> Self {
         let message = |(i, t): (usize, &Transfer)| {
             let back = step.latest_arrivals.get(i).map_or(0, |after| back(*after));
@@ -119,7 +120,7 @@ impl StepIndex {
         arranged
     }
 
-    /// Sorts the messages of the step, given in the schedule's order.
+    /// Sorts `messages`, the messages of the step in the schedule's order.
     fn arrange(&mut self, nodes: usize, messages: &[StepMessage]) {
         let ends = |end: fn(&StepMessage) -> u32| {
             let mut first = vec![0_u32; nodes + 1];
@@ -143,12 +144,12 @@ impl StepIndex {
         }
     }
 
-    /// Returns the messages that a rank sends, in its order.
+    /// Returns the messages that a rank sends, in the order in which it sends them.
     pub(super) fn sends(&self, rank: usize) -> &[StepMessage] {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
-    /// Returns the destination node of the rank's send of this index.
+    /// Returns the destination node of the rank's send with the index `place`.
     pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
         let at = (self.first_send[rank] + place) as usize;
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
@@ -177,13 +178,13 @@ impl StepIndex {
     }
 }
 
-/// The known steps that some rank has not ended.
+/// The known steps that at least one rank has not ended.
 #[derive(Debug)]
 pub(crate) struct Steps {
     nodes: usize,
     unit_bytes: f64,
     steps: VecDeque<StepIndex>,
-    /// Number of the first of them, from 0.
+    /// Number of the first stored step, counted from 0.
     first: u64,
     messages: usize,
     too_many: bool,
@@ -210,7 +211,7 @@ impl Steps {
         }
     }
 
-    /// Returns the number of the first step that some rank has not ended.
+    /// Returns the number of the first step that at least one rank has not ended.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
@@ -229,7 +230,8 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // Steps that are not stored any more have been ended by all ranks.
+        // Steps that are not stored any more have been ended by all ranks, so they cannot delay a
+        // send.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
             if come == 0 { 0 } else { (self.steps.len() + 1 - come) as u32 }
@@ -267,17 +269,17 @@ impl Steps {
         self.waiting == self.nodes
     }
 
-    /// Counts a rank that waits for an unknown step.
+    /// Counts a rank as waiting for an unknown step.
     pub(super) fn wait(&mut self) {
         self.waiting += 1;
     }
 
-    /// Counts all ranks, or none, as waiting for an unknown step.
+    /// Sets the number of ranks that wait for an unknown step to all ranks, or to 0.
     pub(super) fn set_all_waiting(&mut self, are_waiting: bool) {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
 
-    /// Returns the step that a rank enters. If it is unknown, the rank waits for it.
+    /// Returns the step that a rank enters. If the step is not known yet, the rank waits for it.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {
             self.wait();
@@ -285,8 +287,8 @@ impl Steps {
         self.get(number)
     }
 
-    /// Returns the ranks that continue now that a step has been added: all with `order=data`, else
-    /// those that wait for it. `positions` are the steps of the ranks.
+    /// Returns the ranks that continue now that a step has been added: all ranks with `order=data`,
+    /// otherwise the ranks that wait for this step. `positions` has the current step of each rank.
     pub(super) fn wake_ranks(
         &mut self,
         by_data: bool,
@@ -317,7 +319,7 @@ impl Steps {
         }
     }
 
-    /// Counts a received message of the step. Only for `order=data`.
+    /// Counts a message of the step that the rank has received. Only for `order=data`.
     pub(super) fn received(&mut self, number: u64, rank: usize) {
         let step = self.steps.get_mut((number - self.first) as usize);
         if let Some(missing) = step.and_then(|step| step.missing.get_mut(rank)) {

@@ -1,8 +1,8 @@
 //! The clocks of event-driven models, with the critical paths to their times.
 //!
-//! Times are whole numbers (`Ticks`). So two chains of work with the same duration end at exactly
-//! the same time, in whatever order their terms were added, and simultaneous events are ordered by
-//! the model's rules and never by rounding.
+//! Times are whole numbers (`Ticks`). So two sequences of work with the same duration end at
+//! exactly the same time, even if their terms are added in different orders. Simultaneous events
+//! are ordered by the model's rules and never by rounding.
 
 use super::path::Path;
 
@@ -17,7 +17,8 @@ pub(super) fn ticks(us: f64) -> Ticks {
     (us * PER_US).round() as Ticks
 }
 
-/// Multiplies a time per byte by a number of bytes. The product of a fraction of a byte is rounded.
+/// Multiplies a time per byte by a number of bytes. If that number is not whole, the product with
+/// its fraction is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     let whole = bytes.trunc();
     let part = (bytes - whole) * ticks as f64;

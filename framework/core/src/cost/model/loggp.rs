@@ -7,12 +7,14 @@
 //! - occupies the sender's processor for o + (s - 1) O, and its interface for g + (s - 1) G;
 //! - arrives o + L after its start. When the receiver is free, the message occupies its processor
 //!   for o + (s - 1) max(O, G), and its interface for g + (s - 1) G: the time of the bytes is
-//!   charged there;
-//! - is complete at the sender at once, or, if it has more than S bytes, when the receiver has
-//!   posted the receive and starts to receive it (rendezvous).
+//!   charged at the receiver, and not before the arrival;
+//! - is complete at the sender at once if it has at most S bytes. A longer message is complete at
+//!   the sender when the receiver has posted the receive and starts to receive the message
+//!   (rendezvous).
 //!
 //! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted from
-//! the start. A long message then delays only its sender, until the receiver starts to receive it.
+//! the start. A message of more than S bytes then delays only its sender, until the receiver starts
+//! to receive it.
 //!
 //! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us`
 //! per byte).
@@ -118,9 +120,9 @@ impl Model for LogGp {
         false
     }
 
-    /// The bytes of the busiest node pass one after another; each costs the smaller of a byte of a
-    /// long message and a message of its own. In addition, some message is sent, travels and is
-    /// received.
+    /// The bytes of the busiest node are processed one after another. A byte costs at least the
+    /// time of another byte in a long message, or the time of a message of its own, whichever is
+    /// smaller. In addition, at least one message is sent, travels and is received.
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -136,7 +138,8 @@ impl Model for LogGp {
             propagation_us: self.latency_us,
             ..Bound::default()
         };
-        // The node that reduces most can do so while the bytes of others travel.
+        // The node that reduces most may do so while the bytes of other nodes travel, so the two
+        // bounds are not added.
         let by_sums = Bound {
             startup_us: 2.0 * self.overhead_us,
             propagation_us: self.latency_us,

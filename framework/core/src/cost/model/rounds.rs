@@ -1,10 +1,11 @@
 //! Arranges the circuits of a step in rounds if links have too few virtual channels.
 //!
-//! A lower bound is the number of circuits on the busiest link, divided by q. It cannot always be
-//! reached: five circuits of two links each around a ring of five nodes put two circuits on every
-//! link, but need three rounds. The minimum is a path colouring problem. This module uses *first
-//! fit*: circuits are sorted by length, the longest first, and each is placed in the first round in
-//! which all its links, and the ports at both ends, have room.
+//! A lower bound on the number of rounds is the number of circuits on the busiest link, divided by
+//! q. It cannot always be reached: five circuits of two links each around a ring of five nodes put
+//! two circuits on every link, but need three rounds if q is 1. The minimum number of rounds is a
+//! path colouring problem. This module uses *first fit*: circuits are sorted by length, the longest
+//! first. Each circuit is placed in the first round in which all its links, and the ports of its
+//! sender and its receiver, have capacity left.
 
 use crate::network::topology::Topology;
 use crate::simulation::step::{Step, Transfer};
@@ -12,16 +13,17 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Steps with more circuits times links than this are not arranged.
+/// Steps in which the lengths of all circuits, in links, add up to more than this number are not
+/// arranged.
 pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 
 /// The capacities in one round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Capacity {
-    /// Circuits on a directed link.
+    /// Number of circuits on a directed link.
     pub link: u64,
-    /// Ports of a node for sending, and for receiving, each with the capacity of a link. `None` if
-    /// there is no limit.
+    /// Number of sending ports of a node, and of receiving ports. Each port has the capacity of a
+    /// link. `None` if there is no limit.
     pub ports: Option<u64>,
 }
 
@@ -34,24 +36,24 @@ pub(super) struct Rounds {
     pub arranged: Option<Arranged>,
 }
 
-/// The sums over the rounds of an arrangement. Loads are in segments, divided by bandwidths.
+/// Sums over the rounds of an arrangement. Loads are in segments, divided by bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
-    /// The latency of the longest circuit of each round, in units of `hop_us`.
+    /// Sum of the latencies of the longest circuit of each round, in units of `hop_us`.
     pub hops: f64,
-    /// The load of the longest message of each round.
+    /// Sum of the loads of the longest message of each round.
     pub alone: f64,
-    /// For each round the largest product of a circuit's load and the number of circuits on its
-    /// most crowded link or port.
+    /// Sum of the largest multiplexed load of each round. The multiplexed load of a circuit is its
+    /// load times the number of circuits on its most crowded link or port.
     pub multiplexed: f64,
 }
 
 /// The speed of a resource.
 #[derive(Debug, Clone, Copy)]
 enum Speed {
-    /// A link: the time for a load of 1 if it is not shared.
+    /// The speed of a link, as the time for a load of 1 if the link is not shared.
     Link(f64),
-    /// A node: its number of ports.
+    /// The speed of a node, as its number of ports.
     Ports(f64),
 }
 
@@ -91,8 +93,8 @@ impl Resource {
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<dyn Topology>,
-    /// For each link, sender and receiver its number among the resources of the step, from 1; 0 if
-    /// it is not used yet.
+    /// For each link, sender and receiver: its number among the resources of the step, counted from
+    /// 1. 0 if the step does not use it yet.
     numbers: Numbers,
     resources: Vec<Resource>,
     /// The keys of the resources that the step uses.
@@ -138,7 +140,8 @@ impl Arranger {
         }
     }
 
-    /// Arranges a step by first fit; `None` if it has more than [`MAX_CROSSINGS`].
+    /// Arranges a step by first fit; `None` if the lengths of its circuits add up to more than
+    /// [`MAX_CROSSINGS`].
     pub(super) fn first_fit(&mut self, step: &Step<'_>, capacity: Capacity) -> Option<Rounds> {
         let crossings =
             step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
@@ -215,7 +218,7 @@ impl Arranger {
                     Speed::Ports(ports) => at_ports = at_ports.max(taken / ports),
                 }
             }
-            // Ranks of one node have no link; use the machine's bandwidth.
+            // Between ranks of one node there is no link; use the machine's bandwidth.
             if alone == 0.0 {
                 (alone, shared) = (1.0, 1.0);
             }
@@ -233,8 +236,8 @@ impl Arranger {
         longest.iter().fold(Arranged::default(), add)
     }
 
-    /// Adds the resources of a circuit to `needs`: its links, and the ports at both ends if these
-    /// are limited.
+    /// Adds the resources of a circuit to `needs`: its links, and the ports of its sender and
+    /// receiver if ports are limited.
     fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, capacity: Capacity) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
@@ -300,7 +303,7 @@ mod tests {
 
     #[test]
     fn ports_carry_as_many_circuits_as_links() {
-        // Two circuits share a link; all three leave one node.
+        // Two of the three circuits share a link; all three leave the same node.
         let sends = [(0, 1, 1), (0, 2, 1), (0, 7, 1)];
         assert_eq!(startups("mesh:8", "virtual_channels=1,ports=all", &sends).0, 3.0);
         assert_eq!(startups("ring:8", "virtual_channels=1,ports=all", &sends).0, 2.0);
@@ -319,20 +322,21 @@ mod tests {
             .parts;
             [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
         };
-        // Two of the 11 circuits of 5 links fit on the ring: six rounds of equal messages.
+        // Each round has room for two of the 11 circuits of 5 links: six rounds of equal messages.
         let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
-        // All circuits use one link, one by one.
+        // All circuits use the same link, one after another.
         let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
         assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
-        // Two at a time share it: the long message has a round with one of the others.
+        // Two circuits at a time share the link: the long message shares its round with one of the
+        // others.
         assert_eq!(parts("mesh:6", "virtual_channels=2,ports=all", &gather), [9.0, 1002.0, 2.0]);
         assert_eq!(parts("mesh:6", "virtual_channels=5,ports=all", &gather), [5.0, 1000.0, 4000.0]);
     }
 
     #[test]
     fn large_steps_take_at_least_the_rounds_of_their_busiest_link() {
-        // 2100 circuits over 2100 links each are more than 2^22.
+        // 2100 circuits over 2100 links each have more than 2^22 links in total.
         let far: Vec<_> = (0..2100).map(|i| (i, i + 2100, 1)).collect();
         let (rounds, note) = startups("mesh:4200", "virtual_channels=1", &far);
         assert_eq!(rounds, 2100.0);

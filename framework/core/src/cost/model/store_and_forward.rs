@@ -1,15 +1,16 @@
 //! `store-and-forward`: synchronous steps; messages are stored at every node of their routes.
 //!
 //! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), and a
-//! step as long as its slowest message; `ts` and `tw` are `startup_us` and `byte_us`. The schedules
-//! of the paper do not share links within a step. If messages do share a link, they follow each
-//! other there; the time of the busiest link beyond that of the slowest message is contention.
+//! step takes as long as its slowest message; `ts` and `tw` are `startup_us` and `byte_us`. The
+//! schedules of the paper do not share links within a step. If messages do share a link, they cross
+//! it one after another; the time by which the busiest link exceeds the slowest message is
+//! contention.
 //!
 //! A step in which a node has more messages than ports is run in rounds. In each round every node
 //! handles its slowest remaining messages, one per port, and the round takes as long as the slowest
-//! of all nodes. No order of messages takes less time: with p ports, after i rounds at most i p
-//! messages of a node are done, so its (i p + 1)-th slowest message, or a slower one, is still to
-//! come.
+//! message of all nodes. No order of messages takes less time: with p ports, at most i p messages
+//! of a node are complete after i rounds. So its (i p + 1)-th slowest message, or a slower one, is
+//! not complete.
 
 use super::rounds::Rounds;
 use super::synchronous::{
@@ -58,9 +59,9 @@ impl Model for StoreAndForward {
         Box::new(Synchronous::new(*self, context))
     }
 
-    /// Bound 1: a step takes at least a start-up and the bytes of any message. Bound 2: a message
-    /// over h links takes h start-ups. The two must not be added: while a short message travels
-    /// far, a long message to a neighbour costs no additional time.
+    /// Bound 1: a step takes at least a start-up and the bytes of one message. Bound 2: a message
+    /// over h links takes h start-ups. The two must not be added: while a short message crosses
+    /// many links, a long message to a neighbour adds no time.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
         let by_steps = self.common_costs().lower_bound(
@@ -160,8 +161,8 @@ impl StoreAndForward {
         }
     }
 
-    /// Returns the duration of all rounds: each node sends, and receives, its slowest messages
-    /// first.
+    /// Returns the duration of all rounds. In each round a node sends its slowest remaining
+    /// messages, and receives its slowest remaining messages.
     fn in_rounds(
         &self,
         step: &Step<'_>,
@@ -196,14 +197,14 @@ impl StoreAndForward {
 mod tests {
     use crate::cost::model::test_steps::cost;
 
-    /// With one port, node 0 sends 100 bytes over 3 links, 2 over 1 and 1 over 2; node 5 sends 10
-    /// bytes over 1 link.
+    /// With one port. Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1 link, and
+    /// 1 byte over 2 links. Node 5 sends 10 bytes over 1 link.
     #[test]
     fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
         let parts =
             cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
-        // The rounds take 3 + 300 (with node 5's message), 2 + 2 and 1 + 2.
+        // The rounds take 3 + 300 (the round that includes node 5's message), 2 + 2 and 1 + 2.
         assert_eq!(
             (parts.startup, parts.transmission),
             (Some(3.0 + 2.0 + 1.0), Some(300.0 + 2.0 + 2.0))
@@ -237,7 +238,7 @@ mod tests {
         assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
     }
 
-    /// One link has most messages, another has most bytes: their maxima are not combined.
+    /// One link has the most messages, another has the most bytes. The two maxima are not combined.
     #[test]
     fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
         let sends = [

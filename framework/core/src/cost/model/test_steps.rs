@@ -12,8 +12,8 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
-/// Messages of steps: sender, receiver, bytes, and the latest step in which the sender received
-/// them.
+/// The messages of each step: sender, receiver, bytes, and the latest step in which the sender
+/// received data of the message.
 pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 /// Returns the cost of steps of messages (sender, receiver, bytes).
@@ -25,7 +25,7 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
     cost_of_forwarding(topology, machine, &steps)
 }
 
-/// Returns the cost of steps of messages with their latest arrival at the sender.
+/// Returns the cost of steps of messages that have the latest arrival of their data at the sender.
 pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
     try_cost(topology, machine, steps).unwrap()
 }
@@ -60,7 +60,7 @@ fn try_cost_by_routes(
     evaluator.cost()
 }
 
-/// Returns the cost and the time-space record.
+/// Returns the cost of the steps, and the time-space record.
 pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Cost, TimeSpace) {
     let topology = parse(topology).unwrap();
     let mut evaluator = evaluator(&topology, machine);
@@ -102,7 +102,7 @@ pub(super) fn run(
     run_with_orbits(topology, evaluator, steps, None, routes, route_of);
 }
 
-/// Reports steps to an evaluator. With a group, only the messages of one node per orbit.
+/// Reports steps to an evaluator. With a group, reports only the messages of one node per orbit.
 pub(super) fn run_with_orbits(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,

@@ -1,9 +1,10 @@
 //! `order=data`: a rank sends in the order of the schedule, each message as soon as its data is
 //! available. Receives are posted from the start.
 //!
-//! A send names the latest step in which its sender received any of its data (`after`). It waits
-//! until the sender has received, and reduced, everything of the steps up to that one, in whatever
-//! order messages arrive. Boxes that were joined count as received with the last of them.
+//! A send has the number of the latest step in which its sender received any of its data (`after`).
+//! The send waits until the sender has received, and reduced, everything of the steps up to that
+//! one. Messages may arrive in any order. Boxes that were joined count as received when the last of
+//! them has been received.
 
 use super::{StepMessage, Steps};
 
@@ -14,9 +15,9 @@ struct Position {
     step: u64,
     /// Messages of that step already sent.
     sent: u32,
-    /// The first step of which the rank has not received everything.
+    /// The first step in which the rank has not yet received everything.
     received: u64,
-    /// The first step of which the rank has not reduced everything.
+    /// The first step in which the rank has not yet reduced everything.
     reduced: u64,
     /// Received bytes that are still to be reduced.
     unreduced_bytes: f64,
@@ -37,7 +38,7 @@ pub(crate) enum Next {
     Send(u64, u32),
     /// The data of the next send is not available.
     Blocked,
-    /// The rank has no send in the known steps.
+    /// The rank has no further send in the known steps.
     Unknown,
 }
 
@@ -57,7 +58,7 @@ impl DataOrder {
                 None => (position.step, position.sent) = (position.step + 1, 0),
             }
         };
-        // Advance over the steps of which everything has been received, then reduced.
+        // Advance `received` past each step in which everything has been received, then `reduced`.
         while let Some(step) = steps.get(position.received) {
             if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
                 break;
@@ -83,12 +84,12 @@ impl DataOrder {
         }
     }
 
-    /// Returns the step of a rank's next send; beyond the known steps if there is none.
+    /// Returns the step of a rank's next send; a number beyond the known steps if there is none.
     pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
 
-    /// Advances over a send.
+    /// Moves the rank's position behind its next send.
     pub(crate) fn sent(&mut self, rank: usize) {
         self.0[rank].sent += 1;
     }
@@ -128,7 +129,7 @@ mod tests {
         parts.into_iter().map(Option::unwrap).sum()
     }
 
-    /// A pipeline: 64 bytes pass from node to node in segments, one step per hop.
+    /// A pipeline: 64 bytes pass from node to node in segments. Each hop of a segment is one step.
     fn chain(nodes: u32, segments: u32) -> Steps {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
@@ -159,15 +160,15 @@ mod tests {
             .collect()
     }
 
-    /// A hop takes 2 o + L + 63 G, and the next hop starts when it ends.
+    /// A hop takes 2 o + L + 63 G. The next hop of the data starts when this one ends.
     #[test]
     fn loggp_has_the_closed_forms_of_chains_trees_and_rings() {
         let machine = "model=loggp,order=data,latency_us=8,overhead_us=2,byte_us=0.5";
         let hop = 2.0 * 2.0 + 8.0 + 63.0 * 0.5;
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
-        // The root is busy for 63 G with each child, so its last child and the subtrees of the
-        // first ones end at the same time.
+        // The root is busy for 63 G with each child. So its last child receives the data at the
+        // same time as the last nodes in the subtrees of the first children.
         let no_overhead = "model=loggp,order=data,latency_us=8,byte_us=0.5";
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
@@ -180,11 +181,11 @@ mod tests {
             let (k, bytes, steps) =
                 (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
-            // The gap leaves the receiving processor time to send.
+            // During the gap, the processor of a receiver has time to send.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
-            // A port is occupied until its message has arrived.
+            // A message occupies a port until the message has arrived.
             let fluid = |ports: &str| {
                 us(6, &format!("model=fluid,order=data,hop_us=8,byte_us=0.5,ports={ports}"), &steps)
             };
@@ -204,7 +205,7 @@ mod tests {
     /// `order=step` it does.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
-        // The long message to node 1 does not hold up node 1's own message to node 2.
+        // Node 1 can send to node 2 while it receives the long message.
         let steps = vec![vec![(0, 1, 1001, 0)], vec![(1, 2, 11, 0)]];
         for model in ["model=loggp,latency_us=1,byte_us=1", "model=fluid,hop_us=1,byte_us=1"] {
             let ended = |order: &str| {
@@ -218,8 +219,8 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// A forwarded message waits for everything received up to its step, even if the message of the
-    /// later step arrives first.
+    /// A forwarded message waits for everything that its sender received in the steps up to
+    /// `after`, even if the message of the later step arrives first.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];

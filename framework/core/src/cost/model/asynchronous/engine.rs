@@ -24,14 +24,15 @@ use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Su
 use crate::simulation::step::Step;
 use std::time::Instant;
 
-/// The position of a rank in the schedule. With `order=data`, [`DataOrder`] has it instead.
+/// The position of a rank in the schedule. With `order=data`, [`DataOrder`] stores the positions
+/// instead.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Position {
     /// Current step, known or not.
     pub step: u64,
-    /// Messages of the step that the rank has sent or posted.
+    /// Number of messages of the step that the rank has sent or posted.
     pub sent: usize,
-    /// Incomplete sends and receives of the step.
+    /// Number of incomplete sends and receives of the step.
     pub pending: usize,
 }
 
@@ -114,7 +115,7 @@ pub(crate) trait RankModel: Send {
     /// Adds the next step of the schedule to [`Progress::steps`].
     fn add_step(&mut self, step: &Step<'_>);
 
-    /// Adds what ranks reduce in the step that is added next.
+    /// Adds the reductions of the step that is added next.
     fn add_sums(&mut self, summed: Summed<'_>) {
         self.progress_mut().steps.sum(summed);
     }
@@ -126,15 +127,16 @@ pub(crate) trait RankModel: Send {
     /// Starts the rank's next send if its data is available. Only for `order=data`.
     fn resume(&mut self, rank: usize);
 
-    /// Reduces what the rank received in its step, when all sends and receives are complete
-    /// (`is_empty`: there were none). Returns whether the rank enters the next step now. Otherwise
-    /// the model calls [`RankModel::next_step`] later.
+    /// Reduces what the rank received in its step, when all sends and receives of the step are
+    /// complete. `is_empty`: the rank had none. Returns whether the rank enters the next step now.
+    /// Otherwise the model calls [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
     /// Processes the next event. Returns `false` if there is none.
     fn process_event(&mut self) -> bool;
 
-    /// Returns whether no event of a known step depends on a later step.
+    /// Returns whether all events of the known steps can be processed before a later step is known,
+    /// because none depends on a later step.
     fn drains_each_step(&self) -> bool {
         false
     }
@@ -194,7 +196,8 @@ pub(crate) trait RankModel: Send {
         self.enter_step(rank);
     }
 
-    /// Completes a send or receive of the rank's step, and the step itself if it was the last.
+    /// Completes a send or receive of the rank's step. Ends the rank's step if this was its last
+    /// one.
     fn complete(&mut self, rank: usize) {
         let position = &mut self.progress_mut().ranks[rank];
         position.pending -= 1;
@@ -203,7 +206,7 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Returns whether the case is refused or has reached the limit of events.
+    /// Returns whether the model refuses the case, or has reached the limit on events.
     fn is_stopped(&self) -> bool {
         self.refusal().is_some() || self.progress().events.reached()
     }

@@ -1,5 +1,5 @@
-//! A limit on the number of events of a case, so that pricing always ends, and the time at which it
-//! pauses.
+//! A limit on the number of events of a case, so that pricing always ends, and the time at which
+//! pricing pauses.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_count};
 use std::time::Instant;
@@ -12,16 +12,16 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// Events between two readings of the clock: a few milliseconds.
+/// Number of events between two readings of the clock. They take a few milliseconds.
 const BETWEEN_READINGS: u64 = 1 << 12;
 
-/// The number of events that a case may still have, and when their processing pauses.
+/// The number of events that a case may still have, and the time at which their processing pauses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventLimit {
     most: u64,
     left: u64,
     deadline: Option<Instant>,
-    /// The clock is read when this number of events or less is left.
+    /// The clock is read when at most this number of events is left.
     next_reading: u64,
     is_paused: bool,
 }
@@ -31,7 +31,7 @@ impl EventLimit {
         Self { most, left: most, deadline: None, next_reading: 0, is_paused: false }
     }
 
-    /// Sets the time at which the processing of events pauses, and ends a pause.
+    /// Sets the time at which the processing of events pauses. Paused processing continues.
     pub(crate) fn pause_at(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
         self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
@@ -56,7 +56,7 @@ impl EventLimit {
         self.left == 0
     }
 
-    /// Returns the remaining number, for callers that subtract from it.
+    /// Returns the number of remaining events, for callers that subtract from it.
     pub(crate) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
@@ -65,7 +65,8 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Errors if the limit was reached: at the time `us`, with the slowest rank in `step` (from 0).
+    /// Errors if the limit was reached. The error names the time `us` and the `step` of the slowest
+    /// rank (from 0).
     pub(crate) fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -87,8 +88,8 @@ mod tests {
     use crate::network::topology::parse;
     use std::time::Instant;
 
-    /// A step of 9,900 messages, priced at once and in turns that each end at the first reading of
-    /// the clock.
+    /// A step of 9,900 messages is priced once without pauses, and once with a pause at every
+    /// reading of the clock.
     #[test]
     fn a_case_that_pauses_has_the_same_cost() {
         let topology = parse("mesh:10x10").unwrap();
@@ -111,7 +112,8 @@ mod tests {
         }
     }
 
-    /// Three steps around a ring, with limits that are too small for all, some or none of them.
+    /// Three steps around a ring, with limits that are too small for all three, for some or for
+    /// none of them.
     #[test]
     fn a_case_with_too_many_events_is_given_up() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];

@@ -29,14 +29,14 @@ impl Noise {
         Self { seed, sigma: (cv * cv).ln_1p().sqrt() }
     }
 
-    /// Returns the factor of the message from one rank to another in this step.
+    /// Returns the factor of the message that one rank sends to another in this step.
     pub(crate) fn factor(&self, step: u64, from: u32, to: u32) -> f64 {
         if self.sigma == 0.0 {
             return 1.0;
         }
         let ends = u64::from(from) << 32 | u64::from(to);
         let word = mixed(mixed(mixed(self.seed) ^ step) ^ ends);
-        // Box & Muller (1958): two uniform samples give a normal one.
+        // Box & Muller (1958): a normal sample is computed from two uniform samples.
         let [u, v] =
             [word, mixed(word)].map(|word| ((word >> 11) as f64 + 0.5) / (1_u64 << 53) as f64);
         let normal = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();

@@ -7,16 +7,18 @@ use crate::simulation::step::Step;
 pub(crate) struct Refinement<'a> {
     /// For each new rank, the old rank that represented it.
     pub of: &'a [usize],
-    /// Translates a destination of the old rank to that of the new rank.
+    /// Maps a destination of a message from the old rank to the destination of the same message
+    /// from the new rank.
     pub moved: &'a dyn Fn(usize, u32) -> u32,
     /// Returns the new rank that represents a node.
     pub rank: &'a dyn Fn(u32) -> u32,
-    /// Returns how many new ranks have not ended the step of this number.
+    /// Returns the number of new ranks that have not ended the step of this number.
     pub inside: &'a dyn Fn(u64) -> usize,
 }
 
 impl Steps {
-    /// Adds a step with the messages of representatives, sorted by sender, and their destinations.
+    /// Adds a step with the messages of one node per orbit, sorted by sender, and the destinations
+    /// of these messages.
     pub(crate) fn add_folded(&mut self, step: &Step<'_>, targets: Vec<u32>) {
         self.add(step);
         if let Some(last) = self.steps.back_mut() {

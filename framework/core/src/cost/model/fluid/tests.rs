@@ -112,8 +112,10 @@ fn parts_follow_the_critical_path() {
 #[test]
 fn barriers_separate_steps() {
     let steps: [&[_]; 3] = [&[(0, 1, 100), (2, 3, 50)], &[(1, 2, 100)], &[(0, 1, 20), (2, 3, 10)]];
-    // Under both models, the long messages take 102, 102 and 22. The mean is that of the ends of the
-    // ranks in the last step: 22, 22, 12 and 12, or 0, 22, 0 and 12, since `loggp` senders go on.
+    // Under both models, the longest messages of the three steps take 102, 102 and 22. The mean is
+    // over the times at which the four ranks end the last step, counted from its start. These are
+    // 22, 22, 12 and 12 under `fluid`, and 0, 22, 0 and 12 under `loggp`, where a sender does not
+    // wait for the arrival.
     for (model, mean) in
         [("fluid,byte_us=1,hop_us=2", 204.0 + 17.0), ("loggp,byte_us=1,latency_us=3", 204.0 + 8.5)]
     {

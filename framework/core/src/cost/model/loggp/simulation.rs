@@ -1,19 +1,22 @@
 //! Event-driven simulation for `loggp`: one processor and one network interface per rank.
 //!
-//! The parent module defines the cost of a message; this module decides when it is paid. A queue
-//! holds events, ordered by time and then by sequence number. Numbers are reserved when an event
-//! becomes known: simultaneous events are processed first come, first served.
+//! The parent module defines the cost of a message; this module decides when the cost is charged. A
+//! queue holds events, ordered by time and then by sequence number. Sequence numbers are reserved
+//! when an event becomes known, so that simultaneous events are processed in the order in which
+//! they became known.
 //!
-//! 1. `Send`: starts the rank's next message when processor and interface are free. Schedules its
-//!    `Arrival` and the rank's next `Send`.
-//! 2. `Arrival`: receives a message if the receiver is free, else adds it to its `waiting` queue.
+//! 1. `Send`: starts the rank's next message when the rank's processor and interface are free.
+//!    Schedules the message's `Arrival` and the rank's next `Send`.
+//! 2. `Arrival`: receives a message if the receiver is free, else adds the message to the
+//!    receiver's `waiting` queue.
 //! 3. `Retry`: tries to receive the first waiting message when the receiver may be free.
 //! 4. `EndStep`: all sends and receives of a step are complete. The rank enters the next step.
 //!
 //! A received message is matched with its receive. A message above `rendezvous_bytes` is complete
-//! at its sender only then.
-//! - Case A, `order=data`: all receives are posted from the start, so it is matched at once.
-//! - Case B, the receiver is in the message's step: it is matched at once.
+//! at its sender only after this match.
+//! - Case A, `order=data`: all receives are posted from the start, so the message is matched at
+//!   once.
+//! - Case B, the receiver is in the message's step: the message is matched at once.
 //! - Case C, the receiver is in an earlier step: the message is *unexpected* (as in MPI) and is
 //!   matched when the receiver enters that step.
 
@@ -37,7 +40,7 @@ fn scaled(ticks: Ticks, noise: f64) -> Ticks {
     if noise == 1.0 { ticks } else { (ticks as f64 * noise).round() as Ticks }
 }
 
-/// The kinds of events; `u32` is an index into [`Simulation::messages`].
+/// The kinds of events. The `u32` is an index into [`Simulation::messages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Send,
@@ -58,7 +61,7 @@ struct Event {
 /// A message that has been sent but not received.
 #[derive(Debug, Clone, Copy)]
 struct InFlight {
-    /// Time of arrival, and the critical path to it.
+    /// Time of arrival, and the critical path to this time.
     arrival: Clock,
     from: u32,
     step: u64,
@@ -71,7 +74,7 @@ struct InFlight {
 #[derive(Debug, Clone, Copy)]
 struct Unexpected {
     step: u64,
-    /// The sender, if it waits for the match (rendezvous).
+    /// The sender, if the sender waits for the match (rendezvous).
     sender: Option<u32>,
 }
 
@@ -87,7 +90,7 @@ struct Rank {
     is_sending: bool,
     /// Sequence number of the first send of the step.
     sequence: u64,
-    /// Arrived messages, by sequence number, that wait for processor and interface.
+    /// Arrived messages that wait for processor and interface, ordered by sequence number.
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     unexpected: Vec<Unexpected>,
 }
@@ -226,8 +229,8 @@ impl Simulation {
         let r = &mut self.ranks[rank];
         let entry = Reverse((event.sequence, slot));
         let is_retry = event.kind == EventKind::Retry(slot);
-        // Ignore a stale retry: the message has been received, or another is first now and has a
-        // retry of its own.
+        // Ignore an outdated retry: the message has been received already, or another message is
+        // first now and has its own retry.
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
@@ -251,7 +254,7 @@ impl Simulation {
         r.processor = started.transmitted(of_bytes(self.overhead_byte.max(self.byte), rest));
         let gap = start.started(scaled(self.gap, noise));
         r.incoming = gap.transmitted(of_bytes(self.byte, rest)).at;
-        // Schedule a retry for the message that is first now.
+        // Schedule a retry for the message that is first in the queue now.
         if is_retry {
             r.waiting.pop();
         }
@@ -273,7 +276,8 @@ impl Simulation {
         }
     }
 
-    /// Matches a message with `order=data`: reduces its data and resumes the rank's blocked send.
+    /// Matches a message with `order=data`: reduces its data, and resumes the rank if its next send
+    /// waited for this data.
     fn match_by_data(&mut self, rank: usize, step: u64, sender: Option<u32>, at: Ticks) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
         let was_blocked = matches!(order.next(rank, steps), Next::Blocked);

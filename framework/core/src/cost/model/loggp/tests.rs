@@ -9,7 +9,8 @@ const MACHINES: [&str; 4] = [
 ];
 
 /// The times of LogGOPSim 76451de in ns, for each machine. The schedules were GOAL files in which a
-/// `calc 0` joins the sends and receives of a rank's step, and those of the next step require it.
+/// `calc 0` depends on all sends and receives of a rank's step, and those of the next step depend
+/// on the `calc 0`.
 const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("gen", 3, 100, [12188, 2198, 4092, 12188]),
     ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -99,8 +100,9 @@ fn ranks_wait_for_other_ranks_steps_only_at_barriers() {
     );
 }
 
-/// A rank sends two messages of 100 bytes in two steps. If they are longer than `rendezvous_bytes`,
-/// the second one starts when the first one is matched, otherwise when it has been sent.
+/// A rank sends a message of 100 bytes in each of two steps. If messages are longer than
+/// `rendezvous_bytes`, the second one starts when the first one is matched, otherwise when the
+/// first one has been sent.
 #[test]
 fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
     let steps = [vec![(0, 1, 100)], vec![(0, 1, 100)]];

@@ -5,8 +5,8 @@ use crate::cost::model::clock::{Ticks, us};
 use crate::cost::model::time_space::TimeKind;
 
 impl Simulation {
-    /// Charges a rank's wait for its own interface before a send: first the bytes of the previous
-    /// message, then the gap between two messages.
+    /// Charges the time in which a rank waits for its own interface before a send: first the bytes
+    /// of the previous message, then the gap between the two messages.
     #[cold]
     pub(super) fn charge_interface(&mut self, rank: usize, until: Ticks) {
         let outgoing = self.ranks[rank].outgoing.at;
@@ -31,7 +31,7 @@ impl Simulation {
         }
         let has_no_known_send = self.progress.has_no_known_send(rank);
         let Some(record) = &mut self.progress.record else { return };
-        // With `order=data`: if the rank has no further send, its current step is that of the
+        // With `order=data`: if the rank has no known send, its current step is that of the
         // received message.
         if has_no_known_send {
             record.enter(rank, message.step);
