@@ -115,8 +115,9 @@ impl Clusters {
         moved
     }
 
-    /// Swaps pairs of clusters with equally many nodes, each cluster at most once, and keeps the
-    /// swaps up to the smallest cut. Returns whether the cut became smaller.
+    /// Swaps pairs of clusters with equally many nodes, each cluster at most once. Keeps those
+    /// first swaps that lead to the smallest cut, and undoes the others. Returns whether the cut
+    /// became smaller.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();

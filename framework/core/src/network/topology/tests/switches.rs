@@ -153,10 +153,10 @@ fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     assert_eq!(ends(1), ends(1));
 }
 
-/// Jouppi et al. give the gain of twisting for an all-to-all, by the largest link load: 1.745 on
-/// 4x4x8 and 1.391 on 4x8x8. In the untwisted torus, the long ring has the largest load: with 8
-/// nodes, a message has 2 hops on average, half of them in each direction. In the twisted torus,
-/// all directions share all hops equally.
+/// Jouppi et al. give the gain of the twist for an all-to-all: 1.745 on 4x4x8 and 1.391 on 4x8x8.
+/// It is the ratio of the largest link loads without and with the twist. In the untwisted torus,
+/// the long ring has the largest load: with 8 nodes, a message has 2 hops on average, half of them
+/// in each direction. In the twisted torus, all directions share all hops equally.
 #[test]
 fn a_twisted_torus_gains_as_much_as_tpu_v4() {
     for (sides, gain) in [("4x4x8", 1.745), ("4x8x8", 1.391)] {
