@@ -116,8 +116,8 @@ fn cycle(mut dependencies: Dependencies) -> Dependencies {
     }
 }
 
-/// Collects the paths among tokens. Paths in braces after a path start with it. Code that is only
-/// compiled for tests or documentation is skipped.
+/// Collects the paths in a sequence of tokens. Paths in braces after a path start with that path.
+/// Code that is only compiled for tests or documentation is skipped.
 fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
     let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
     let mut tokens = tokens.into_iter().peekable();

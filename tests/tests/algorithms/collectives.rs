@@ -303,7 +303,8 @@ fn cyclic_exchange_has_the_costs_of_table_2_and_shares_no_link() {
     assert!(shared > 0.0);
 }
 
-/// On powers of two, the sets of Bruck's algorithm are the dimensions of the hypercube.
+/// On powers of two, each step of Bruck's algorithm sends half of the blocks, as an exchange along
+/// a dimension of a hypercube does.
 #[test]
 fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
     for row in run(&["torus:8x8".to_owned(), "mesh:4x32".to_owned()], "bruck", "uniform:1") {

@@ -90,7 +90,7 @@ fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     }
 }
 
-/// Each row has the rounds of a broadcast and of a scatter.
+/// Each row of the table has the rounds of a broadcast and of a scatter.
 #[test]
 fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     let nets = [
@@ -229,7 +229,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
             match algorithm {
                 "rdn-broadcast" => {}
                 "rdn-alltoall" => {
-                    // A mesh with sides of 2 is a hypercube, but does not provide a distance sum.
+                    // A mesh with sides of 2 is a hypercube, but its topology does not provide a
+                    // distance sum.
                     let least = net.distance_sum();
                     assert!(
                         least.is_none_or(|least| words == least),

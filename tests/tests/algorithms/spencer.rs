@@ -45,7 +45,7 @@ fn proved(row: &Record) {
     assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}");
 }
 
-/// Returns rounds, links of the longest circuits, and blocks.
+/// Returns the rounds, the links of the longest circuits, and the blocks of a schedule.
 fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -> (f64, f64, f64) {
     let rows = run(&[topology], &[algorithm], &[workload], &[machine(ports, q)]);
     proved(&rows[0]);
@@ -150,7 +150,7 @@ fn with_one_port_rounds_and_blocks_equal_the_formulas_and_links_exceed_them() {
         costs("ring:27", "torus-broadcast", "broadcast/uniform:720720", "1", 2),
         (3.0, 18.0, 6.0)
     );
-    // n/2 only if the first circuit leads to the neighbour.
+    // The longest circuits take n/2 = 8 links only if the first circuit leads to a neighbour.
     assert_eq!(
         costs("ring:16", "torus-scatter", "scatter/uniform:720720", "1", 1),
         (4.0, 8.0, 15.0)
@@ -162,7 +162,7 @@ fn multiscatter_costs_at_most_the_formulas() {
     let all = |torus, q, k| {
         costs(torus, &format!("torus-multiscatter:cycles={k}"), "uniform:720720", "all", q)
     };
-    // Formula 3.8 gives 20, 56 and 208.
+    // Formula 3.8 of the thesis gives 20, 56 and 208 blocks.
     assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
     assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
     assert_eq!(all("ring:32", 4, 4), (6.0, 22.0, 200.0));

@@ -73,7 +73,7 @@ fn algorithms_share_one_colour_scale() {
     let hot = vt100::Color::Idx(9);
     let arrows =
         |terminal: &Terminal| ["▸", "◂", "▾", "▴"].map(|arrow| terminal.cells(arrow)).concat();
-    // The scale of the algorithm with the highest load.
+    // Both pictures have the scale of the algorithm with the highest load.
     let scale = "messages on a link: 0 ·  1 █  2 █  3 █  4 █";
     terminal.keys("2g6");
     terminal.wait_for("suh-shin on torus:8x8");

@@ -109,7 +109,7 @@ fn replay(document: &Value) -> Totals {
             let path = numbers(&event["path"]).into_iter().skip(1).collect();
             let route = event["path"].is_array().then_some(Route { path, ..Route::default() });
             let local = from == to;
-            // Byte counts are given as they are sent.
+            // A send of byte counts: read its bucket, or the number of bytes for each destination.
             if event["share"].is_object() {
                 let listed: Vec<(u64, u64)> = event["share"]["byte_counts"]
                     .as_array()

@@ -42,7 +42,7 @@ fn a_changed_file_is_another_experiment() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("their file of `m.csv` is `sha256:"));
 }
 
-/// Resumes a run in a folder. Returns exit status and messages.
+/// Runs with `args` in a folder. Returns exit status and messages.
 fn taken_up(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     let mut command = swapmeet(&["run", "--quiet", "--out", "rows.csv"]);
     let output = command.args(args).current_dir(folder).output().unwrap();

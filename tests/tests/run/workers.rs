@@ -202,7 +202,8 @@ fn the_sandbox_refuses_access() {
     }
     let (secret, mark) = (dir.path().join("secret"), dir.path().join("mark"));
     std::fs::write(&secret, "a secret").unwrap();
-    // Each algorithm of the plugin attempts one access, and fails with this reason if it succeeds.
+    // Each algorithm of the plugin attempts one access. If the access succeeds, the algorithm fails
+    // with the reason in this table.
     let reaching = [
         ("writes", "could write a file"),
         ("reads", "could read a file"),

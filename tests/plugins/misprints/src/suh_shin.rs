@@ -5,7 +5,7 @@ use crate::directions::direction;
 use crate::network::{Network, NetworkKind};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
-/// The rule that is used as printed.
+/// The rule that the algorithm follows as it is printed in the paper.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Misprint {
     /// No rule: all are corrected.
@@ -16,12 +16,12 @@ pub(crate) enum Misprint {
     GroupsOfStep1,
     /// 2D torus, Fig. 5, Phase 3: moves along r test the number of the column.
     ColumnInFigure5,
-    /// 2D torus, 3.1.3: columns of the data array are numbers of hops, of which the first four are
-    /// kept.
+    /// 2D torus, 3.1.3: the data array has a column for each number of hops, and the first four
+    /// columns are kept.
     HopsInsteadOfColumns,
 }
 
-/// The algorithm with one rule as printed.
+/// The algorithm with at most one rule as printed.
 pub(crate) struct SuhShin {
     pub name: &'static str,
     pub misprint: Misprint,

@@ -44,7 +44,7 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
     let of = |torus: &str, name: &str, q| {
         costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
     };
-    // n = 4q s with s = (2q+1)^R; n/4 + (s-1)/d blocks.
+    // With n = 4q s and s = (2q+1)^R, the number of blocks is n/4 + (s-1)/d.
     assert_eq!(of("ring:36", "transpose-1d", 1), (5.0, 17.0, 17.0));
     assert_eq!(of("ring:40", "transpose-1d", 2), (3.0, 19.0, 14.0));
     for name in ["transpose-2d", "transpose-2d-anti", "rotate-180", "reflect"] {
@@ -172,8 +172,9 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
             expected,
         );
     };
-    // Formulas 4.25 to 4.27: n/4 + n/12q - 1/3, and n/4 more. If collectors must alternate between
-    // even and odd, it takes 10.67, and twice that 18.67.
+    // Formulas 4.25 to 4.27 for the blocks: n/4 + n/12q - 1/3, and n/4 more for two of the
+    // permutations. If collectors must alternate between even and odd, it takes 10.67, and twice
+    // that 18.67.
     of("rotate-3d-180", (5.0, 29.0, 5.0));
     of("transpose-3d-1", (6.0, 43.0, 9.0));
     of("transpose-3d-2", (6.0, 34.0, 9.0));
@@ -208,7 +209,7 @@ fn the_form_is_the_cheapest_on_the_machine() {
 
 #[test]
 fn balanced_rotations_by_90_degrees_take_the_rounds_and_blocks_of_formula_4_22() {
-    // 2 log_(2q+1)(n/4q) + 1 rounds and n/4 + n/4q - 1 blocks.
+    // The formula gives 2 log_(2q+1)(n/4q) + 1 rounds and n/4 + n/4q - 1 blocks.
     for (n, q, rounds, blocks) in [
         (4, 1, 1.0, 1.0),
         (12, 1, 3.0, 5.0),
@@ -255,9 +256,9 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 
 #[test]
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
-    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle (one link).
-    // The middle of the outer section of a quadrant, n/4 - 2 = 4, is 2 x 4 + 1 links from its image
-    // -1 - 4. With one link for distribution, the total is 11.
+    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle node, over
+    // one link. The middle node of the outer section of a quadrant, n/4 - 2 = 4, is 2 x 4 + 1 links
+    // from its image -1 - 4. With one link for distribution, the total is 11 links.
     assert_eq!(
         costs(
             "ring:24",
@@ -281,8 +282,8 @@ fn translations_meet_their_formulas() {
     assert_eq!(of("torus:12x12x12", "2", 2, ""), (1.0, 6.0, 2.0));
     assert_eq!(of("torus:27x27", "9", 1, ":directions=forward"), (5.0, 26.0, 13.0));
     assert_eq!(of("ring:45", "15", 2, ":directions=both"), (3.0, 34.0, 14.0));
-    // One middle round for different distances. The thesis moves step by step: 7 rounds, 89/3
-    // blocks.
+    // One middle round serves different distances. The thesis moves step by step, in 7 rounds with
+    // 89/3 blocks.
     assert_eq!(of("torus:18x18x18", "3x9x7", 1, ""), (5.0, 27.0, 11.667));
 }
 
