@@ -1,4 +1,5 @@
-//! Digests of input files: a spec has only the name of a file, the digest identifies its content.
+//! Digests of input files. A spec contains only the name of a file; the digest identifies its
+//! content.
 
 use sha2::{Digest, Sha256};
 

@@ -55,7 +55,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
 /// assert_eq!(unreached_end("uniform:8..1MiB*2"), None);
 /// ```
 pub fn unreached_end(text: &str) -> Option<(String, String)> {
-    // Values without a range, and invalid ones, have no end.
+    // Only valid workloads with a range have an end.
     expand(text).ok().filter(|workloads| *workloads != [text])?;
     let spec = Spec::parse("workload", text).ok()?;
     let arg = spec.args().iter().find(|arg| arg.value().contains(".."))?;

@@ -189,8 +189,8 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     (plan, watch)
 }
 
-/// Returns the plans. Each one after the first has the position of its first difference from the
-/// first.
+/// Returns the plans. Each plan after the first has a description of its first difference from the
+/// first plan.
 fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
     let Some((first, watched)) = plans.pop() else { return Vec::new() };

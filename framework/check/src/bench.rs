@@ -79,7 +79,8 @@ impl Bench for Processes {
             .arg(self.limits.time.as_secs_f64().to_string())
             .arg(self.limits.memory.to_string())
             .args((!self.is_sandboxed).then_some(NO_SANDBOX))
-            // In a process group of its own, `kill(0, ..)` of a plugin does not reach the program.
+            // The child has a process group of its own, so that `kill(0, ..)` of a plugin does not
+            // reach the program.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(File::create(&out)?)

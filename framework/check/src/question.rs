@@ -104,8 +104,8 @@ pub enum Answer {
     BadQuestion(String),
     /// The results of one case.
     Ran(Ran),
-    /// The results of several cases: the number of the case, whether another thread was running,
-    /// and the plan.
+    /// The results of several cases. Each entry has the number of the case, whether another thread
+    /// planned at the same time, and the plan.
     Sequence(Vec<(usize, bool, Plan)>),
 }
 
@@ -117,10 +117,11 @@ pub struct Ran {
     pub plans: Vec<Plan>,
     /// Milliseconds of the first plan, including the time of the host.
     pub ms: f64,
-    /// The result with one node of each orbit planned, if the schedule declares a symmetry and
+    /// The result of planning only one node of each orbit, if the schedule declares a symmetry and
     /// there are few nodes.
     pub symmetry: Option<Symmetry>,
-    /// Growth of the process in bytes during the first plan, if the system reports it.
+    /// Growth of the peak memory of the process in bytes during the first plan, if the system
+    /// reports it.
     pub bytes: Option<u64>,
 }
 

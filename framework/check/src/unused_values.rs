@@ -54,8 +54,8 @@ impl UnusedValues {
         }
     }
 
-    /// Removes the unused values of a node that share a value with `values`. Returns whether there
-    /// were any.
+    /// Removes the unused boxes of a node that overlap with `values`. Returns whether there were
+    /// any.
     fn remove(&mut self, node: PlacedNode, values: &[Vec<u64>]) -> bool {
         let Self { layout: Some(layout), unused, .. } = self else { return false };
         let Some(unused) = unused.get_mut(&node.virtual_node) else { return false };

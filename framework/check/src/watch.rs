@@ -27,7 +27,7 @@ pub struct BusiestNode {
     pub node: u64,
     /// Whether the node sends these messages; otherwise it receives them.
     pub sends: bool,
-    /// The other nodes of some of the messages.
+    /// The nodes that receive or send some of these messages at the other end.
     pub peers: Vec<u64>,
 }
 
@@ -249,8 +249,8 @@ fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
-/// Returns a hash of the blocks, treatment and route of a send, independent of the partition into
-/// boxes.
+/// Returns a hash of the blocks, flags and route of a send, which does not depend on the partition
+/// into boxes.
 fn blocks(sent: &Sent<'_>) -> u64 {
     let of = |side, bits: &[u64]| {
         if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }

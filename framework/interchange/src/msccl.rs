@@ -154,11 +154,11 @@ pub struct StepKind {
     pub word: &'static str,
     /// Receives the next message from the peer.
     pub receives: bool,
-    /// Adds the data at its source.
+    /// Adds the data at the source of the step.
     pub adds: bool,
-    /// Writes to its target.
+    /// Writes to the target of the step.
     pub stores: bool,
-    /// Sends what it has received, or otherwise the data at its source.
+    /// Sends what the step has received or added, otherwise the data at its source.
     pub sends: bool,
 }
 

@@ -41,7 +41,7 @@ pub struct Header {
     /// The root of a rooted collective.
     #[serde(default)]
     pub root: Option<u64>,
-    /// The machine; some algorithms plan for it.
+    /// The machine. The plans of some algorithms depend on it.
     #[serde(default)]
     pub machine: String,
     /// The seed of random choices.
@@ -112,7 +112,7 @@ pub struct Send {
     pub after: u64,
     /// Whether the sender keeps a copy.
     pub copy: bool,
-    /// Whether the receiver adds the data to its own.
+    /// Whether the receiver adds the data to its own data.
     pub combine: bool,
     /// Whether the data is at a virtual node of the sender. A node can have several virtual nodes,
     /// each with separate values.

@@ -182,7 +182,8 @@ impl Case {
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
             // A model that needs arrival times requires full planning. Rows must not depend on
-            // other cases, so such cases are planned separately.
+            // which other cases share the schedule, so cases with such a model do not share it with
+            // the others.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }

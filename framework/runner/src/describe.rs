@@ -97,8 +97,8 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => ask(command, file)?,
     };
-    // A file that is still being written cannot be recognized later, so its description is not
-    // cached.
+    // If a file is still being written, its metadata may not show later changes, so its description
+    // is not cached.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
         // A failure to write the cache only costs time.

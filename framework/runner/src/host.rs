@@ -31,8 +31,8 @@ mod table;
 
 pub use comparison::compare_symmetry;
 
-/// Values that a plugin may request while it plans. A plan does not depend on values that it has
-/// not requested.
+/// Values that a plugin may request while it plans. A plan does not depend on values that the
+/// plugin has not requested.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlanInputs {
     /// Bytes per block for uniform sizes, otherwise bytes of the largest block.
@@ -75,7 +75,8 @@ impl Requested {
         self.byte_us |= other.byte_us;
     }
 
-    /// Returns whether a plan with these requests is the same for `a` and `b`.
+    /// Returns whether `a` and `b` agree in all requested values, so that the same plan is valid
+    /// for both.
     pub fn same_plan(self, a: PlanInputs, b: PlanInputs) -> bool {
         (!self.bytes || a.block_bytes == b.block_bytes)
             && (!self.ports || a.ports == b.ports)

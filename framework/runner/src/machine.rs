@@ -7,7 +7,7 @@ use swapmeet_core::delivery::collective::BlockSizes;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::{InputDigest, Matrix};
 
-/// A machine with the content of its files, and these files.
+/// A machine with the content of its files, and the digests of these files.
 pub type LoadedMachine = (Machine, Vec<InputDigest>);
 
 /// Reads the file that the machine names, if any. The error states what is wrong with the file.

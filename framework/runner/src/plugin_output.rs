@@ -3,7 +3,8 @@
 /// Prefix of the host's own lines about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 
-/// Returns whether a line does not explain why a process ended, such as a line of a Rust backtrace.
+/// Returns whether a line, such as a line of a Rust backtrace, does not explain why a process
+/// ended.
 pub fn is_backtrace(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {

@@ -111,8 +111,8 @@ fn plan_and_price(
             return Ended { rows: vec![open[0]], ..Ended::default() };
         }
     };
-    // A model that needs the whole schedule requires full planning. Rows must not depend on the
-    // other cases, so such cases are planned separately.
+    // A model that needs the sends of all nodes requires full planning. Rows must not depend on the
+    // other cases of the group, so cases with such a model are planned separately from the others.
     let evaluators = open
         .iter()
         .map(|i| {

@@ -177,10 +177,10 @@ pub enum DistributionKind {
     Exponential,
     /// Log-normal: the logarithm of a size has a normal distribution.
     Lognormal,
-    /// A power law from a smallest size on. From a cv of about 1 on, the variance depends on sizes
-    /// so rare that most samples have none of them and vary less.
+    /// A power law that begins at a smallest size. If cv is about 1 or larger, the variance depends
+    /// on sizes so rare that most samples have none of them and vary less.
     Pareto,
-    /// One in ten is large, the others are small; cv is at most 3.
+    /// One in ten sizes is large, the others are small; cv is at most 3.
     Bimodal,
 }
 

@@ -178,14 +178,14 @@ struct Permutation {
 
 #[derive(Debug)]
 enum Map {
-    /// For each of the first axes of the image, the axis from which it is taken and whether it is
-    /// negated.
+    /// For each axis of the image: the axis from which its coordinate is taken, and whether the
+    /// coordinate is negated. Axes after the end of the list keep their coordinates.
     Axes(Vec<(usize, bool)>),
     /// All axes are negated.
     Reflect,
     /// Distances added to the axes; a single distance is added to all axes.
     Translate(Vec<i64>),
-    /// A multiple of y that is added to x: this number times y.
+    /// The factor of a shear: this number times y is added to x.
     Shear(i64),
 }
 

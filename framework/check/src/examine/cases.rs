@@ -122,7 +122,7 @@ impl Examiner<'_> {
     }
 
     /// Runs some of the cases, of all sizes and collectives, in one process: state that one problem
-    /// leaves behind must not change the next.
+    /// leaves behind must not change the schedule of the next problem.
     fn examine_sequence(&mut self) -> io::Result<()> {
         /// The number of cases: large enough to find state that is kept between problems, small
         /// enough to be fast.

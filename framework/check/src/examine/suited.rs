@@ -15,9 +15,9 @@ pub(super) fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
-/// How well a small machine shows faults that stay hidden if all sides are 2 or equal. Best are
-/// machines with an odd side; among these, those with enough nodes, then those with different
-/// sides, then those with few nodes.
+/// How well a small machine reveals faults that stay hidden if all sides are 2 or equal. Machines
+/// with an odd side are best; among these, machines with enough nodes, then machines with different
+/// sides, then machines with few nodes.
 pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);
 
 /// Returns the unevenness of a machine; `None` if it is too large or all its sides are at most 2.

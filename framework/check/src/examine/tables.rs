@@ -1,4 +1,4 @@
-//! Checks of the tables beyond those of the loader.
+//! Checks of the tables that the loader does not make.
 
 use crate::about::{About, AlgorithmAbout};
 use crate::report::Finding;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 /// Writes a document.
 pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    // The attributes of the algorithm follow from its GPUs.
+    // Derive the attributes of the algorithm from its GPUs.
     let channels = program
         .gpus
         .iter()

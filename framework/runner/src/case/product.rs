@@ -56,7 +56,7 @@ impl Product {
         let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
         let own = own_machines(&experiment.own_machines)?;
         let machines = all(&experiment.machines, |t| with_files(t, machine_among(t, &own)?))?;
-        // Rows of equal specs could not be told apart.
+        // Refuse duplicates, because rows of equal specs could not be distinguished.
         refuse_duplicates(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
         refuse_duplicates(
             &experiment.algorithms,

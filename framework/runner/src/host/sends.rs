@@ -47,7 +47,8 @@ fn label(send: &SwmBlocks) -> String {
 
 impl Host<'_> {
     /// # Safety
-    /// Everything that the send points to must be readable for the counts next to it.
+    /// Each pointer in the send must be null or point to as many readable values as the count next
+    /// to it states.
     pub(super) unsafe fn send_blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
         if let Some(labels) = &self.labels {
             *labels.borrow_mut() = label(send);

@@ -16,7 +16,7 @@ use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
 use swapmeet_core::network::symmetry::Symmetry;
 
-/// The table without its context pointer.
+/// The table of functions. Its context pointer is set for each call of the plugin.
 pub(super) const TABLE: SwmHost = SwmHost {
     size: size_of::<SwmHost>() as u32,
     reserved: 0,

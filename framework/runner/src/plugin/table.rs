@@ -111,8 +111,8 @@ impl Algorithm {
         // SAFETY: a table's texts live as long as the plugin.
         let read =
             |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
-        // A table without a name and `plan` carries a message: the SDK's panic while it described
-        // the algorithm.
+        // A table with neither a name nor `plan` carries a message: the SDK has panicked while it
+        // described the algorithm.
         let name = read(table.name, "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title, "title")?);
@@ -231,7 +231,7 @@ pub(super) fn check_algorithm_name(name: &str) -> Result<(), String> {
     Err(format!("its name is `{}`, expected lower-case letters, digits and hyphens", excerpt(name)))
 }
 
-/// Returns the error for a table that is smaller than that of any version.
+/// Returns the error for a table that is smaller than the table of any version.
 fn small<T: Growing>(size: usize) -> String {
     format!("its table has {size} bytes, expected at least {}", T::SIZE_1_0)
 }

@@ -23,8 +23,9 @@ pub(crate) struct Child {
     socket: UnixStream,
     /// Received bytes that have not been returned as lines.
     lines: Lines,
-    /// Pipe for the child's output, until all writers are closed. It is read here and not by a
-    /// thread, because a process started by a plugin may keep it open forever.
+    /// Pipe for the child's output; `None` after all writers are closed. The pipe is read in this
+    /// thread and not in a thread of its own, because a process started by a plugin may keep it
+    /// open forever.
     pipe: Option<PipeReader>,
     pub(crate) printed: Printed,
     /// The current step of the child.

@@ -25,7 +25,7 @@ pub enum Mechanism {
 }
 
 impl Mechanism {
-    /// Returns the first version of Linux that has it.
+    /// Returns the first version of Linux that has the mechanism.
     pub fn since(self) -> &'static str {
         match self {
             Self::Landlock(..=2) => "5.13",

@@ -1,9 +1,9 @@
 //! The system calls that a plugin may use: a list of those that schedules and the runtimes of Rust,
 //! C, C++ and Go need. Every other call fails with `EPERM`.
 //!
-//! Landlock decides which files may be opened, so the calls that open and look at files are allowed.
-//! Calls that change files by name or descriptor are not: Landlock does not cover modes, owners,
-//! times and attributes.
+//! Landlock decides which files may be opened, so the calls that open and look at files are
+//! allowed. Calls that change files by name or descriptor are not allowed, because Landlock does
+//! not cover modes, owners, times and attributes.
 
 use super::trace;
 use seccompiler::{
@@ -24,7 +24,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_mprotect,
     libc::SYS_mremap,
     libc::SYS_munmap,
-    // Threads. `clone3` is refused by a filter of its own.
+    // Threads. A separate filter refuses `clone3`.
     libc::SYS_clone3,
     libc::SYS_exit,
     libc::SYS_exit_group,

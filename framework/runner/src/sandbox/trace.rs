@@ -1,6 +1,7 @@
-//! Names the system calls that the sandbox refuses, for authors of plugins: with
-//! `SWAPMEET_SANDBOX_TRACE=1`, a refused call raises SIGSYS, and the handler here prints it to
-//! standard error. The call then fails with `EPERM`, as without the variable.
+//! Reports the system calls that the sandbox refuses, for authors of plugins. With
+//! `SWAPMEET_SANDBOX_TRACE=1`, a refused call raises SIGSYS, and the signal handler in this module
+//! prints the name of the call to standard error. The call then fails with `EPERM`, as it does
+//! without the variable.
 
 use std::ffi::{c_int, c_void};
 
@@ -16,8 +17,8 @@ macro_rules! names {
     ($($call:ident)*) => { &[$((libc::$call, stringify!($call))),*] };
 }
 
-/// Refused calls that a plugin may use without its author's knowledge. Others are printed as
-/// numbers.
+/// Names of refused calls that a plugin may use without its author's knowledge. Other calls are
+/// printed as numbers.
 const NAMES: &[(i64, &str)] = names![
     SYS_accept4 SYS_bind SYS_bpf SYS_capget SYS_capset SYS_chroot SYS_clone SYS_connect
     SYS_copy_file_range SYS_execve SYS_execveat SYS_fallocate SYS_fchmod SYS_fchmodat SYS_fchown
@@ -47,7 +48,7 @@ const OLD_NAMES: &[(i64, &str)] = names![
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_NAMES: &[(i64, &str)] = &[];
 
-/// Installs the handler. Returns whether this architecture has one.
+/// Installs the signal handler. Returns whether there is one for this architecture.
 pub(super) fn install() -> bool {
     if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
         return false;

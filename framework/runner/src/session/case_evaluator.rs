@@ -80,7 +80,8 @@ impl<'a> CaseEvaluator<'a> {
 
     /// Returns how long the evaluator may take until it is set aside.
     fn time_until_deferred(&self) -> Option<Duration> {
-        /// An evaluator may always take this time: less is no reason to plan its case again.
+        /// An evaluator may always take this time. It is too short to be a reason for planning a
+        /// case again.
         const LEAST: Duration = Duration::from_secs(1);
         /// An evaluator may take this multiple of the time of everything else.
         const MOST: u32 = 4;

@@ -155,8 +155,8 @@ impl Worker {
         }
     }
 
-    /// Waits for the next event. The worker itself enforces `limit` per case. The parent kills it
-    /// if it is still running 25 % and 2 s later.
+    /// Waits for the next event. The worker itself enforces `limit` per case. If it is still
+    /// running 25 % and 2 s after the limit, the parent kills it.
     pub(crate) fn next_event(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> WorkerEvent {
         loop {
             // Cancellation comes first, so that a plugin that prints without end cannot delay it.
@@ -266,7 +266,8 @@ impl Worker {
         }
     }
 
-    /// Kills a worker whose socket carried something other than a reply: the plugin wrote to it.
+    /// Kills a worker because its socket carried something other than a reply, which the plugin
+    /// must have written.
     fn protocol_error(&mut self, why: &str) -> WorkerEvent {
         self.child.kill();
         WorkerEvent::Crashed(invalid_reply(why))

@@ -46,7 +46,8 @@ pub type StartObserver =
 /// A kind of observer that jobs can request by name.
 pub struct ObserverKind {
     pub name: &'static str,
-    /// The maximum size of a value that it sends, in bytes: one of [`max_bytes`](crate::max_bytes).
+    /// The maximum size of a value that the observer sends, in bytes: one of
+    /// [`max_bytes`](crate::max_bytes).
     pub max_value_bytes: usize,
     /// Creates an observer for a case.
     pub start: StartObserver,
@@ -249,7 +250,7 @@ impl WorkerState {
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows, mut asked) = (0, Vec::new(), Requested::default());
-        // An observer follows each plan, so cases that are planned again would confuse it.
+        // An observer receives every plan of the job, so no case may be set aside and planned again.
         let pricing = match (observer.needs_times(), &job.observation) {
             (false, _) => Pricing::Off,
             (true, Some(_)) => Pricing::Together,
