@@ -1,20 +1,20 @@
-//! `circuit`: synchronous rounds of circuits, several of which a directed link carries at a time.
+//! `circuit`: synchronous rounds of circuits. A directed link carries several circuits at a time.
 //!
-//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2): a start-up; switching over the h
-//! links of the longest circuit; and the largest transmission of a circuit with L bytes that shares
-//! some link with k - 1 others. `startup_us` is alpha, `hop_us` delta, `byte_us` tau. Sharing adds
-//! `contention_us` to the longest message's L tau.
+//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2). This is the sum of a start-up,
+//! of switching over the h links of the longest circuit, and of the largest transmission time of a
+//! circuit, which has L bytes and shares some link with k - 1 others. `startup_us` is alpha,
+//! `hop_us` delta, `byte_us` tau. Sharing adds `contention_us` to the longest message's L tau.
 //!
 //! A link carries at most `virtual_channels` (q) circuits, and so does a port: with one port a node
 //! can send to q others in a round, which share the port like a link (section 3.1). A step that
 //! needs more is run in several rounds ([`super::rounds`]), each with a start-up, the switching and
 //! transmission of its circuits, and a barrier.
 //!
-//! If rounds are not arranged (only ports are short, or there are too many circuits), each round is
-//! charged the switching of the longest circuit of the step. All rounds together are charged the
-//! transmission of the most multiplexed circuit, or of the busiest node's bytes through its ports
-//! if that is more. A single round is charged the transmission of the circuit that shares links or
-//! ports with most others, as an arranged one.
+//! Rounds are not arranged if only the ports have too little capacity, or if there are too many
+//! circuits. Each round is then charged the switching of the longest circuit of the step. All
+//! rounds together are charged the transmission of the most multiplexed circuit, or of the busiest
+//! node's bytes through its ports if that is more. If there is only one round, it is charged as an
+//! arranged one: the transmission of the circuit that shares links or ports with most others.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{
@@ -57,7 +57,7 @@ parameters! {
 }
 
 impl Model for Circuit {
-    /// Rounds are arranged from individual messages.
+    /// Individual messages are needed to arrange rounds.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -142,9 +142,9 @@ impl StepModel for Circuit {
     }
 }
 
-/// Returns the time of the circuit that shares its ports with most others, in loads at the
-/// machine's bandwidth: with p ports and k circuits at a node, each circuit takes k / p times as
-/// long. 0 if no port is shared.
+/// Returns the largest time of a circuit that shares its ports, in loads at the machine's
+/// bandwidth: with p ports and k circuits at a node, each circuit takes k / p times as long. 0 if
+/// no port is shared.
 fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLimit) -> f64 {
     let most = step.facts.max_sends.max(step.facts.max_receives);
     if ports.at_most(most) == most {
@@ -167,7 +167,7 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLim
 
 /// Returns the time for a load of 1 on the slowest link of a message.
 fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
-    // Ranks of one node have no link; they use the machine's bandwidth.
+    // Between ranks of one node there is no link; use the machine's bandwidth.
     if topology.bandwidths().is_none() || t.hops == 0 {
         return 1.0;
     }
@@ -186,7 +186,8 @@ mod tests {
     use crate::cost::model::test_steps::cost;
 
     /// The closed form of Spencer, chapter 2, for ports: with p ports and k circuits at a node,
-    /// each takes k / p times as long, whether or not other circuits of the step run in turns.
+    /// each circuit takes k / p times as long, whether or not other circuits of the step need
+    /// several rounds.
     #[test]
     fn circuits_share_ports_as_they_share_links() {
         let us = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
@@ -200,15 +201,16 @@ mod tests {
             assert!((us - expected).abs() < 1e-9, "{ports}: {us}");
         }
         assert_eq!(us("fully-connected:5", "virtual_channels=4,ports=all", &sends), 100.0);
-        // The same circuits on one link, and at a receiver.
+        // The same sizes, with all circuits on one link and with all circuits at one receiver.
         let through = sends.map(|(_, to, bytes)| (0, to + 1, bytes));
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &gathered), 400.0);
-        // A longer circuit shares the port of its receiver with one other.
+        // A longer circuit shares the port of its receiver with one other circuit.
         let longer = [&sends[..], &[(3, 4, 350)]].concat();
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &longer), 700.0);
-        // Elsewhere, five circuits on a link take two turns. The four are still in one.
+        // Elsewhere, five circuits on a link need two rounds. The four circuits of node 0 are still
+        // in one round.
         let crossing = (0..5).map(|i| (10 + i, 15 + i, 1));
         let turns: Vec<_> = sends.into_iter().chain(crossing).collect();
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);

@@ -1,14 +1,15 @@
-//! `flat`: flat machines (Liu, Wang & Prasanna, section 2). Only the ends of a message cost time;
-//! the network is never the bottleneck.
+//! `flat`: flat machines (Liu, Wang & Prasanna, section 2). A message costs time only at its sender
+//! and its receiver; the network is never the bottleneck.
 //!
 //! Each phase of a schedule is a *stage*. At the start of a stage, every node composes (rearranges)
 //! the data that it will send in the stage, `rearrange_byte_us` per byte, including data for
 //! itself. When all nodes have done so, each works through its own messages in the order of the
-//! schedule, without waiting for other nodes' steps. A node receives as many messages at a time as
-//! it has ports, so that contention at nodes is simulated. There is a barrier between two stages.
+//! schedule, without waiting for other nodes' steps. A node receives at most as many messages at a
+//! time as it has ports, so that contention at nodes is simulated. There is a barrier between two
+//! stages.
 //!
-//! [`stage`] describes the cost of a message at either end. A node reduces what it received in a
-//! step (`reduce_byte_us` per byte) when all of it has arrived.
+//! [`stage`] describes the cost of a message at its sender and its receiver. A node reduces what it
+//! received in a step (`reduce_byte_us` per byte) when all of it has arrived.
 //!
 //! The parts of time are those along the critical path: transmission is `byte_us` and
 //! `copy_byte_us`, rearrangement is composing, and contention is waiting for a receiver's port or a
@@ -123,12 +124,13 @@ impl Flat {
 }
 
 impl Model for Flat {
-    /// The order of messages and the local copies matter.
+    /// The evaluator needs the order of messages and the local copies.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
 
-    /// In blocking mode a node has received everything of a step before it continues.
+    /// Only in nonblocking mode: in blocking mode a node has received everything of a step before
+    /// it continues.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -161,13 +163,14 @@ impl Model for Flat {
 }
 
 impl Stage {
-    /// Simulates the stage from `start`, when all data is composed, and returns the end of the last
-    /// node. `compose`: received data is composed for the next stage at once (nonblocking mode).
+    /// Simulates the stage from `start`, when all data is composed, and returns the time at which
+    /// the last node ends. With `compose`, received data is composed for the next stage during this
+    /// one (nonblocking mode).
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         self.run_with(machine, start, compose, None)
     }
 
-    /// The same with time-space accounting.
+    /// Does the same as [`Stage::run`], with time-space accounting.
     fn run_with(
         &self,
         machine: &Flat,
@@ -220,7 +223,7 @@ impl Stages {
         }
     }
 
-    /// Enters a phase, and simulates the previous stage if it was another phase.
+    /// Enters a phase. If the previous stage belongs to another phase, simulates that stage first.
     fn enter_phase(&mut self, phase: u32) {
         if self.phase.replace(phase).is_some_and(|previous| previous != phase) {
             let early = self.machine.composes_early();
@@ -233,7 +236,7 @@ impl Stages {
         }
     }
 
-    /// Simulates the current stage and returns its end. `compose`: as in [`Stage::run`].
+    /// Simulates the current stage and returns its end. `compose` is that of [`Stage::run`].
     fn end_of_stage(&mut self, compose: bool) -> Clock {
         let composing = self
             .stage

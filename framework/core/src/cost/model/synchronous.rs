@@ -25,8 +25,9 @@ pub(super) struct StepCost {
 }
 
 impl StepCost {
-    /// Returns the larger of this cost and the injection of the busiest node's bytes, at `unit_us`
-    /// per unit of load. The longest message's bytes are transmission, other messages' contention.
+    /// Returns the larger of this cost and the time in which the busiest node's bytes are injected,
+    /// at `unit_us` per unit of load. The bytes of the longest message count as transmission, the
+    /// bytes of other messages as contention.
     fn or_injected(self, facts: &StepFacts, unit_us: f64) -> Self {
         let node = facts.max_injected_load as f64 * unit_us;
         let transmission =
@@ -40,10 +41,10 @@ impl StepCost {
 word_enum! {
     /// The bytes that nodes rearrange.
     pub(super) enum Rearrangement {
-        /// Those that the schedule declares. Algorithms follow their papers in what they declare.
+        /// The bytes that the schedule declares. Each algorithm declares what its paper charges.
         Declared = "declared",
-        /// Those of every message with more than one block: the sender gathers them, the receiver
-        /// scatters them.
+        /// The bytes of every message with more than one block: the sender gathers them, the
+        /// receiver scatters them.
         Packed = "packed",
     }
 }
@@ -94,7 +95,7 @@ pub(super) struct CommonCosts {
 
 impl CommonCosts {
     /// Returns a lower bound from start-ups, transmission, barriers and reductions. `network_us` is
-    /// the bound on transmission through the network, `kind` the argument for it.
+    /// the bound on transmission through the network, and `kind` is the argument for this bound.
     pub(super) fn lower_bound(
         &self,
         topology: &dyn Topology,
@@ -135,15 +136,15 @@ pub(super) struct Synchronous<M> {
     packs: bool,
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
-    /// `None` until anything is reduced.
+    /// The time of reductions; `None` until anything is reduced.
     reduction: Option<f64>,
     /// Largest number of simultaneous messages of a node.
     max_simultaneous: u64,
     /// Largest number of circuits on a link.
     max_circuits: u64,
-    /// Created when a step first needs it.
+    /// The arranger is created when a step first needs it.
     arranger: Option<Arranger>,
-    /// Whether a step had too many circuits to arrange, so that `rounds` is a lower bound.
+    /// Whether some step had too many circuits to arrange, so that `rounds` is only a lower bound.
     at_least: bool,
     /// Whether routes are chosen at random.
     has_random_routes: bool,
@@ -178,8 +179,8 @@ impl<M: StepModel> Synchronous<M> {
         self.common_costs.ports.rounds(messages.div_ceil(self.common_costs.channels.unwrap_or(1)))
     }
 
-    /// Returns the rounds for the circuits of a step; `at_ports` if no link has more circuits than
-    /// virtual channels.
+    /// Returns the rounds for the circuits of a step. If no link has more circuits than virtual
+    /// channels, their number is `at_ports`.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -345,7 +346,7 @@ mod tests {
 
     const MODELS: [&str; 3] = ["wormhole", "circuit", "store-and-forward"];
 
-    /// Returns the transmission and contention of a step.
+    /// Returns the transmission and the contention of a step.
     fn of_bytes(topology: &str, machine: &str, sends: &[(u32, u32, u64)]) -> [f64; 2] {
         let parts = cost(topology, &format!("free:{machine}"), &[sends]).parts;
         [parts.transmission, parts.contention].map(Option::unwrap)
@@ -371,7 +372,7 @@ mod tests {
                 [40.0, 0.0],
                 "{model}: links take as long"
             );
-            // Injection is slower than a link: first for one message, then for two.
+            // Injection is slower than a link: first with one message, then with two.
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..1]), [50.0, 0.0], "{model}");
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..2]), [50.0, 50.0], "{model}");
             // The same limit holds for receiving.
@@ -380,8 +381,8 @@ mod tests {
         }
     }
 
-    /// In two tiers, routes within a group have two links with a latency of 0.25 hops; routes
-    /// between groups have two links of one hop.
+    /// In a network with two tiers, routes within a group have two links with a latency of 0.25
+    /// hops each; routes between groups have two links with a latency of one hop each.
     #[test]
     fn links_cost_their_own_latencies() {
         let step = [(0, 1, 8), (4, 5, 8)];
@@ -400,13 +401,14 @@ mod tests {
             );
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
-        // Circuits in rounds: two share a link; the first round has one between groups.
+        // Circuits are run in two rounds, because two of them share a link. The first round has a
+        // circuit between groups.
         let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
         let rounds = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);
         assert_eq!(rounds.parts.propagation, Some(10.0));
     }
 
-    /// Ranks 0 to 3 are at node 0, 4 to 7 at node 1, of a ring of four.
+    /// On a ring of four nodes, ranks 0 to 3 are at node 0 and ranks 4 to 7 at node 1.
     #[test]
     fn ranks_of_a_node_share_its_ports_and_injection() {
         let across = [(0, 4, 1000), (1, 5, 1000)];

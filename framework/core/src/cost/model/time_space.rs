@@ -1,4 +1,4 @@
-//! Time-space records: what each rank spends its time on, step by step.
+//! Time-space records: how each rank spends its time, step by step.
 //!
 //! An entry has the times at which a rank entered a step, had posted its sends, had waited for its
 //! peers and ended the step, and a breakdown by [`TimeKind`]. A record is made only if it is
@@ -8,12 +8,12 @@
 //! rank are joined into one entry ([`TimeSpace::steps_per_entry`]); sums stay the same.
 //!
 //! Models charge time in order: each charge covers the time since the previous one. So the kinds of
-//! time of a rank always add up to its end.
+//! time of a rank always add up to the time at which it ends.
 
 use super::Parts;
 
 /// The kinds of a rank's time: the parts of a completion time, in their order, and waiting for a
-/// peer. The critical path has no such wait, because it follows the peer.
+/// peer. A completion time has no such wait, because the critical path continues at the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeKind {
     /// The start-up of a message that is sent or received.
@@ -49,16 +49,17 @@ impl TimeKind {
 /// A rank's time in one step, or in several consecutive steps. All times are in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
-    /// Number of the first step, from 1. Steps in which nothing is sent do not count.
+    /// Number of the first step, from 1. Steps in which nothing is sent are not counted.
     pub first_step: u64,
     /// Number of the last step.
     pub last_step: u64,
     /// When the rank entered the step and posted its receives. With `order=data`, when it had made
-    /// the sends of the previous steps.
+    /// all sends of the previous steps.
     pub posted: f64,
     /// When the rank had made its sends.
     pub started: f64,
-    /// Until when the rank waited for peers; equal to `started` if it did not wait after that.
+    /// When the rank last ended a wait for a peer; equal to `started` if it did not wait after
+    /// that.
     pub waited: f64,
     /// When the rank ended the step and its barrier.
     pub ended: f64,
@@ -69,7 +70,7 @@ pub struct Entry {
 /// A time-space record with a bounded number of entries.
 #[derive(Debug, Clone)]
 pub struct TimeSpace {
-    /// The only rank that is recorded, if it is only one.
+    /// The only recorded rank; `None` if all ranks are recorded.
     only: Option<usize>,
     max_entries: usize,
     ranks: Vec<Vec<Entry>>,
@@ -97,7 +98,8 @@ impl TimeSpace {
         self.ranks.len()
     }
 
-    /// Returns the number of steps per entry. Steps without messages of the rank are left out.
+    /// Returns the number of steps per entry. An entry has no data of steps in which the rank has
+    /// no messages.
     pub fn steps_per_entry(&self) -> u64 {
         1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX)
     }
@@ -106,7 +108,8 @@ impl TimeSpace {
         self.only.is_none_or(|only| only == rank)
     }
 
-    /// Begins the entry of a step (from 0), unless the rank has reached it already.
+    /// Begins the entry of a step (from 0), unless the rank has an entry for this step or a later
+    /// one.
     #[cold]
     pub(super) fn enter(&mut self, rank: usize, step: u64) {
         let (step, doublings) = (step + 1, self.doublings);
@@ -184,13 +187,13 @@ impl TimeSpace {
         self
     }
 
-    /// Returns the only rank that is recorded, if it is only one.
+    /// Returns the only recorded rank; `None` if all ranks are recorded.
     pub(super) fn only(&self) -> Option<usize> {
         self.only
     }
 
-    /// Replaces the ranks: each new rank has the entries of the old rank that `of` names for it.
-    /// `only` is the new rank to record, if it is only one.
+    /// Replaces the ranks. For each new rank, `of` has the number of the old rank whose entries are
+    /// copied. `only` is the new rank to record, if only one is recorded.
     pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
         let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
@@ -239,7 +242,7 @@ mod tests {
     use super::*;
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
-    /// Returns the entries of a rank: the four times, and the breakdown in the order of
+    /// Returns the entries of a rank, rounded: the four times, and the breakdown in the order of
     /// [`TimeKind`].
     fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; TIME_KINDS])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
@@ -255,8 +258,8 @@ mod tests {
             .collect()
     }
 
-    /// Rank 0 sends 100 bytes to 1, which forwards them to 2. A start-up takes 3, the latency 2, a
-    /// byte 0.5. A receiver first waits for the start-up of its peer.
+    /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. A start-up takes 3, the
+    /// latency 2, a byte 0.5. A receiver first waits for the start-up of its peer.
     #[test]
     fn fluid_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -274,8 +277,8 @@ mod tests {
         assert_eq!(rounded(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
     }
 
-    /// Two ranks send 100 bytes each to a third at the same time. Its injection link takes 100 for
-    /// both; half of that is contention.
+    /// Two ranks send 100 bytes each to a third rank at the same time. Its injection link takes 100
+    /// for both messages together; half of that is contention.
     #[test]
     fn fluid_separates_contention_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];
@@ -290,8 +293,8 @@ mod tests {
         }
     }
 
-    /// Rank 0 sends 100 bytes to 1, which forwards them: o = 2, L = 8, G = 0.5 for each byte after
-    /// the first.
+    /// Rank 0 sends 100 bytes to rank 1, which forwards them: o = 2, L = 8, G = 0.5 for each byte
+    /// after the first.
     #[test]
     fn loggp_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -337,10 +340,10 @@ mod tests {
         }
     }
 
-    /// Two ranks exchange 100 bytes on a flat machine: rearrangement 10, start-ups of 3 at either
-    /// end, copying 25 and transmission 50 each way. In blocking mode each rank sends, then
-    /// receives what has arrived in the meantime. In nonblocking mode an engine copies while the
-    /// processor waits.
+    /// Two ranks exchange 100 bytes on a flat machine. Rearrangement takes 10. Each message takes a
+    /// start-up of 3 at its sender and another of 3 at its receiver, copying 25 at each, and
+    /// transmission 50. In blocking mode each rank sends, then receives what has arrived in the
+    /// meantime. In nonblocking mode an engine copies while the processor waits.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];
@@ -412,7 +415,8 @@ mod tests {
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
-                // Over all ranks: the values of the record are those of the row.
+                // Over all ranks: the ends and the completion time of the record are those of the
+                // result row.
                 let ends = (0..record.ranks()).map(|rank| record.charged_until(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
                 assert!(

@@ -2,7 +2,7 @@
 //!
 //! A step costs `ts + L tc + h tl`, where L is the size of the longest message and h the number of
 //! links of the longest route (Suh & Shin, section 2). There is a barrier `tb` between steps, and
-//! `rho` for each byte that the fullest node rearranges (3.1.4).
+//! each byte that the fullest node rearranges costs `rho` (3.1.4).
 //!
 //! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary
 //! & Fox, section 2), with beta_sat = beta / `free_contention`. In that paper all messages of a

@@ -1,8 +1,9 @@
 //! Time-space accounting of `flat`.
 //!
 //! Times are charged while nodes work through the messages of a stage. An idle processor waits for
-//! the message that it handles next: first for its sender (peer), then for engines and ports
-//! (contention), and while it is copied and crosses the network (transmission).
+//! the message that it handles next. The wait is charged as peer until the sender has started the
+//! message. After that, the time in which the message waits for engines and ports is contention,
+//! and the time in which it is copied and crosses the network is transmission.
 
 use crate::cost::model::clock::{Clock, Ticks, us};
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
@@ -10,13 +11,13 @@ use crate::cost::model::time_space::{TimeKind, TimeSpace};
 /// The times of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CrossingTimes {
-    /// When the sender had started it.
+    /// When the sender had started the message.
     pub started: Ticks,
-    /// When it was ready to cross.
+    /// When the message was ready to cross.
     pub ready: Ticks,
-    /// The duration of its copying at the sender.
+    /// The duration of copying the message at the sender.
     pub copying: Ticks,
-    /// When it began to cross.
+    /// When the message began to cross.
     pub crossing: Ticks,
     pub arrived: Ticks,
 }
@@ -24,7 +25,7 @@ pub(super) struct CrossingTimes {
 #[derive(Debug)]
 pub(super) struct Accounting {
     record: TimeSpace,
-    /// The schedule's numbers of the steps so far in which anything was sent.
+    /// The steps so far in which anything was sent, by the numbers that the schedule gives them.
     steps: Vec<u64>,
     /// Duration of the barriers before the stage, which clocks do not include.
     barriers_us: f64,
@@ -47,8 +48,8 @@ impl Accounting {
     }
 
     /// Begins a stage with this number of messages and this first step. The previous stage ended at
-    /// `ended`. Then follow a barrier, and the composing of each node until the last node is ready
-    /// at `start`.
+    /// `ended`. A barrier follows, and then each node composes its data. At `start` the last node
+    /// has finished composing.
     pub(super) fn begin_stage(
         &mut self,
         (messages, first_step): (usize, Option<u64>),
@@ -93,7 +94,7 @@ impl Accounting {
         self.record.sent(node as usize);
     }
 
-    /// Charges the time in which the node had nothing to do but wait for a message.
+    /// Charges the time in which the node only waited for a message.
     pub(super) fn charge_wait(&mut self, node: u32, message: u32) {
         let CrossingTimes { started, ready, copying, crossing, arrived } =
             self.crossings[message as usize];

@@ -1,24 +1,27 @@
 //! Lower bounds of the model `flat` ([`crate::cost::model::flat`]). S is the largest number of
 //! bytes that one node must send, R the largest number that one node must receive.
 //!
-//! Bound 1, by bytes, is the sum of:
+//! Bound 1, from bytes, is the sum of:
 //! * Rearrangement: a stage starts when all nodes have composed their data, so S
 //!   `rearrange_byte_us`. This does not hold with a second send buffer, because nodes then compose
 //!   during transmission.
-//! * A start-up: half at either end of a message.
-//! * Transmission, the largest of three times. The sender: in blocking mode it is busy with half of
-//!   the copying and with the transmission, S (tc/2 + td); in nonblocking mode its copying engine
-//!   is busy for S tc/2. If the same node receives most, R tc/2 is added. The p ports of a node: S
-//!   td/p for sending, and R td/p for receiving. The receiver's copying: R tc/2.
+//! * A start-up: one half at the sender of a message, the other at its receiver.
+//! * Transmission, the largest of three times:
+//!   1. The time of the sender. In blocking mode the sender is busy with half of the copying and
+//!      with the transmission, S (tc/2 + td); in nonblocking mode its copying engine is busy for S
+//!      tc/2. If the same node receives most, R tc/2 is added.
+//!   2. The time of the p ports of a node: S td/p for sending, and R td/p for receiving.
+//!   3. The receiver's copying: R tc/2.
 //!
-//! Bound 2, by start-ups: in blocking mode a node that starts a send is free half a start-up later,
-//! and a node that has received data can forward it a whole start-up later. So data reaches d
-//! others after t halves of a start-up, where the (t+1)-th Fibonacci number (1, 1, 2, 3, 5, etc.)
-//! is the first above d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis,
+//! Bound 2, from start-ups: in blocking mode a node that starts a send is free half a start-up
+//! later, and a node that has received data can forward it a whole start-up later. So after t
+//! halves of a start-up, data has reached at most as many nodes as the (t+1)-th Fibonacci number
+//! (1, 1, 2, 3, 5, etc.), including its origin. Data for d other nodes needs the first t for which
+//! this number is above d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis,
 //! 1992). In nonblocking mode sends of a stage do not wait for receives, so only one start-up is
 //! certain.
 //!
-//! Bound 3, by reductions: a start-up, and the bytes that one node must reduce.
+//! Bound 3, from reductions: a start-up, and the bytes that one node must reduce.
 //!
 //! The three bounds must not be added: the nodes that forward most, send most and reduce most can
 //! be different ones.

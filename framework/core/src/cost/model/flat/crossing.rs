@@ -1,10 +1,11 @@
 //! Selects the next message that crosses the network. A message needs an output port of its sender
 //! and an input port of its receiver at the same time.
 //!
-//! A port does not wait for one message while it could serve another. Of the messages with two free
-//! ends, the one that was ready first crosses; at equal times, the one of the lower sender. (With
-//! the other rule, by which a message holds its output port while its receiver is busy, a direct
-//! exchange of irregular messages on 16 nodes takes a tenth longer than in Liu, Wang & Prasanna.)
+//! A port does not wait for one message while it could serve another. Of the messages whose sender
+//! and receiver both have a free port, the one that was ready first crosses; at equal times, the
+//! one with the lower sender. (With the other rule, by which a message holds its output port while
+//! its receiver is busy, a direct exchange of irregular messages on 16 nodes takes a tenth longer
+//! than in Liu, Wang & Prasanna.)
 
 use crate::cost::model::clock::{Clock, Ticks};
 use std::cmp::Reverse;
@@ -40,7 +41,7 @@ struct Ports {
 
 impl Ports {
     fn new(nodes: usize, each: usize) -> Self {
-        // A port for each node means no limit.
+        // As many ports as nodes mean no limit.
         let free = if each == nodes { usize::MAX / 2 } else { each };
         Self { free: vec![free; nodes], waiting: vec![VecDeque::new(); nodes] }
     }
@@ -49,8 +50,8 @@ impl Ports {
         self.free[node as usize] > 0
     }
 
-    /// Returns the first waiting message of a node that can cross. `other_is_free` tells whether
-    /// its other end is free.
+    /// Returns the first waiting message of a node that can cross. `other_is_free` returns whether
+    /// the node at the other end of a message has a free port.
     fn first(
         &mut self,
         node: u32,
@@ -75,8 +76,8 @@ pub(super) struct Crossing {
     inputs: Ports,
     /// Whether each message has started to cross.
     crossed: Vec<bool>,
-    /// For each node whose ports have changed, its first message that could cross; the earliest is
-    /// first. Entries can be out of date.
+    /// For each node whose ports have changed, its first message that could cross. The earliest of
+    /// these messages is first. Entries can be out of date.
     candidates: BinaryHeap<Reverse<(Priority, NodePorts)>>,
 }
 
@@ -94,7 +95,7 @@ impl Crossing {
         Self { outputs, inputs, crossed: vec![false; messages], candidates: BinaryHeap::new() }
     }
 
-    /// Adds a message that is ready. Calls must be in the order of time.
+    /// Adds a message that is ready to cross. Calls must be in the order of time.
     pub(super) fn add(&mut self, message: ReadyMessage) {
         self.outputs.waiting[message.from as usize].push_back(message);
         self.inputs.waiting[message.to as usize].push_back(message);
@@ -108,7 +109,7 @@ impl Crossing {
         self.update(from, to);
     }
 
-    /// Updates the candidates at both ends of a message.
+    /// Updates the candidates of a message's sender and receiver.
     fn update(&mut self, from: u32, to: u32) {
         for end in [NodePorts::Output(from), NodePorts::Input(to)] {
             let first = self.first(end);
@@ -124,13 +125,15 @@ impl Crossing {
         }
     }
 
-    /// Returns the next message that can cross now, and occupies its ports. Must be called when all
-    /// messages and ports of this time are known, until it returns `None`.
+    /// Returns the next message that can cross now, and occupies its ports. The caller must call
+    /// this function until it returns `None`, when all messages and ports of the current time are
+    /// known.
     pub(super) fn next(&mut self) -> Option<ReadyMessage> {
         while let Some(Reverse((place, end))) = self.candidates.pop() {
             let Some(next) = self.first(end) else { continue };
             if next.priority() != place {
-                // The entry is out of date: the message has crossed, or its other end is busy.
+                // The entry is out of date: the message has crossed, or the node at its other end
+                // has no free port.
                 self.candidates.push(Reverse((next.priority(), end)));
                 continue;
             }

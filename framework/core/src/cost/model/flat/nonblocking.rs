@@ -14,7 +14,7 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(super) struct Nonblocking<'a> {
     messages: &'a [StageMessage],
     times: MessageTimes,
-    /// Whether received data is composed for the next stage at once.
+    /// Whether data is composed for the next stage as soon as it has been received.
     composes: bool,
     start: Clock,
     processor: Vec<Clock>,
@@ -22,16 +22,17 @@ pub(super) struct Nonblocking<'a> {
     crossing: Crossing,
     reductions: Reductions<'a>,
     events: BinaryHeap<StageEvent>,
-    /// The receives that sends wait for, if data is forwarded within the stage.
+    /// The receives for which sends wait, if data is forwarded within the stage.
     dependencies: Option<Dependencies>,
     accounting: Option<&'a mut Accounting>,
 }
 
 /// The dependencies of sends on receives of the same stage.
 struct Dependencies {
-    /// The messages that each node has not started, in its order.
+    /// For each node, the messages that it has not started to send, in the order of its sends.
     unsent: Vec<VecDeque<u32>>,
-    /// The messages that each node has not received, in the schedule's order; some may be complete.
+    /// For each node, the messages that it has still to receive, in the schedule's order. Some of
+    /// these may be complete.
     uncompleted: Vec<VecDeque<u32>>,
     completed: Vec<bool>,
 }
@@ -48,8 +49,8 @@ impl Dependencies {
         Self { unsent, uncompleted, completed: vec![false; messages.len()] }
     }
 
-    /// Removes and returns the next send of a node, if it has received everything up to the step on
-    /// which the send depends.
+    /// Removes and returns the next send of a node, if the node has received everything up to the
+    /// step on which the send depends.
     fn next(&mut self, node: usize, messages: &[StageMessage]) -> Option<u32> {
         let next = *self.unsent[node].front()?;
         let uncompleted = &mut self.uncompleted[node];
@@ -141,7 +142,7 @@ impl<'a> Nonblocking<'a> {
         self.events.push(StageEvent { at, node, message, kind: StageEventKind::Started });
     }
 
-    /// Starts the sends of a node that do not wait for a receive.
+    /// Starts the sends of a node up to the first one that waits for a receive.
     fn start_available(&mut self, node: usize) {
         while let Some(message) = self
             .dependencies
@@ -202,7 +203,7 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Copies a message that was ready at the time `ready`. Returns the end.
+    /// Copies a message that was ready at the time `ready`. Returns the end of the copying.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engine[node as usize];
         let done = ready.waited_until(*engine).transmitted(of_bytes(self.times.half_copy, bytes));

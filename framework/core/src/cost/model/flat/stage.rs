@@ -1,7 +1,7 @@
 //! Event-driven simulation of one stage of the model `flat`.
 //!
-//! Half of a message's start-up and half of its copying take place at either end. `m` is its size
-//! in bytes.
+//! Half of a message's start-up and half of its copying take place at its sender, the other halves
+//! at its receiver. `m` is its size in bytes.
 //!
 //! **Blocking** (Liu et al., section 2.3 (1), Figs. 2 and 3): a node does one thing at a time. In
 //! each step of the schedule it sends, then receives:
@@ -11,9 +11,10 @@
 //! **Nonblocking** (section 2.3 (2)): three parts of a node work at the same time
 //! (`super::nonblocking`):
 //! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
-//!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, its send
-//!   waits until the receive is complete, and all later sends of the node wait, too.
-//! - A copying engine (DMA) takes m tc/2 for each message, in or out, in the order in which
+//!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, the send
+//!   that forwards it waits until the receive is complete, and all later sends of the node wait,
+//!   too.
+//! - A copying engine (DMA) takes m tc/2 for each message, sent or received, in the order in which
 //!   messages are ready.
 //! - Ports: a message waits until an output port of its sender and an input port of its receiver
 //!   are free (section 2.3: messages compete for both), and takes m td to cross
@@ -41,8 +42,8 @@ pub struct StageMessage {
     pub to: u32,
     /// The step of the schedule. Nodes work through their messages in the order of steps.
     pub step: u64,
-    /// The latest step in which its sender received any of its data. Steps of earlier stages count
-    /// as complete.
+    /// The latest step in which the sender received any of the message's data. Steps of earlier
+    /// stages count as complete.
     pub after: u64,
     /// Size in bytes.
     pub bytes: f64,
@@ -59,12 +60,12 @@ pub struct Stage {
     used: bool,
     /// The reductions in the order of steps.
     reductions: Vec<Reduction>,
-    /// For each message the index of its receiver's reduction, plus one; 0 if there is none.
-    /// Messages beyond the end have none.
+    /// For each message the index of its receiver's reduction, plus one; 0 if there is none. The
+    /// list may be shorter than `messages`: the remaining messages have no reduction.
     reduction_of: Vec<u32>,
 }
 
-/// A reduction of a node, when it has received all of its messages of a step.
+/// A reduction that a node makes when it has received all of its messages of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reduction {
     node: u32,
@@ -78,7 +79,7 @@ struct Reduction {
 pub(super) struct Reductions<'a> {
     stage: &'a Stage,
     byte: Ticks,
-    /// Messages that each reduction still waits for.
+    /// For each reduction, the number of messages that it still waits for.
     missing: Vec<u32>,
 }
 
@@ -116,7 +117,7 @@ pub(super) struct StageEvent {
     pub at: Clock,
     pub node: u32,
     pub message: u32,
-    /// The kind; in blocking mode always `Ready`.
+    /// The kind of the event. In blocking mode it is always `Ready`.
     pub kind: StageEventKind,
 }
 
@@ -124,7 +125,7 @@ pub(super) struct StageEvent {
 pub(super) enum StageEventKind {
     /// The processor has started a send.
     Started,
-    /// The message waits for its ports.
+    /// The message is ready to cross, and waits for its ports.
     Ready,
     /// The message has arrived.
     Arrived,
@@ -170,7 +171,7 @@ impl MessageTimes {
 
 /// The input ports of all nodes.
 struct Ports {
-    /// When each port is free; empty without a limit.
+    /// The time at which each port is free; empty if the number of ports is not limited.
     free: Vec<Ticks>,
     each: usize,
 }
@@ -182,7 +183,7 @@ impl Ports {
         Self { free, each }
     }
 
-    /// Occupies the first free port of `node` for `time`. Returns the end.
+    /// Occupies the port of `node` that is free first, for the duration `time`. Returns the end.
     fn take(&mut self, node: u32, ready: Clock, time: Ticks) -> Clock {
         let first = node as usize * self.each;
         let ports = self.free.get_mut(first..first + self.each).unwrap_or_default();
@@ -193,7 +194,7 @@ impl Ports {
     }
 }
 
-/// Returns the number of ports per node; without a limit, the number of nodes.
+/// Returns the number of ports per node; the number of nodes if it is not limited.
 pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
     machine.ports.count().min(nodes as u64) as usize
 }
@@ -210,13 +211,14 @@ impl Stage {
         }
     }
 
-    /// Adds a message, and its composing at the sender.
+    /// Adds a message. Its sender composes the data of the message.
     pub fn add(&mut self, message: StageMessage) {
         self.compose(message.from, message.bytes);
         self.messages.push(message);
     }
 
-    /// Adds the reductions of the last step: the bytes of each node; empty if there are none.
+    /// Adds the reductions of the last step. `bytes` has the bytes that each node reduces, and is
+    /// empty if nothing is reduced.
     pub(crate) fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
         // Create the reductions.
         let first = self.messages.partition_point(|message| message.step < step);
@@ -228,7 +230,7 @@ impl Stage {
         if bytes.is_empty() {
             return;
         }
-        // Assign the messages of the step to them.
+        // Assign the messages of the step to the reductions.
         self.reduction_of.resize(self.messages.len(), 0);
         for (message, sum) in self
             .messages
@@ -244,7 +246,7 @@ impl Stage {
         }
     }
 
-    /// Adds composing of data that the node does not send.
+    /// Adds data that the node composes but does not send.
     pub fn compose(&mut self, node: u32, bytes: f64) {
         self.composed[node as usize] += bytes;
         self.used = true;
@@ -283,12 +285,12 @@ pub(super) struct Blocking<'a> {
     tasks: Vec<u32>,
     /// Each node's next task.
     next: Vec<u32>,
-    /// The end of each node's tasks.
+    /// For each node, the index after its last task.
     end: Vec<u32>,
     clock: Vec<Clock>,
     /// When each message arrived.
     arrived: Vec<Option<Clock>>,
-    /// Whether each node waits for a message that it receives next.
+    /// Whether each node waits for the message that it receives next.
     waiting: Vec<bool>,
     ports: Ports,
     reductions: Reductions<'a>,
@@ -351,15 +353,16 @@ impl<'a> Blocking<'a> {
         for node in 0..self.next.len() {
             self.proceed(node);
         }
-        // Serve requests for ports in the order of time. A request never leads to an earlier one.
+        // Serve requests for ports in the order of time. Serving a request never creates an earlier
+        // one.
         while let Some(event) = self.events.pop() {
             let m = self.stage.messages[event.message as usize];
             let crossing = of_bytes(self.times.byte, m.bytes);
             let done = self.ports.take(m.to, event.at, crossing);
             if let Some(accounting) = &mut self.accounting {
                 let times = &mut accounting.crossings[event.message as usize];
-                // The sender waits for nothing: it copies the message at the start. The receiver
-                // has waited for its peer until then.
+                // The sender has not waited up to the time at which the message is ready. The
+                // receiver has waited for its peer up to that time.
                 (times.started, times.ready, times.crossing, times.arrived) =
                     (event.at.at, event.at.at, done.at - crossing, done.at);
                 accounting.charge_wait(m.from, event.message);

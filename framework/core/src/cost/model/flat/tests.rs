@@ -17,7 +17,7 @@ fn flat(machine: &Machine) -> Flat {
     Flat::of(machine.settings()).unwrap()
 }
 
-/// Messages (from, to, bytes), step by step.
+/// Returns a stage with these messages (from, to, bytes), step by step.
 fn stage(nodes: usize, steps: &[&[(u32, u32, f64)]]) -> Stage {
     let mut stage = Stage::new(nodes);
     for (step, messages) in (1..).zip(steps) {
@@ -32,7 +32,7 @@ fn run(stage: &Stage, machine: &Machine) -> Clock {
     stage.run(&flat(machine), Clock::default(), false)
 }
 
-/// Every node sends `bytes` to every other node, in ring order.
+/// Returns a stage in which every node sends `bytes` to every other node, in ring order.
 fn uniform(nodes: u32, bytes: f64) -> Stage {
     let steps: Vec<Vec<_>> =
         (1..nodes).map(|s| (0..nodes).map(|j| (j, (j + s) % nodes, bytes)).collect()).collect();
@@ -68,8 +68,8 @@ fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
 fn a_node_receives_one_message_at_a_time() {
     let two = stage(3, &[&[(0, 2, 100.0), (1, 2, 100.0)]]);
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
-    // 5 to start, 100 for each message, and 5 to complete each. The completion of the first message
-    // overlaps with the transfer of the second.
+    // The start takes 5, each message 100, and each completion 5. The completion of the first
+    // message overlaps with the transfer of the second.
     assert_eq!(
         (
             blocking.us(),
@@ -87,7 +87,7 @@ fn a_node_receives_one_message_at_a_time() {
     assert_eq!(run(&two, &machine("startup_us=10,byte_us=1,ports=all")).path.contention, 0.0);
 }
 
-/// Figs. 2 and 3: the delay of a message also delays the next message of its sender.
+/// Figs. 2 and 3: a message that is delayed also delays the next message of its sender.
 #[test]
 fn contention_at_one_node_delays_others() {
     let steps: [&[(u32, u32, f64)]; 3] = [
@@ -96,7 +96,7 @@ fn contention_at_one_node_delays_others() {
         &[(0, 1, 30.0)],
     ];
     let held = run(&stage(4, &steps), &machine("byte_us=1"));
-    // Node 0 could send to node 2 at 10, but the port is occupied until 50.
+    // Node 0 could send to node 2 at time 10, but node 2's port is occupied until 50.
     assert_eq!((held.us(), held.path.contention), (90.0, 40.0));
     let free = run(&stage(4, &steps), &machine("byte_us=1,ports=all"));
     assert_eq!((free.us(), free.path.contention), (50.0, 0.0));
@@ -133,7 +133,7 @@ fn a_clock_is_the_sum_of_its_parts() {
     }
 }
 
-/// A direct send of a part of a block.
+/// Returns the rule for a direct send of a part of a block.
 fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     Rule {
         origins: NodeSet::One(from),
@@ -145,7 +145,8 @@ fn segment_of(from: u64, to: u64, part: u32) -> Rule<'static> {
     }
 }
 
-/// The parts of time of an all-to-all with two phases, each a direct exchange of half of the data.
+/// Returns the parts of time of an all-to-all with two phases. Each phase is a direct exchange of
+/// half of the data.
 fn two_phases(machine: &str) -> Parts {
     let topology = parse("ring:4").unwrap();
     let mut evaluator = self::machine(machine).evaluator(PricingContext::new(&topology, 100.0));
@@ -229,7 +230,8 @@ fn nodes_send_in_the_order_of_the_schedule() {
     );
 }
 
-/// A pipeline: each segment is forwarded in the step after that in which it was received.
+/// Returns a pipeline: each segment is forwarded in the step after the one in which it was
+/// received.
 fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     let mut stage = Stage::new(nodes as usize);
     for step in 1..segments + u64::from(nodes) - 1 {
@@ -320,7 +322,8 @@ proptest! {
     }
 }
 
-/// Two paths take 0.3 µs. As floating-point sums they would differ, in the wrong order.
+/// Two message sequences both take 0.3 µs. With floating-point sums, their times would differ, and
+/// they would be in the wrong order.
 #[test]
 fn equal_times_do_not_depend_on_the_order_of_additions() {
     let ends = |bytes: &[f64]| {
@@ -330,8 +333,8 @@ fn equal_times_do_not_depend_on_the_order_of_additions() {
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());
     assert_ne!(0.1 + 0.2, 0.3, "what floating-point numbers say");
-    // Nodes 0 and 1 both reach node 2 after 0.3 µs, with one message and with two. The message of
-    // the lower node is first.
+    // Messages of nodes 0 and 1 to node 2 are both ready after 0.3 µs, after one earlier message
+    // and after two. The message of the lower node is served first.
     let steps: [&[(u32, u32, f64)]; 3] =
         [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
     assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path.contention, 1.0);

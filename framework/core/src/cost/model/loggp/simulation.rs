@@ -412,7 +412,7 @@ impl RankModel for Simulation {
         true
     }
 
-    /// A barrier separates the known steps from later ones.
+    /// With a barrier, no event of a known step depends on a later step.
     fn drains_each_step(&self) -> bool {
         self.barrier.is_some()
     }
