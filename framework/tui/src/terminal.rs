@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 /// The time between two frames while something changes.
 const FRAME: Duration = Duration::from_millis(33);
-/// The time between two checks for signals while nothing changes.
+/// The time between two checks for signals while nothing on screen changes.
 const IDLE: Duration = Duration::from_millis(250);
 
 /// Shows the dashboard until the user exits, a signal arrives or the terminal is closed.
@@ -34,13 +34,14 @@ pub fn run(setup: Setup, appearance: Appearance) -> io::Result<Outcome> {
     let mut app = App::new(setup, appearance);
     let shown = on_screen(|screen| show(screen, &mut app, &signals));
     match shown.flatten() {
-        // After a hang-up there is no terminal to report an error to.
+        // After a hang-up, no terminal is left to which an error could be reported.
         Err(error) if !has_hung_up() => Err(error),
         _ => Ok(app.outcome()),
     }
 }
 
-/// Takes over the terminal while `work` runs, and restores it afterwards, also after a panic.
+/// Takes over the terminal while `work` runs. The terminal is restored afterwards, even after a
+/// panic.
 pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
     let _restored = restore_at_panic();
     let mut screen = Screen::enter()?;
@@ -55,7 +56,7 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
     let mut drawn = None::<Instant>;
     loop {
         changed |= app.tick(began.elapsed());
-        // While cases run, the elapsed times change.
+        // While cases run, the screen shows their elapsed times, which change.
         let moving = app.is_moving();
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {
@@ -108,8 +109,8 @@ impl Screen {
         Ok(Self { terminal: terminal? })
     }
 
-    /// Redraws the next frame completely. `Terminal::clear` is not used because it queries the
-    /// cursor position, which some terminals do not answer.
+    /// Makes the next frame redraw the whole screen. `Terminal::clear` is not used, because it
+    /// queries the cursor position and some terminals do not answer.
     fn redraw(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from(size))
@@ -131,13 +132,13 @@ impl Drop for Screen {
     }
 }
 
-/// Whether the dashboard owns the terminal. Leaving the alternate screen twice would restore the
-/// old cursor position twice, and output would overwrite a panic message.
+/// Whether the dashboard owns the terminal. Leaving the alternate screen a second time would
+/// restore the old cursor position again, and further output would overwrite a panic message.
 static OWNS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
 fn take_over() -> io::Result<()> {
-    // The theme decides about colours and `NO_COLOR`. Otherwise crossterm would replace each
-    // colour by an empty attribute, which resets bold and reverse.
+    // Force colours here, because the theme already respects `NO_COLOR`. Otherwise crossterm would
+    // replace each colour by an empty attribute, which resets bold and reverse.
     force_color_output(true);
     OWNS_TERMINAL.store(true, Ordering::Relaxed);
     enable_raw_mode().inspect_err(|_| restore_terminal())?;
@@ -171,8 +172,8 @@ impl Drop for PanicHookGuard {
     }
 }
 
-/// Installs a panic hook that restores the terminal before the message is printed. Panics in other
-/// threads are not printed, because they would overwrite the screen.
+/// Installs a panic hook that restores the terminal before it prints the message. The messages of
+/// panics in other threads are not printed, because they would overwrite the screen.
 fn restore_at_panic() -> PanicHookGuard {
     let screen = thread::current().id();
     let before = std::panic::take_hook();

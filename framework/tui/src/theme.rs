@@ -3,7 +3,7 @@
 use ratatui::style::{Color, Modifier, Style};
 use std::env;
 
-/// Levels of a heat map, from zero to the maximum.
+/// The number of levels of a heat map, from zero to the maximum.
 pub(crate) const LEVELS: usize = 6;
 
 /// A set of colours and styles, named by their use.
@@ -28,7 +28,7 @@ pub struct Theme {
     pub(crate) parts: [Color; 7],
     /// The colours of the heat levels.
     pub(crate) heat: [Color; LEVELS],
-    /// Whether series are distinguished by colour; otherwise only by shape.
+    /// Whether series are distinguished by colour. Otherwise they only differ in shape.
     pub(crate) coloured: bool,
 }
 
@@ -72,7 +72,7 @@ const DEFAULT: Theme = Theme {
     coloured: true,
 };
 
-/// Standard colours that are readable on white.
+/// Those of the standard colours that are readable on a white background.
 const LIGHT: Theme = Theme {
     name: "light",
     dim: fg(Color::Gray).add_modifier(Modifier::DIM),
@@ -137,7 +137,7 @@ const RICH: Theme = Theme {
     ..DEFAULT
 };
 
-/// No colours; bold and reverse replace them.
+/// No colours. Bold and reverse text replace them.
 const MONO: Theme = Theme {
     name: "mono",
     dim: Style::new().add_modifier(Modifier::DIM),
@@ -162,13 +162,13 @@ impl Theme {
         THEMES.iter().map(|theme| theme.name)
     }
 
-    /// Returns the theme of a name.
+    /// Returns the theme with a name.
     pub fn named(name: &str) -> Option<Self> {
         THEMES.into_iter().find(|theme| theme.name == name)
     }
 
-    /// Returns the default theme for this terminal; without colours if `NO_COLOR` is set or the
-    /// terminal has none.
+    /// Returns the default theme for this terminal. It has no colours if `NO_COLOR` is set or if
+    /// the terminal has none.
     pub fn of_environment() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let dumb = env::var("TERM")
@@ -181,7 +181,7 @@ impl Theme {
         self.name != MONO.name
     }
 
-    /// Returns the next theme in the list.
+    /// Returns the theme that follows this one in the list of themes.
     #[must_use]
     pub(crate) fn next(&self) -> Self {
         let at = THEMES.iter().position(|theme| theme.name == self.name).unwrap_or(0);
@@ -193,8 +193,8 @@ impl Theme {
         fg(self.series[index % self.series.len()])
     }
 
-    /// Returns the mark and style of a part of the time. The index after the last part is waiting
-    /// for a peer.
+    /// Returns the mark and the style of a part of the time. The index after the last part stands
+    /// for waiting for a peer.
     pub(crate) fn part(&self, part: usize) -> (char, Style) {
         if part == self.parts.len() {
             return (SHADES[0], self.dim);
@@ -217,8 +217,8 @@ const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
 /// Marks of the heat levels in themes without colours.
 pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 
-/// Returns the heat level of a value between 0 and `most`. Only 0 has level 0, and only `most` has
-/// the last level.
+/// Returns the heat level of a value between 0 and `most`. Level 0 is only for 0. The other levels
+/// divide the range up to `most` into equal parts.
 pub(crate) fn level(value: u64, most: u64) -> usize {
     if value == 0 || most == 0 {
         return 0;
@@ -227,7 +227,8 @@ pub(crate) fn level(value: u64, most: u64) -> usize {
     (scaled.div_ceil(u128::from(most)) as usize).clamp(1, LEVELS - 1)
 }
 
-/// Returns the heat level of a value whose normal minimum is 1: 1 has level 1, whatever `most` is.
+/// Returns the heat level of a value that is at least 1 if it is not zero. The value 1 always has
+/// level 1, whatever `most` is.
 pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
     if value < 2 || most < 2 {
         return value.min(1) as usize;
@@ -240,7 +241,7 @@ pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
 pub fn is_ascii_terminal() -> bool {
     let set = |name| env::var(name).ok().filter(|v| !v.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
-    // Without a locale it is "C", which is ASCII.
+    // If no locale is set, it is "C", which is ASCII.
     !locale.is_some_and(|l| l.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn ascii_replacements_of_marks_are_unique() {
-        // Crossovers and axes are drawn together with the marks of curves.
+        // Curves, crossovers and axes are drawn in the same plot, so their marks must differ.
         let on_curves = [&MARKS[..], &['✕', '│', '─', '┤']].concat();
         for marks in [&FILLINGS[..], &SHADES[..], &on_curves] {
             let mut folded: Vec<String> = marks

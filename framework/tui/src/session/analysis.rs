@@ -1,4 +1,4 @@
-//! The analysis of the rows, repeated when rows arrive.
+//! The analysis of the rows, which is repeated when new rows arrive.
 
 use super::Session;
 use super::comparison::Compared;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 
-/// The state of the analysis thread, which runs at most a fifth of the time.
+/// The state of the analysis, which runs in a thread for at most a fifth of the time.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
-    /// Whether rows or baseline have changed since the last start.
+    /// Whether the rows or the baseline have changed since the analysis last started.
     pub(super) is_stale: bool,
     under_way: Option<(Instant, Receiver<Compared>)>,
-    /// The earliest time of the next start.
+    /// The earliest time at which the analysis may start again.
     next: Option<Instant>,
 }
 
 impl Analysis {
-    /// Returns whether a result is still to come.
+    /// Returns whether a new result is expected.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || self.under_way.is_some()
     }
@@ -58,7 +58,8 @@ impl Session {
             return false;
         }
         self.analysis.under_way = None;
-        // A slider waits for its result, so the what-if panel has no pause.
+        // The pause limits the load. With the what-if panel there is no pause, because the user
+        // waits for the effect of a slider.
         self.analysis.next = (!self.what_if.is_on()).then(|| Instant::now() + took * 4);
         if let Ok(compared) = result {
             if let Some(result) = &compared.scenario {

@@ -12,13 +12,13 @@ use swapmeet_runner::batch;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::worker::Workers;
 
-/// An event of a batch. Cases are numbered by their position in the batch.
+/// An event of a batch. A case is identified by its position in the batch.
 #[derive(Debug)]
 pub(crate) enum BatchEvent {
     /// A case has started.
     Started(usize),
-    /// A case has reached a step: its index, the number of steps, and the number of messages so
-    /// far.
+    /// A case has made progress: the case, the number of its steps so far, and the number of its
+    /// messages so far.
     Progress(usize, u64, u64),
     /// A case has ended.
     Finished(usize, Box<Record>),
@@ -28,7 +28,7 @@ pub(crate) enum BatchEvent {
     Done,
 }
 
-/// The sink for rows, shared by all batches of a session.
+/// The sink that receives rows. All batches of a session share it.
 pub type RowSink = Arc<Mutex<dyn Sink + Send>>;
 
 /// A running batch. Dropping it cancels its cases and waits until all rows are written.
@@ -40,7 +40,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Starts cases; `rows` receives their rows.
+    /// Starts a batch of cases. If `rows` is given, their rows are written to it.
     pub(crate) fn start(cases: Vec<Case>, workers: Workers, rows: Option<RowSink>) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -57,7 +57,7 @@ impl Batch {
         Self { events, cancelled, thread: thread.ok() }
     }
 
-    /// Returns the next pending event. If the thread is gone, it is [`BatchEvent::Done`].
+    /// Returns the next pending event. If the thread has ended, returns [`BatchEvent::Done`].
     pub(crate) fn try_next(&self) -> Option<BatchEvent> {
         match self.events.try_recv() {
             Ok(event) => Some(event),
@@ -81,7 +81,7 @@ impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
         if let Some(thread) = self.thread.take() {
-            // The panic of a thread was reported already.
+            // If the thread panicked, its message has already been reported.
             let _ = thread.join();
         }
     }
@@ -95,9 +95,10 @@ struct BatchThread {
 
 impl BatchThread {
     fn run(&self, cases: &[Case], workers: &Workers, cancelled: &AtomicBool) {
-        /// The maximum delay of a cancellation.
+        /// The maximum delay until a cancellation is noticed.
         const SLICE: Duration = Duration::from_millis(50);
-        // Repetitions are interleaved, so that algorithms can be compared early.
+        // First run one repetition of every case, then the next one, so that algorithms can be
+        // compared early.
         let batch = match batch::Batch::start_interleaved(cases, workers) {
             Ok(batch) => batch,
             Err(error) => {
@@ -118,7 +119,7 @@ impl BatchThread {
                     self.report(BatchEvent::Progress(case, steps, messages));
                 }
                 Some(batch::BatchEvent::Log { line }) => self.report(BatchEvent::Log(line)),
-                // The batch has no watcher.
+                // This batch has no observer.
                 Some(batch::BatchEvent::Observed { .. }) => {}
                 Some(batch::BatchEvent::Finished { case, record }) => {
                     self.write(&record);
@@ -137,7 +138,8 @@ impl BatchThread {
         }
     }
 
-    /// Reports an event. The receiver may be gone if the session has ended; rows are still written.
+    /// Reports an event. If the session has ended, there may be no receiver, but rows are still
+    /// written.
     fn report(&self, event: BatchEvent) {
         drop(self.events.send(event));
     }

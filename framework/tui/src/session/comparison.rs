@@ -1,4 +1,4 @@
-//! The analysed rows of the session: lines of the comparison, curves and maps.
+//! The results of analysing the session's rows: lines of the comparison, curves and maps.
 
 use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
@@ -10,10 +10,10 @@ use swapmeet_results::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// An algorithm on one topology, with one workload and machine.
+/// A line of the comparison: an algorithm on one topology, with one workload and machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    /// The index of its group: cases that differ only in the algorithm.
+    /// The index of the line's group. The cases of a group differ only in the algorithm.
     pub(crate) group: usize,
     pub(crate) stats: swapmeet_results::ComparisonLine,
     /// Whether this is the baseline of its group.
@@ -22,18 +22,19 @@ pub(crate) struct Line {
     pub(crate) over_bound: Option<f64>,
     /// The mean of each part of the time.
     pub(crate) parts: Parts,
-    /// One of its rows.
+    /// One of the rows that the line summarises.
     pub(crate) sample: Record,
 }
 
 /// The results of the analysis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
-    /// Groups sorted by topology, workload and machine, each in the order of their first rows.
+    /// Groups sorted by topology, workload and machine. Each of these three is in the order of its
+    /// first occurrence in the rows.
     pub(crate) groups: Vec<Group>,
-    /// Lines by group, the fastest first.
+    /// Lines sorted by group; within a group, the fastest line is first.
     pub(crate) lines: Vec<Line>,
-    /// Families of curves with at least two points on their axis.
+    /// Families of curves that have at least two points on their axis.
     pub(crate) families: Vec<Family>,
     /// Maps of the fastest algorithm.
     pub(crate) maps: Vec<WinnerMap>,
@@ -43,7 +44,8 @@ pub(crate) struct Compared {
     pub(crate) error: Option<String>,
     /// The result of the what-if changes, if there are any.
     pub(crate) scenario: Option<ScenarioResult>,
-    /// For each group the ranks of its topology, workload and machine, by first occurrence.
+    /// For each group, the ranks of its topology, workload and machine. Ranks are numbers from 0,
+    /// in the order of first occurrence.
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
@@ -80,7 +82,7 @@ impl Line {
         self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 
-    /// Returns whether a row is a repetition of this line's case.
+    /// Returns whether a row belongs to this line, as one of its repetitions.
     pub(crate) fn is_of(&self, row: &Record) -> bool {
         let (own, other) = (self.sample.case(), row.case());
         own.setting == other.setting && own.implementation == other.implementation
@@ -88,7 +90,8 @@ impl Line {
 }
 
 impl Compared {
-    /// Returns whether some times of an algorithm do not include the what-if changes yet.
+    /// Returns whether some times of an algorithm do not yet include the changes of the what-if
+    /// panel.
     pub(crate) fn is_outdated(&self, algorithm: &str) -> bool {
         self.scenario.as_ref().is_some_and(|result| result.outdated.contains(algorithm))
     }
@@ -148,7 +151,8 @@ impl Compared {
     }
 }
 
-/// Returns the ranks of topology, workload and machine of each group, by first occurrence.
+/// Returns, for each group, the ranks of its topology, workload and machine. Ranks are numbers from
+/// 0, in the order of first occurrence.
 fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
     let mut known: [HashMap<&str, usize>; 3] = Default::default();
     let mut rank = |at: usize, name: &'a str| {
@@ -162,8 +166,8 @@ fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
         .collect()
 }
 
-/// Returns a label that distinguishes a group from others. If it is too wide, the specs that all
-/// groups share are left out, and the others are abbreviated.
+/// Returns a label that distinguishes a group from the others. If the label is too wide, specs that
+/// all groups share are left out, and the other specs are abbreviated.
 pub(crate) fn group_label(groups: &[Group], group: &Group, room: usize) -> String {
     let parts: [fn(&Group) -> &str; 4] = [
         |g| &g.setting.topology,
@@ -172,7 +176,7 @@ pub(crate) fn group_label(groups: &[Group], group: &Group, room: usize) -> Strin
         |g| &g.setting.model,
     ];
     let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
-    // The model follows from the machine unless groups differ in it.
+    // The machine determines the model, so the model is only shown if groups differ in it.
     let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
     let join = |texts: &[String]| texts.join(", ");
     let all: Vec<_> = parts.into_iter().enumerate().filter(shown).map(|(_, part)| part).collect();

@@ -1,5 +1,5 @@
-//! Files of a saved session: an experiment file for `swapmeet run` and the rows as CSV. Also the
-//! command that repeats a case.
+//! Files of a saved session: an experiment file for `swapmeet run`, and the rows as CSV. This
+//! module also returns the command that repeats a case.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use swapmeet_runner::input::Text;
 pub(crate) fn as_toml(experiment: &Experiment) -> String {
     let list = |key: &str, texts: &[Text]| {
         let texts: Vec<String> = texts.iter().map(|t| text_of(&t.value)).collect();
-        // Long lists have one entry in each line.
+        // A long list gets a line for each entry.
         let one_line = format!("{key} = [{}]\n", texts.join(", "));
         if one_line.len() <= 100 {
             one_line
@@ -57,7 +57,7 @@ fn key(name: &str) -> String {
     if is_bare { name.to_owned() } else { text_of(name) }
 }
 
-/// Returns the value of a machine's parameter, unquoted if it is a number.
+/// Returns the value of a machine parameter in TOML. A number is not quoted.
 fn number_or_text(value: &str) -> String {
     let is_number = value.parse::<toml::Value>().is_ok_and(|v| v.is_integer() || v.is_float());
     if is_number { value.to_owned() } else { text_of(value) }
@@ -93,16 +93,16 @@ pub enum RenderKind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderRequest {
     pub kind: RenderKind,
-    /// The path; its extension selects the format.
+    /// The path of the file. Its extension selects the format.
     pub path: PathBuf,
-    /// The algorithm that the others are compared with.
+    /// The algorithm with which the others are compared.
     pub baseline: Option<String>,
 }
 
 /// Renders the contents of a file; `Err` is the error message.
 pub type RenderRows = fn(&RenderRequest, Vec<Record>) -> Result<Vec<u8>, String>;
 
-/// Returns the report or figure for a path, depending on its extension.
+/// Returns the report or figure to write to a path. The extension of the path decides which.
 pub(crate) fn rendered_file(
     path: &Path,
     figure: RenderKind,
@@ -110,7 +110,8 @@ pub(crate) fn rendered_file(
     rows: Vec<Arc<Record>>,
     render: RenderRows,
 ) -> Result<OutputFile, String> {
-    // The extension decides between a report and a figure; the panel decides which figure.
+    // The extension decides between a report and a figure. The active panel decides which kind of
+    // figure.
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let (kind, what) = match (ending, figure) {
         ("html", _) => (RenderKind::Report, "a report"),
@@ -128,8 +129,8 @@ pub(crate) fn rendered_file(
             );
         }
     };
-    // Rendering takes seconds with many rows, so it happens when the file is written, on its
-    // thread.
+    // Rendering many rows takes seconds. It is therefore done later, in the thread that writes the
+    // file.
     let request =
         RenderRequest { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
     let count = units::count(rows.len(), "row");
@@ -149,8 +150,8 @@ pub(crate) fn rendered_file(
     })
 }
 
-/// Returns why files cannot be written. `over` allows overwriting existing files; `out` is the file
-/// that receives new rows.
+/// Returns the reason why files may not be written; `None` if they may. `over` allows overwriting
+/// existing files. `out` is the file that receives new rows.
 pub(crate) fn refusal(files: &[OutputFile], over: bool, out: Option<&Path>) -> Option<String> {
     let paths: Vec<&Path> = files.iter().map(|saved| saved.file.as_path()).collect();
     let is_out = |path: &&&Path| {
@@ -179,7 +180,7 @@ pub(crate) fn refusal(files: &[OutputFile], over: bool, out: Option<&Path>) -> O
     Some(format!("{} exists: press Enter again to overwrite it, Esc to cancel", there.display()))
 }
 
-/// Writes each file atomically; returns a message that lists them.
+/// Writes each file atomically. Returns a message that lists the files.
 pub(crate) fn save(files: &[OutputFile]) -> io::Result<String> {
     let mut written = Vec::new();
     for saved in files {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The maximum number of lines.
+/// The maximum number of lines that the log keeps.
 const MOST: usize = 10_000;
 
 /// A line of the log.
@@ -14,11 +14,11 @@ pub(crate) struct LogLine {
     pub(crate) is_warning: bool,
 }
 
-/// The last lines of the log.
+/// The log, which keeps only the last lines.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     lines: Vec<LogLine>,
-    /// The number of dropped lines.
+    /// The number of old lines that have been dropped.
     dropped: usize,
 }
 
@@ -36,7 +36,7 @@ impl Log {
         &self.lines
     }
 
-    /// Returns the total number of lines.
+    /// Returns the number of all lines, including dropped ones.
     pub(crate) fn written(&self) -> usize {
         self.dropped + self.lines.len()
     }

@@ -50,19 +50,19 @@ pub struct Setup {
     pub plugin_dirs: Vec<PathBuf>,
     /// The initial selection.
     pub experiment: Experiment,
-    /// The cases to run at once.
+    /// The cases that run immediately.
     pub cases: Vec<Case>,
-    /// For each of these cases its row from an earlier run, if any. An empty list stands for no
-    /// rows.
+    /// For each case in `cases`, its row from an earlier run, if there is one. An empty list means
+    /// that there are no such rows.
     pub found: Vec<Option<Record>>,
     /// Rows from files, which are shown without running anything.
     pub opened: Vec<Record>,
     /// Renders a figure or a report.
     pub render: RenderRows,
     pub workers: Workers,
-    /// The sink that receives each row at once.
+    /// The sink to which each row is written as soon as its case ends.
     pub rows: Option<RowSink>,
-    /// The file of that sink, which nothing else may overwrite.
+    /// The file to which that sink writes. Nothing else may overwrite this file.
     pub out: Option<PathBuf>,
 }
 
@@ -73,7 +73,7 @@ pub(crate) enum Request {
     Details,
     /// Show the case in focus in the comparison.
     Comparison,
-    /// Ask the user for a text: the title of the input and its initial text.
+    /// Ask the user for a text. The fields are the title of the input and its initial text.
     Text(String, String),
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Message {
 pub(crate) struct Session {
     pub(crate) registry: Arc<Registry>,
     pub(crate) plugin_dirs: Vec<PathBuf>,
-    /// Plugin, title and paper of each algorithm in lower case, by name.
+    /// For each algorithm name, the plugin, title and paper of the algorithm in lower case.
     pub(crate) abouts: BTreeMap<String, String>,
     pub(crate) selection: Selection,
     pub(crate) queue: Queue,
@@ -95,10 +95,10 @@ pub(crate) struct Session {
     pub(crate) focus: Option<usize>,
     /// The index of the comparison group in focus.
     pub(crate) group: usize,
-    /// The algorithm that the others are compared with.
+    /// The algorithm with which the others are compared.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
-    /// The changes of the what-if panel.
+    /// The state of the what-if panel.
     pub(crate) what_if: WhatIf,
     /// The schedule of the case in focus, as far as it has been simulated.
     pub(crate) recording: Option<Recording>,
@@ -145,7 +145,7 @@ impl Session {
             undo: Undo::default(),
             registry: Arc::new(setup.registry),
         };
-        // The initial selection is the state that undo returns to last.
+        // Undo must be able to return to the initial selection.
         session.record_change();
         for line in session.registry.log().to_vec() {
             session.add_log(&line, true);
@@ -153,7 +153,7 @@ impl Session {
         if session.registry.plugins().is_empty() {
             session.add_log("no plugins found: see `swapmeet list plugins`", true);
         }
-        // Rows of an opened file are shown; cases of the command line run at once.
+        // Rows of an opened file are only shown, while cases of the command line run immediately.
         if !setup.opened.is_empty() {
             session.open(setup.opened);
         } else if !setup.cases.is_empty() {
@@ -202,18 +202,20 @@ impl Session {
         self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
     }
 
-    /// Returns the recording if it belongs to the case in focus.
+    /// Returns the recording if it is that of the case in focus.
     pub(crate) fn schedule(&self) -> Option<&Recording> {
         let (_, row) = self.focused()?;
         self.recording.as_ref().filter(|recording| recording.key == row.key)
     }
 
-    /// Simulates the schedule of the case in focus if that takes little time.
+    /// Simulates the schedule of the case in focus if this takes little time.
     pub(crate) fn want_schedule(&mut self) {
-        /// The maximum time of planning and pricing for a simulation without a request.
+        /// The maximum time for planning and pricing of a schedule that is simulated without a
+        /// request of the user.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.focused() else { return };
-        // The key also contains the machine and the sizes, which do not change a schedule.
+        // The key also contains the machine and the sizes, so cases that differ only in these are
+        // simulated separately.
         if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
             return;
         }
@@ -225,15 +227,15 @@ impl Session {
         }
     }
 
-    /// Simulates the schedule of the case in focus and keeps the steps from `step` on.
+    /// Simulates the schedule of the case in focus, and keeps the steps from `step` on in full.
     pub(crate) fn record_from(&mut self, step: usize) {
         self.record(FrameSelection::From(step));
     }
 
-    /// Simulates the schedule of the case in focus and keeps the selected steps.
+    /// Simulates the schedule of the case in focus, and keeps the selected steps in full.
     pub(crate) fn record(&mut self, wanted: FrameSelection) {
         let Some((_, row)) = self.focused() else { return };
-        // The panel shows the reason.
+        // If there is no case, the panel shows the reason.
         let Ok(case) = &row.case else { return };
         let request = RecordingRequest {
             wanted,
@@ -251,7 +253,7 @@ impl Session {
         });
     }
 
-    /// Simulates the displayed schedules again if the times of their ranks are needed and unknown.
+    /// Simulates the displayed schedules again if the times of their ranks are unknown.
     pub(crate) fn want_ranks(&mut self) {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
             && let Some((_, CaseRow { case: Ok(case), .. })) = self.focused()
@@ -267,8 +269,8 @@ impl Session {
         }
     }
 
-    /// Keeps the schedule of the case in focus for comparison. If it is kept already, it is removed
-    /// and the result is false.
+    /// Keeps the schedule of the case in focus for comparison, and returns true. If it is kept
+    /// already, stops keeping it and returns false.
     pub(crate) fn toggle_kept(&mut self) -> bool {
         let kept = self.kept.take();
         let Some((_, row)) = self.focused() else { return false };
@@ -281,15 +283,15 @@ impl Session {
         true
     }
 
-    /// Makes a step of the kept schedule available.
+    /// Simulates the kept schedule again if this is necessary to show a step.
     pub(crate) fn show_kept_step(&mut self, step: usize) {
         if let Some(kept) = &mut self.kept {
             kept.keep(step, &self.runs.workers);
         }
     }
 
-    /// Returns whether a filter shows an algorithm, by its label, `text`, its plugin, title or
-    /// paper.
+    /// Returns whether an algorithm passes a filter. The filter is applied to its label, the text
+    /// `text`, its plugin, its title and its paper.
     pub(crate) fn passes(&self, filter: &Filter, label: &str, text: &str) -> bool {
         let name = label.split([':', ' ']).next().unwrap_or(label);
         let about = self.abouts.get(name).map_or("", String::as_str);

@@ -18,7 +18,7 @@ use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 pub(crate) enum CaseState {
     /// The case has not started.
     Waiting,
-    /// The case has been running since this time of the session.
+    /// The case is running. The field is the time of the session at which it started.
     Running(Duration),
     Done(Arc<Record>),
     /// The case was cancelled before or while it ran.
@@ -71,7 +71,7 @@ impl CaseRow {
             .map(String::as_str)
     }
 
-    /// Returns the record if the case has ended.
+    /// Returns the record of the case if the case has ended.
     pub(crate) fn record(&self) -> Option<&Record> {
         match &self.state {
             CaseState::Done(record) => Some(record),
@@ -89,7 +89,7 @@ impl CaseRow {
         }
     }
 
-    /// Returns the current step of a running or failed case, and the reason of a failure.
+    /// Returns the current step of a running case, or the step and the reason of a failed case.
     pub(crate) fn remark(&self) -> String {
         let at = match &self.state {
             _ if self.pace.steps == 0 => String::new(),
@@ -107,15 +107,16 @@ impl CaseRow {
             .join(": ")
     }
 
-    /// Returns whether a filter shows the row, by its specs, state or reason.
+    /// Returns whether the row passes a filter. The filter is applied to its specs, its state and
+    /// its reason.
     pub(crate) fn passes(&self, filter: &Filter) -> bool {
         let reason = self.record().map_or("", |r| r.reason.as_str());
         filter.passes_any(&[&*self.text, self.word(), &*reason.to_lowercase()])
     }
 }
 
-/// New rows for the queue. They are prepared outside the drawing thread, because 100,000 cases take
-/// about a second.
+/// New rows for the queue. They are prepared in a separate thread, because this takes about a
+/// second for 100,000 cases.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     rows: Vec<CaseRow>,
@@ -127,7 +128,8 @@ pub(crate) struct Prepared {
 /// The specs that all cases share, in the order of [`CaseRow::specs`].
 pub(crate) type Common = [Option<String>; 4];
 
-/// Returns the specs that two sets of cases share.
+/// Combines the shared specs of two sets of cases: returns the specs that all cases of both sets
+/// share.
 fn join(mut a: Common, b: &Common) -> Common {
     for (text, other) in a.iter_mut().zip(b) {
         if text != other {
@@ -138,7 +140,7 @@ fn join(mut a: Common, b: &Common) -> Common {
 }
 
 impl Prepared {
-    /// Creates rows for the cases that are not known yet.
+    /// Creates rows for those cases that are not in `known`.
     pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
         let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
         let mut rows = Vec::new();
@@ -151,8 +153,8 @@ impl Prepared {
         Self::of(rows)
     }
 
-    /// Creates rows from records of files; of several records of a case the first. Their cases are
-    /// reconstructed if possible.
+    /// Creates rows from the records of files. If there are several records of a case, the first
+    /// one is used. The case of each record is reconstructed if possible.
     pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
         let (mut known, mut again) =
             (HashSet::new(), CaseLookup::new(registry, RunOptions::default()));
@@ -182,7 +184,8 @@ impl Prepared {
         self.rows.len()
     }
 
-    /// Adds existing records, in the order of cases; these cases do not run again.
+    /// Adds existing records, which are given in the order of the cases. Cases with a record do not
+    /// run again.
     #[must_use]
     pub(crate) fn with_found(mut self, found: Vec<Option<Record>>) -> Self {
         if found.len() != self.rows.len() {
@@ -208,7 +211,7 @@ fn open(rows: &[CaseRow]) -> Vec<Case> {
         .collect()
 }
 
-/// The numbers of cases in each state.
+/// The total number of cases, and the number of cases in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) cases: usize,
@@ -226,7 +229,7 @@ pub(crate) struct Tally {
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
     tally: Tally,
-    /// The indices of the rows of the current or last batch.
+    /// The indices of the rows whose cases belong to the current or last batch.
     batch: Vec<usize>,
     began: Duration,
     forecast: Forecast,
@@ -245,7 +248,7 @@ impl Queue {
         &self.common
     }
 
-    /// Describes the case of a record without workload and machine if all cases share them.
+    /// Describes the case of a record. Workload and machine are left out if all cases share them.
     pub(crate) fn in_words(&self, record: &Record) -> String {
         let mut text = format!("{} on {}", record.algorithm, record.topology);
         for (common, part) in self.common[2..].iter().zip([&record.workload, &record.machine]) {
@@ -271,7 +274,8 @@ impl Queue {
         ended.map(|row| Arc::clone(&row.key)).collect()
     }
 
-    /// Adds rows as a new batch that starts now, and returns its cases. Cancelled rows are removed.
+    /// Adds rows as a new batch that starts now. Returns the cases to run. Rows of cancelled cases
+    /// are removed.
     pub(crate) fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
         self.stop();
         self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
@@ -354,7 +358,7 @@ impl Queue {
     }
 }
 
-/// Returns the counter of a state.
+/// Returns the field of a tally that counts cases in a state.
 fn of<'t>(tally: &'t mut Tally, state: &CaseState) -> &'t mut usize {
     match state {
         CaseState::Waiting => &mut tally.waiting,

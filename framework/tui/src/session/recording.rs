@@ -1,9 +1,9 @@
-//! The recording of a schedule: for each step the load of every link and the amount that every node
-//! holds. A worker simulates the schedule and sends the steps.
+//! The recording of a schedule: for each step, the load on every link and the amount that every
+//! node holds. A worker simulates the schedule and sends the steps.
 //!
-//! A step of a large network needs megabytes, and a schedule may have 100,000 steps. So only a
-//! window of full steps is kept, and the schedule is simulated again when a step outside the window
-//! is shown. Summaries of all steps are kept.
+//! A step of a large network takes megabytes, and a schedule may have 100,000 steps. Therefore only
+//! the steps in a window are kept in full. If a step outside the window is to be shown, the
+//! schedule is simulated again. Summaries of all steps are kept.
 
 mod ranks;
 mod recorder;
@@ -35,7 +35,7 @@ pub(crate) struct Phase {
     pub(crate) messages: u64,
     /// The longest message in bytes.
     pub(crate) longest: u64,
-    /// The maximum number of messages on a directed link in one step.
+    /// The maximum number of messages on a directed link in a step.
     pub(crate) max_link_load: u64,
 }
 
@@ -45,7 +45,7 @@ enum RecordingEvent {
     Ended(Box<Record>),
 }
 
-/// A schedule as far as it has been simulated.
+/// A schedule, as far as it has been simulated.
 #[derive(Debug)]
 pub(crate) struct Recording {
     events: Receiver<RecordingEvent>,
@@ -54,29 +54,30 @@ pub(crate) struct Recording {
     pub(crate) key: Arc<CaseId>,
     pub(crate) topology: Arc<dyn Topology>,
     pub(crate) links: u64,
-    /// Bytes of one block; a load is in 1/`segments` of this unit.
+    /// The bytes of one block, or 1 if blocks differ in size. Loads count pieces of 1/`segments` of
+    /// this size.
     unit: u64,
     segments: u64,
     phases: Vec<String>,
-    /// Summaries of the steps, up to a maximum number.
+    /// Summaries of the steps, up to a maximum number of steps.
     pub(crate) summaries: Vec<StepSummary>,
     request: RecordingRequest,
-    /// Full steps, from the first requested one.
+    /// The full steps, which start at the first requested step.
     frames: Vec<Frame>,
-    /// The newest full step, if only that is requested.
+    /// The newest full step with its index, if only the newest step is requested.
     newest: Option<(usize, Frame)>,
     pub(crate) ended: Option<Box<Record>>,
-    /// The maximum messages on a link, load on a link, and load held by a node, over the steps in
-    /// the window.
+    /// Three maxima over the steps in the window: messages on a link, load on a link, and load held
+    /// by a node.
     pub(crate) most: [u64; 3],
     /// The end of each step in µs; empty if steps have no times.
     ends: Vec<f64>,
-    /// The entries of the ranks received so far, and the complete result.
+    /// The entries of the ranks that have been received so far. `ranks` is the complete result.
     entries_of_ranks: Vec<Vec<RankEntry>>,
     ranks: Option<Arc<Ranks>>,
     /// Whether the worker has finished.
     is_over: bool,
-    /// The start of the simulation, the messages so far, and the simulation speed.
+    /// The start of the simulation, the number of messages so far, and the speed of the simulation.
     began: Instant,
     messages: u64,
     pace: ScheduleProgress,
@@ -95,8 +96,8 @@ impl Recording {
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
         let topology = Arc::clone(&case.topology);
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
-        // Without a thread no events arrive, and the panel keeps showing that the schedule is being
-        // simulated.
+        // If the thread cannot be started, no events arrive, and the panel continues to show that
+        // the schedule is being simulated.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
             let mut tell = |event: observe::BatchEvent| {
@@ -107,7 +108,8 @@ impl Recording {
                     observe::BatchEvent::Finished { record, .. } => {
                         Some(RecordingEvent::Ended(record))
                     }
-                    // These events were handled when the case ran.
+                    // These events are not needed here, because they were already reported when the
+                    // case ran.
                     observe::BatchEvent::Started { .. }
                     | observe::BatchEvent::Progress { .. }
                     | observe::BatchEvent::Log { .. } => None,
@@ -146,8 +148,8 @@ impl Recording {
         /// The maximum number of events for one frame.
         const AT_ONCE: usize = 20_000;
         for taken in 0..AT_ONCE {
-            // When the channel is empty or closed, the frame ends. Times of ranks are complete when
-            // the channel is closed.
+            // When no event is pending, the work for this frame is done. When the channel is
+            // closed, the times of ranks are complete.
             let event = match self.events.try_recv() {
                 Ok(event) => event,
                 Err(why) => {
@@ -167,7 +169,8 @@ impl Recording {
                     return taken > 0 || is_over;
                 }
             };
-            // The final row comes from the worker itself; all else is observed in the simulation.
+            // The final row is sent by the worker itself. Everything else is sent by the observer
+            // of the simulation.
             let seen = match event {
                 RecordingEvent::Ended(record) => {
                     self.ended = Some(record);
@@ -180,7 +183,7 @@ impl Recording {
                 WatchMessage::Segments(segments) => self.segments = segments.max(1),
                 WatchMessage::Phase(name) => self.phases.push(name),
                 WatchMessage::Rank(entries) => self.entries_of_ranks.push(entries),
-                // Time after the last step, such as a final barrier, belongs to the last step.
+                // The last step includes the time after it, such as that of a final barrier.
                 WatchMessage::After(times) => {
                     if let Some(last) =
                         self.summaries.last_mut().and_then(|note| note.times.as_mut())
@@ -191,7 +194,7 @@ impl Recording {
                         *end += times.iter().sum::<f64>();
                     }
                 }
-                // Maxima over all steps give the scale of the pictures.
+                // The maxima over all full steps determine the scale of the pictures.
                 WatchMessage::Step(note, frame) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
                     self.messages += note.facts.messages;
@@ -216,7 +219,7 @@ impl Recording {
         true
     }
 
-    /// Returns a message for a schedule without steps.
+    /// Returns a message if the schedule has no steps (yet).
     pub(crate) fn why_empty(&self) -> Option<String> {
         self.summaries.is_empty().then(|| match &self.ended {
             None => "Simulating the schedule ...".to_owned(),
@@ -246,7 +249,8 @@ impl Recording {
         self.ranks.as_deref()
     }
 
-    /// Simulates the schedule again with another request; known times of ranks are kept.
+    /// Simulates the schedule again with another request. If the times of ranks are known, they are
+    /// kept.
     pub(crate) fn restart(&self, case: &Case, request: RecordingRequest, workers: Workers) -> Self {
         let ranks = request.ranks && self.ranks.is_none();
         let mut recording = Self::start(
@@ -259,8 +263,8 @@ impl Recording {
         recording
     }
 
-    /// Returns whether the times of ranks are unknown and not requested, although ranks have their
-    /// own clocks.
+    /// Returns whether the times of ranks could be requested: ranks have their own clocks, but
+    /// their times are neither known nor requested.
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
         is_made
@@ -274,8 +278,8 @@ impl Recording {
         self.request.ranks && self.ranks.is_none() && !self.is_over
     }
 
-    /// Returns the time of a step by parts. If ranks have their own clocks, it is the mean over
-    /// ranks.
+    /// Returns the parts of a step's time. If ranks have their own clocks, the parts are means over
+    /// all ranks.
     pub(crate) fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
         self.summaries.get(step)?.times.or_else(of_ranks)
@@ -290,35 +294,36 @@ impl Recording {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
 
-    /// Returns the end of a step in µs. If ranks have their own clocks, it is the end of the last
-    /// rank.
+    /// Returns the time at which a step ends, in µs. If ranks have their own clocks, the step ends
+    /// when the last rank has ended it.
     pub(crate) fn end(&self, step: usize) -> Option<f64> {
         self.ends().get(step).copied()
     }
 
-    /// Returns the step in progress at a time; the last one if all have ended.
+    /// Returns the step that is in progress at a time. After the end of the schedule, this is the
+    /// last step.
     pub(crate) fn step_at(&self, time: f64) -> usize {
-        // Treats times that differ only by rounding as equal.
+        // Times that differ only by rounding count as equal.
         let over = self.ends().partition_point(|end| *end < time * (1.0 - 1e-9));
         over.min(self.summaries.len().saturating_sub(1))
     }
 
-    /// Returns the steps by their time, the most expensive first.
+    /// Returns the steps sorted by their time, the longest step first.
     pub(crate) fn by_cost(&self) -> Vec<usize> {
         let mut steps: Vec<(usize, f64)> =
             (0..self.summaries.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
-        // The sort is stable, so equal steps stay in order.
+        // The sort is stable, so steps with equal times stay in order.
         steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         steps.into_iter().map(|(step, _)| step).collect()
     }
 
-    /// Returns whether a missing step will still arrive.
+    /// Returns whether a step that is missing will still arrive.
     pub(crate) fn is_to_come(&self, step: usize) -> bool {
         self.is_growing()
             && matches!(self.request.wanted, FrameSelection::From(from) if step >= from)
     }
 
-    /// Returns the last full step.
+    /// Returns the index of the last full step.
     pub(crate) fn newest(&self) -> usize {
         match self.request.wanted {
             FrameSelection::From(from) => from + self.frames.len().saturating_sub(1),
@@ -326,7 +331,7 @@ impl Recording {
         }
     }
 
-    /// Returns the simulation's progress and speed while it runs.
+    /// Returns the progress and speed of the simulation while it runs.
     pub(crate) fn pace(&self) -> Option<String> {
         self.is_growing().then(|| self.pace.in_words(None)).filter(|words| !words.is_empty())
     }
@@ -354,7 +359,7 @@ impl Recording {
         phase.map_or("", String::as_str)
     }
 
-    /// Returns the statistics of all phases so far.
+    /// Returns the statistics of all phases, as far as the schedule has been simulated.
     pub(crate) fn phases(&self) -> Vec<Phase> {
         let blank = |name: &String| Phase {
             name: name.clone(),
@@ -397,7 +402,7 @@ impl KeptSchedule {
         self.recording.poll()
     }
 
-    /// Simulates the schedule again if a step is outside the window.
+    /// Simulates the schedule again if a step is not in the window.
     pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
         let recording = &self.recording;
         if recording.frame(step).is_none()

@@ -16,21 +16,22 @@ use swapmeet_runner::worker::Workers;
 
 /// The state of the runs.
 pub(crate) struct Runs {
-    /// Whether the display is frozen. Events are then held back.
+    /// Whether the display is frozen. While it is frozen, events are stored in `held_back`.
     pub(crate) frozen: bool,
     held_back: Vec<BatchEvent>,
     batch: Option<Batch>,
-    /// Cases that are being prepared.
+    /// The result of preparing cases, while they are being prepared.
     preparing: Option<Receiver<(Purpose, Result<Prepared, String>)>>,
-    /// Cancelled batches that still write rows; only the end of the session waits for them.
+    /// Cancelled batches that are still writing rows. Nothing waits for them before the end of the
+    /// session.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
     rows: Option<RowSink>,
-    /// The file of the row sink.
+    /// The file to which the row sink writes.
     pub(crate) out: Option<PathBuf>,
-    /// Whether all rows on screen were saved to another file.
+    /// Whether all rows on screen have been saved to another file.
     pub(crate) saved: bool,
-    /// The reasons and notes of rows that are in the log already.
+    /// The reasons and notes of rows that have been added to the log.
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
@@ -69,12 +70,12 @@ impl Runs {
         self.batch.is_some() || self.preparing.is_some()
     }
 
-    /// Returns the number of events that were held back.
+    /// Returns the number of events that have been held back.
     pub(crate) fn held_back(&self) -> usize {
         self.held_back.len()
     }
 
-    /// Returns whether some case failed, including events that are held back.
+    /// Returns whether some case failed, including cases whose events are held back.
     pub(crate) fn some_failed(&self) -> bool {
         let failed = |event: &BatchEvent| matches!(event, BatchEvent::Finished(_, record) if is_failure(record));
         self.some_failed || self.held_back.iter().any(failed)
@@ -87,7 +88,7 @@ impl Runs {
 }
 
 impl Session {
-    /// Starts the initial cases, except those that have a record.
+    /// Starts the initial cases. Cases that have a record in `found` do not run.
     pub(super) fn begin_with(&mut self, cases: Vec<Case>, found: Vec<Option<Record>>) {
         self.runs.some_failed = found.iter().flatten().any(is_failure);
         let count = found.iter().flatten().count();
@@ -167,7 +168,7 @@ impl Session {
         }
     }
 
-    /// Starts the prepared cases; returns whether there was a result.
+    /// Starts the cases when they have been prepared. Returns whether the preparation has ended.
     pub(super) fn poll_prepared(&mut self) -> bool {
         let Some(result) = self.runs.preparing.as_ref().map(Receiver::try_recv) else {
             return false;
@@ -195,7 +196,8 @@ impl Session {
         true
     }
 
-    /// Removes all rows. A separate thread drops them, because that takes time for many rows.
+    /// Removes all rows. A separate thread frees their memory, because that takes long if there are
+    /// many rows.
     fn remove_rows(&mut self) {
         let (rows, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.focus, self.recording, self.group) = (None, None, 0);
@@ -242,7 +244,7 @@ impl Session {
         news
     }
 
-    /// Ends freezing and applies the events that were held back.
+    /// Unfreezes the display, and applies the events that were held back.
     pub(crate) fn unfreeze(&mut self) {
         self.runs.frozen = false;
         for event in std::mem::take(&mut self.runs.held_back) {
@@ -271,8 +273,9 @@ impl Session {
         self.queue.apply(event, self.now);
     }
 
-    /// Adds the reason and note of a record to the log, each text once. Unsupported cases are
-    /// described without workload and machine, because the reason rarely depends on them.
+    /// Adds the reason and the note of a record to the log, unless the same text is there already.
+    /// An unsupported case is described without workload and machine, because its reason rarely
+    /// depends on them.
     fn log_remarks(&mut self, record: &Record) {
         let case = match record.status {
             Status::Unsupported => format!("{} on {}", record.algorithm, record.topology),
@@ -288,7 +291,7 @@ impl Session {
     }
 
     fn report_outcome(&mut self) {
-        // Cases that still wait or run were cancelled.
+        // Cases that still wait or run at this point have been cancelled.
         self.queue.stop();
         let tally = self.queue.tally();
         let count =

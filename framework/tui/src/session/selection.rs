@@ -1,4 +1,4 @@
-//! The selection of cases: four lists of specs and some settings, in the grammar of the command
+//! The selection of cases: four lists of specs, and settings. Specs have the syntax of the command
 //! line.
 
 mod typed;
@@ -115,7 +115,7 @@ impl Setting {
     }
 }
 
-/// The part of the selection that can be undone.
+/// The part of the selection to which undo applies.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SelectionState {
     choices: [Vec<Choice>; 4],
@@ -126,7 +126,7 @@ pub(crate) struct SelectionState {
     timeout_secs: Option<f64>,
 }
 
-/// The selection and the suggestions.
+/// The selection, and the suggestions for its lists.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     state: SelectionState,
@@ -138,7 +138,8 @@ pub(crate) struct Selection {
 impl Selection {
     /// Creates the selection of an experiment, with suggestions from the registry.
     pub(crate) fn new(experiment: &Experiment, registry: &Registry) -> Self {
-        // An invalid range is kept; the error is reported when the selection runs.
+        // An invalid range is kept as it is. The error is reported when the user runs the
+        // selection.
         let workloads =
             case::expanded(&experiment.workloads).unwrap_or_else(|_| experiment.workloads.clone());
         let selected = |list: &[Text]| {
@@ -175,8 +176,8 @@ impl Selection {
         self.suggestions.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the lines of a list that pass a filter: specs first, then suggestions that are not
-    /// in the list.
+    /// Returns the lines of a list that pass a filter. Specs come first, followed by the
+    /// suggestions that are not specs of the list yet.
     pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<ListItem<'_>> {
         if section == Section::Settings {
             let passes = |setting: &Setting| {
@@ -204,14 +205,15 @@ impl Selection {
         choices.chain(suggestions.filter(|o| has("", Some(o))).map(ListItem::Suggestion)).collect()
     }
 
-    /// Returns the suggestion that a spec starts with.
+    /// Returns the suggestion that has the same name as a spec.
     pub(crate) fn suggestion_for(&self, section: Section, spec: &str) -> Option<&Suggestion> {
         fn name(text: &str) -> &str {
             text.split(':').next().unwrap_or(text)
         }
         let find =
             |wanted: &str| self.suggestions(section).iter().find(|o| name(&o.prefill) == wanted);
-        // A workload may have the prefix of a collective that has no suggestion of its own.
+        // The name of a workload may start with a collective (`collective/name`) that has no
+        // suggestion of its own.
         find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
     }
 
@@ -233,8 +235,8 @@ impl Selection {
         }
     }
 
-    /// Adds a spec to its list or replaces the spec at index `instead`. A spec that is in the list
-    /// already is selected. Returns its index.
+    /// Adds a spec to its list, or replaces the spec at index `instead`. If the spec is already in
+    /// the list, it is selected. Returns the index of the spec.
     pub(crate) fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
         let Some(list) = self.state.choices.get_mut(section as usize) else { return 0 };
         if let Some(known) = list.iter().position(|p| p.spec == spec) {
@@ -284,7 +286,7 @@ impl Selection {
     pub(crate) fn set(&mut self, setting: Setting, text: &str) -> Result<(), InputError> {
         let flag = Text::flag(setting.name(), text);
         let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
-        // Repetition r uses seed + r, which must not overflow.
+        // Repetition `r` uses the seed `seed + r`, which must not overflow.
         let seeds = |seed: u64, repetitions: u32| match seed
             .checked_add(u64::from(repetitions.saturating_sub(1)))
         {
@@ -323,7 +325,7 @@ impl Selection {
         *self = Self { studies, ..Self::new(experiment, registry) };
     }
 
-    /// Returns the state that can be undone.
+    /// Returns the state to which undo applies.
     pub(crate) fn state(&self) -> &SelectionState {
         &self.state
     }
@@ -371,7 +373,7 @@ impl Selection {
         lists.chain([u64::from(self.state.repetitions)]).fold(1, u64::saturating_mul)
     }
 
-    /// Returns the selected cases; `Err` names an empty list or an invalid spec.
+    /// Returns the selected cases. An error names an empty list or an invalid spec.
     pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
         /// The maximum number of cases in the dashboard; `swapmeet run` accepts more.
         const MOST: u64 = 100_000;

@@ -16,12 +16,12 @@ use swapmeet_workloads::generators;
 pub(crate) struct Suggestion {
     /// The displayed text.
     pub(crate) shown: String,
-    /// The initial text of the input.
+    /// The initial text of the input when the user chooses the suggestion.
     pub(crate) prefill: String,
-    /// Whether that text is a complete spec.
+    /// Whether `prefill` is a complete spec.
     pub(crate) ready: bool,
     pub(crate) about: String,
-    /// Additional words for filters.
+    /// Additional words that a filter can match.
     pub(crate) keywords: String,
 }
 
@@ -30,12 +30,12 @@ pub(crate) struct Suggestion {
 pub(crate) struct Study {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// The text of a bundled study. Other files are read when they are selected.
+    /// The text of a bundled experiment file. Other files are read when they are selected.
     text: Option<&'static str>,
 }
 
 impl Study {
-    /// Creates a study from a path.
+    /// Creates the entry of a file, given by its path.
     pub(crate) fn file(path: &str) -> Self {
         Self {
             name: path.to_owned(),
@@ -77,7 +77,7 @@ pub(crate) fn studies() -> Vec<Study> {
     names.iter().map(|name| Study::file(name)).chain(shipped).collect()
 }
 
-/// Returns plugin, title and paper of an algorithm.
+/// Returns the plugin, title and paper of an algorithm.
 pub(crate) fn about(algorithm: &Algorithm) -> String {
     [&algorithm.plugin.name, &algorithm.title, &algorithm.paper].map(String::as_str).join(" ")
 }
@@ -134,7 +134,7 @@ fn topologies() -> Vec<Suggestion> {
 }
 
 fn workloads() -> Vec<Suggestion> {
-    // Permutations have their own generators, and all-to-all has no prefix.
+    // Permutations have their own generators, and the specs of all-to-all have no prefix.
     let prefixes = COLLECTIVES.into_iter().filter(|kind| **kind != ALL_TO_ALL && !kind.permutes());
     let prefixed = prefixes.map(|kind| {
         let root = if kind.is_rooted() { ",root=N" } else { "" };

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
 
-/// The parts of a step's time in µs, in the order of the columns of a row. It includes the
-/// rearrangement before the step. Parts that the model does not have are 0. The last value is the
-/// time that a rank waits for its peer; only models in which each rank has its own clock use it.
+/// The parts of a step's time in µs, in the order of the columns of a row. The time includes the
+/// rearrangement before the step. Parts that the model does not have are 0. The last part is the
+/// time for which a rank waits for its peer, which is only used by models in which each rank has
+/// its own clock.
 pub(crate) type Times = [f64; TIME_KINDS];
 
 /// The activity of a rank in one or several consecutive steps.
@@ -14,8 +15,8 @@ pub(crate) type Times = [f64; TIME_KINDS];
 pub(crate) struct RankEntry {
     /// The first and the last step, from 0.
     pub(crate) steps: [usize; 2],
-    /// When the rank started the steps, had made its sends, had waited for its peers, and had
-    /// finished; in µs.
+    /// Four times in µs: when the rank started the steps, had made its sends, had waited for its
+    /// peers, and had ended the steps.
     pub(crate) posted: f64,
     pub(crate) started: f64,
     pub(crate) waited: f64,
@@ -23,7 +24,7 @@ pub(crate) struct RankEntry {
     pub(crate) kinds: Times,
 }
 
-/// The serialized form: numbers only, because there are many entries.
+/// The serialized form. It contains only numbers, to save space, because there are many entries.
 type Figures = ([usize; 2], [f64; 4], Times);
 
 impl From<Figures> for RankEntry {
@@ -57,12 +58,12 @@ impl From<&time_space::Entry> for RankEntry {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ranks {
     pub(crate) entries: Vec<Vec<RankEntry>>,
-    /// The mean time of ranks in each step. The time of an entry with several steps is divided
-    /// equally.
+    /// For each step, the mean times of ranks. If an entry covers several steps, its time is
+    /// divided equally among them.
     pub(super) of_steps: Vec<Times>,
-    /// When the last rank had finished each step and all steps before it.
+    /// For each step, the time when the last rank had ended this step and all steps before it.
     pub(super) ends: Vec<f64>,
-    /// The maximum number of steps in one entry.
+    /// The maximum number of steps that one entry covers.
     pub(crate) joined: usize,
 }
 
@@ -87,8 +88,8 @@ impl Ranks {
         Self { entries, of_steps, ends, joined }
     }
 
-    /// Returns when the first rank started a step, when the last one finished it, and which rank
-    /// that was.
+    /// Returns when the first rank started a step, when the last rank ended it, and the number of
+    /// the last rank.
     pub(crate) fn span(&self, step: usize) -> Option<(f64, f64, usize)> {
         let of_step = |entries: &Vec<RankEntry>| {
             let at = entries.partition_point(|entry| entry.steps[1] < step);

@@ -1,4 +1,4 @@
-//! The watcher in the worker, which sends the steps of a schedule.
+//! The observer in the worker, which sends the steps of a schedule to the dashboard.
 
 use super::ranks::{RankEntry, Times};
 use super::step::{
@@ -20,14 +20,15 @@ use swapmeet_runner::max_bytes;
 use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
-/// The maximum size of the full steps in a window, in bytes.
+/// The maximum total size in bytes of the full steps in a window.
 const MOST_BYTES: usize = 64 << 20;
-/// The maximum number of steps with summaries.
+/// The maximum number of steps of which summaries are sent.
 const MOST_STEPS: u64 = 1 << 18;
-/// The maximum number of entries of ranks. Beyond it, consecutive steps are joined.
+/// The maximum number of entries of all ranks. If there would be more, consecutive steps are joined
+/// into one entry.
 const MOST_ENTRIES: usize = 1 << 16;
 
-/// The watcher of a schedule for the dashboard.
+/// The observer of a schedule for the dashboard.
 pub const WATCH: ObserverKind = ObserverKind {
     name: "schedule",
     max_value_bytes: max_bytes::SCHEDULE,
@@ -37,7 +38,7 @@ pub const WATCH: ObserverKind = ObserverKind {
     },
 };
 
-/// A send of the current step between two physical nodes.
+/// A send between two physical nodes in the current step.
 struct Pending {
     from: u64,
     to: u64,
@@ -48,13 +49,13 @@ struct Pending {
 /// Sends the steps of a schedule to the dashboard.
 struct Recorder {
     topology: Arc<dyn Topology>,
-    /// Computes the times of steps, or of all ranks if these are requested. `None` if the model has
-    /// no times for single steps.
+    /// Computes the times of steps, or those of ranks if they are requested. `None` if the model
+    /// has no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,
     keeps_ranks: bool,
     priced: Times,
     wanted: FrameSelection,
-    /// When the newest step was last sent.
+    /// When the newest step was last sent in full.
     last_report: Option<Instant>,
     say: SendValue,
     messages: LinkLoad,
@@ -63,7 +64,8 @@ struct Recorder {
     phases: usize,
     spent: usize,
     reported: u64,
-    /// Sends of the current step, for the case that a fault ends the schedule in it.
+    /// The sends of the current step. They are only needed if a fault ends the schedule in this
+    /// step.
     pending: Option<Vec<Pending>>,
     idle_sends: u64,
     at_fault: Option<(u64, u64)>,
@@ -108,8 +110,8 @@ impl Recorder {
         recorder
     }
 
-    /// Returns the load on links of messages (from, to, route, load), and the longest route in
-    /// hops.
+    /// Returns a frame with the load on links that messages (from, to, route, load) cause, and the
+    /// length of the longest route in hops.
     fn frame<'m>(
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,
@@ -160,9 +162,9 @@ impl Recorder {
         (Frame { links, pairs, ..Frame::default() }, longest)
     }
 
-    /// Returns whether to send a step in full.
+    /// Returns whether to send a step in full now.
     fn wants(&mut self, step: u64) -> bool {
-        /// The interval between newest steps.
+        /// The minimum interval between two full steps if only the newest step is requested.
         const EVERY: Duration = Duration::from_millis(200);
         match self.wanted {
             FrameSelection::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
@@ -175,7 +177,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the time since the last call, by parts.
+    /// Returns the simulated time since the last call, by parts.
     fn charged(&mut self) -> Option<Times> {
         let Parts {
             startup,
@@ -196,10 +198,10 @@ impl Recorder {
         Some(times)
     }
 
-    /// Sends the times of ranks at the end.
+    /// Sends the times of all ranks. This is called at the end of the schedule.
     fn report_ranks(&mut self) {
         let Some(evaluator) = self.evaluator.as_mut().filter(|_| self.keeps_ranks) else { return };
-        // If there is no cost, the row contains the reason.
+        // If the evaluator has no cost, the row contains the reason.
         let record = evaluator.cost().ok().and_then(|_| evaluator.time_space());
         for rank in 0..record.as_ref().map_or(0, TimeSpace::ranks) {
             let entries = record.as_ref().map_or(&[][..], |record| record.entries(rank));
@@ -291,7 +293,8 @@ impl Observer for Recorder {
         vec![self]
     }
 
-    /// Sends the remaining times. If a fault ended the schedule, sends its unfinished last step.
+    /// Sends the times that have not been sent yet. If a fault ended the schedule, also sends the
+    /// unfinished last step.
     fn ended(&mut self, record: &Record, _: host::Requested) {
         if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {
             self.report(&WatchMessage::After(times));

@@ -1,4 +1,4 @@
-//! The messages that a worker sends about a step.
+//! The messages in which a worker reports the steps of a schedule.
 
 use super::ranks::{RankEntry, Times};
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,11 @@ use swapmeet_core::simulation::step::StepFacts;
 pub(crate) struct Load {
     pub(crate) link: u64,
     pub(crate) messages: u64,
-    /// The load in blocks or bytes, times the number of segments.
+    /// The load in blocks or bytes, multiplied by the number of segments.
     pub(crate) load: u64,
 }
 
-/// The serialized form: numbers only, because a frame has many loads.
+/// The serialized form. It contains only numbers, to save space, because a frame has many loads.
 impl From<(u64, u64, u64)> for Load {
     fn from((link, messages, load): (u64, u64, u64)) -> Self {
         Self { link, messages, load }
@@ -33,9 +33,10 @@ impl From<Load> for (u64, u64, u64) {
 pub(crate) struct Pair {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The load in blocks or bytes, times the number of segments.
+    /// The load in blocks or bytes, multiplied by the number of segments.
     pub(crate) load: u64,
-    /// The maximum number of messages on a link of its route, including itself.
+    /// The maximum number of messages on any link of the message's route, including the message
+    /// itself.
     pub(crate) shared: u64,
 }
 
@@ -58,9 +59,9 @@ pub(crate) struct Frame {
     pub(crate) links: Vec<Load>,
     /// The messages; empty if there are too many of them.
     pub(crate) pairs: Vec<Pair>,
-    /// The amount that each node holds after the step, in the unit of loads.
+    /// The amount that each node holds after the step, in the same unit as loads.
     pub(crate) held: Vec<u64>,
-    /// Sender and receiver of the send that broke a rule.
+    /// The sender and the receiver of the send that broke a rule.
     pub(crate) at_fault: Option<(u64, u64)>,
 }
 
@@ -75,11 +76,11 @@ impl Frame {
 /// The summary of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StepSummary {
-    /// The index of its phase.
+    /// The index of the phase to which the step belongs.
     pub(crate) phase: usize,
-    /// The properties that do not depend on the machine.
+    /// The properties of the step that do not depend on the machine.
     pub(crate) facts: Facts,
-    /// The time; `None` if each rank has its own clock.
+    /// The parts of the step's time; `None` if each rank has its own clock.
     pub(crate) times: Option<Times>,
 }
 
@@ -91,7 +92,7 @@ pub(crate) struct Facts {
     pub(crate) max_hops: u64,
     pub(crate) max_link_messages: u64,
     pub(crate) max_sends: u64,
-    /// The number of sends that selected nothing.
+    /// The number of sends that selected no data.
     pub(crate) idle_sends: u64,
 }
 
@@ -102,7 +103,7 @@ impl Facts {
     }
 }
 
-/// A message from the watcher in the worker.
+/// A message from the observer in the worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum WatchMessage {
     Links(u64),
@@ -111,25 +112,26 @@ pub(super) enum WatchMessage {
     Step(StepSummary, Option<Frame>),
     /// Time after the last step, which is added to that step.
     After(Times),
-    /// The entries of the next rank, in the order of time.
+    /// The entries of the next rank, sorted by time.
     Rank(Vec<RankEntry>),
 }
 
 /// The steps to send in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum FrameSelection {
-    /// From this step on, as many as fit into the window.
+    /// This step and the following ones, as many as fit into the window.
     From(usize),
     /// The newest step, a few times per second.
     Newest,
 }
 
-/// The request to the watcher.
+/// The request to the observer.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RecordingRequest {
     pub(crate) wanted: FrameSelection,
-    /// Whether to send the step in which a fault ends the schedule. This requires all single sends.
+    /// Whether to also send the step in which a fault ends the schedule. For this, every single
+    /// send is recorded.
     pub(crate) unfinished: bool,
-    /// Whether to compute the times of ranks, if they have their own clocks.
+    /// Whether to compute the times of ranks. Only possible if ranks have their own clocks.
     pub(crate) ranks: bool,
 }

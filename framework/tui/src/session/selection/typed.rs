@@ -22,8 +22,8 @@ pub(crate) struct FormParameter {
 }
 
 impl Selection {
-    /// Parses one or several specs and returns them in canonical form; a range of sizes becomes one
-    /// spec for each size.
+    /// Parses one or several specs, and returns them in canonical form. A range of sizes is
+    /// replaced by one spec for each size.
     pub(crate) fn check(
         &self,
         section: Section,
@@ -40,7 +40,8 @@ impl Selection {
         }
         let mut found = Vec::new();
         for word in text.split_whitespace() {
-            // `word` is a part of `text`, so this is its offset.
+            // `word` is a slice of `text`, so the difference of their addresses is the offset of
+            // `word`.
             let at = word.as_ptr() as usize - text.as_ptr() as usize;
             let specs = self.check_one(section, word, registry).map_err(|mut error| {
                 error.place.span = error.place.span.start + at..error.place.span.end + at;
@@ -77,8 +78,8 @@ impl Selection {
         Ok(vec![one])
     }
 
-    /// Returns completions of the last spec in a line, as whole lines: first the name, then keys,
-    /// then values.
+    /// Returns completions of the last spec in a line. Each completion is the whole line. First the
+    /// name of the spec is completed, then a key, then its value.
     pub(crate) fn completions(
         &self,
         section: Section,

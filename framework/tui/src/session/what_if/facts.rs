@@ -1,5 +1,6 @@
-//! The facts of a schedule's steps. A worker collects them; here they are used to calculate times
-//! again without planning.
+//! The facts of a schedule: the properties of its steps from which a model computes times. A worker
+//! collects them. With these facts, the dashboard computes the times on another machine without
+//! planning again.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -15,19 +16,20 @@ use swapmeet_runner::max_bytes;
 use swapmeet_runner::observe::{self, observe};
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 
-/// The maximum number of different steps of a schedule, of about 300 bytes each. Schedules with
-/// more are planned again instead.
+/// The maximum number of different steps in the facts of a schedule, at about 300 bytes each.
+/// Schedules with more are planned again instead.
 const MOST_KINDS: usize = 1 << 17;
 
 /// The facts of a schedule.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) ledger: Ledger,
-    /// The values that the plan requested. If these change, the schedule may change.
+    /// The machine parameters and sizes that the plan requested. If these change, the schedule may
+    /// change.
     pub(super) asked: Requested,
 }
 
-/// The watcher in the worker that collects the facts of a schedule.
+/// The observer in the worker that collects the facts of a schedule.
 pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
     max_value_bytes: max_bytes::FACTS,
@@ -38,10 +40,10 @@ pub const FACTS: ObserverKind = ObserverKind {
 #[derive(Debug, Serialize, Deserialize)]
 enum FactsMessage {
     Kinds(Vec<Vec<u64>>),
-    /// Kind of event, its two values, and the number of repetitions.
+    /// Repeated events: the kind of the event, its two values, and the number of repetitions.
     Runs(Vec<(LedgerEventKind, u64, u64, u64)>),
-    /// The last message: whether the plan requested block size, ports, virtual channels, start-up
-    /// time, time per hop, and time per byte.
+    /// The last message. It states whether the plan requested the block size, the ports, the
+    /// virtual channels, the start-up time, the time per hop, and the time per byte.
     Asked([bool; 6]),
 }
 
@@ -106,7 +108,7 @@ impl Observer for FactsWatcher {
 }
 
 impl Facts {
-    /// Adds a part; `None` if it is invalid, otherwise whether it was the last.
+    /// Adds a part of the facts. Returns whether it was the last part; `None` if it is invalid.
     fn take(&mut self, value: serde_json::Value) -> Option<bool> {
         match serde_json::from_value(value).ok()? {
             FactsMessage::Kinds(kinds) => {
@@ -136,18 +138,18 @@ impl Facts {
     }
 }
 
-/// Workers that collect facts. Dropping it stops them.
+/// Workers that collect facts. Dropping this value stops them.
 #[derive(Debug)]
 pub(super) struct FactsWorkers {
     come: Receiver<(usize, Option<Arc<Facts>>)>,
     stop: Arc<AtomicBool>,
-    /// The number of schedules whose facts are missing.
+    /// The number of schedules whose facts have not arrived yet.
     pub(super) open: usize,
 }
 
 impl FactsWorkers {
-    /// Starts workers that plan the given cases. For each number one result arrives; it is `None`
-    /// if the facts are not available.
+    /// Starts workers that plan the given cases. For each case, a result with the given number
+    /// arrives. The result is `None` if the facts are not available.
     pub(super) fn start(cases: Vec<(usize, Case)>, workers: &Workers) -> Self {
         let (sender, come) = channel();
         let stop = Arc::new(AtomicBool::new(false));
@@ -156,7 +158,8 @@ impl FactsWorkers {
         for _ in 0..jobs {
             let (queue, sender, stop, workers) =
                 (Arc::clone(&queue), sender.clone(), Arc::clone(&stop), workers.clone());
-            // Fewer threads are enough. Without any, all cases are planned again for each change.
+            // If some threads cannot be started, the others do their work. If none can be started,
+            // all cases are planned again after each change.
             let _ = std::thread::Builder::new()
                 .name("facts".to_owned())
                 .spawn(move || fetch(&queue, &sender, &stop, &workers));

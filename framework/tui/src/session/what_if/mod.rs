@@ -1,8 +1,8 @@
-//! Recalculation of rows with other machine parameters or another block size.
+//! Recalculation of rows for other machine parameters or another block size.
 //!
-//! If the model needs only the facts of steps, times are recalculated instantly. Other cases are
-//! planned again in workers and keep their old times until then. The results replace the rows in
-//! the analysis, so that all panels show them.
+//! If the facts of a schedule are enough for the model, times are recalculated instantly. Other
+//! cases are planned again in workers, and keep their old times until then. The results replace the
+//! rows in the analysis, so that all panels show them.
 
 mod facts;
 mod recalculation;
@@ -37,24 +37,24 @@ pub(crate) struct WhatIf {
     base: Option<Base>,
     /// Changed parameters with their new values.
     changes: Vec<(&'static str, String)>,
-    /// The changed block size in bytes.
+    /// The new block size in bytes, if it is changed.
     block: Option<u64>,
     affected: Arc<Vec<AffectedRow>>,
-    /// The number of rows when the affected rows were determined.
+    /// The number of ended cases when the affected rows were last determined.
     rows: usize,
-    /// The index of each schedule, by algorithm, topology and workload.
+    /// The index of each schedule in `facts`, by algorithm, topology and workload.
     schedules: HashMap<[String; 3], usize>,
-    /// The facts of each schedule.
+    /// The facts of each schedule, as far as they are available.
     facts: Vec<Option<Arc<Facts>>>,
     fetching: Option<FactsWorkers>,
     answers: Arc<HashMap<CaseId, Arc<Record>>>,
-    /// Cases to plan in workers once no change has happened for a moment.
+    /// Cases that workers will plan when the user has not changed anything for a moment.
     pending: Vec<Case>,
     due: Option<Instant>,
     following: Option<Batch>,
 }
 
-/// The machine and the workload that are changed.
+/// The machine and the workload before the changes.
 #[derive(Debug, Clone)]
 struct Base {
     machine: Machine,
@@ -86,12 +86,12 @@ impl Slider {
 }
 
 impl WhatIf {
-    /// Returns whether anything is changed.
+    /// Returns whether any value is changed.
     pub(crate) fn is_on(&self) -> bool {
         self.base.is_some() && (!self.changes.is_empty() || self.block.is_some())
     }
 
-    /// Returns whether results are still to come.
+    /// Returns whether more results are expected.
     pub(super) fn is_moving(&self) -> bool {
         self.fetching.is_some() || self.following.is_some() || self.due.is_some()
     }
@@ -138,7 +138,7 @@ impl WhatIf {
         block.into_iter().chain(parameters).collect()
     }
 
-    /// Returns the number of schedules with known facts, and the number of all schedules.
+    /// Returns the number of schedules whose facts are known, and the number of all schedules.
     pub(crate) fn known(&self) -> (usize, usize) {
         let open = self.fetching.as_ref().map_or(0, |fetching| fetching.open);
         (self.facts.len() - open.min(self.facts.len()), self.facts.len())
@@ -158,16 +158,18 @@ impl WhatIf {
         })
     }
 
-    /// Schedules the planning of cases that could not be recalculated.
+    /// Requests that workers plan the cases that could not be recalculated instantly. They start
+    /// after a moment.
     pub(super) fn schedule_planning(&mut self, result: &ScenarioResult) {
-        /// Longer than the interval of a key that is held down.
+        /// The delay before workers start. It is longer than the repetition interval of a key that
+        /// is held down.
         const MOMENT: Duration = Duration::from_millis(250);
         self.pending.clone_from(&result.pending);
         let waits = self.fetching.is_some() || self.following.is_some();
         self.due = (!self.pending.is_empty() && !waits).then(|| Instant::now() + MOMENT);
     }
 
-    /// Returns the changes, for undo.
+    /// Returns the changed values. Undo stores and restores them.
     pub(crate) fn changes(&self) -> (Vec<(&'static str, String)>, Option<u64>) {
         (self.changes.clone(), self.block)
     }
@@ -178,7 +180,8 @@ impl WhatIf {
     }
 }
 
-/// Returns the identity of a case's schedule, which does not depend on block size and machine.
+/// Returns the key of a case's schedule. Cases that differ only in the block size or the machine
+/// have the same key.
 fn schedule_of(case: &Case) -> [String; 3] {
     let workload = match case.workload.with_block_bytes(1) {
         Some(workload) => workload.to_string(),
@@ -188,7 +191,8 @@ fn schedule_of(case: &Case) -> [String; 3] {
 }
 
 impl Session {
-    /// Uses the machine and workload of the case in focus, unless something is changed already.
+    /// Uses the machine and the workload of the case in focus as the original values. Does nothing
+    /// if a value is already changed.
     pub(crate) fn start_what_if(&mut self) {
         let Some((_, row)) = self.focused() else { return };
         let Ok(case) = &row.case else { return };
@@ -208,7 +212,8 @@ impl Session {
         self.find_affected_rows();
     }
 
-    /// Determines the rows of the machine and requests the facts of their schedules.
+    /// Determines the affected rows, which are those of the original machine, and requests the
+    /// facts of their schedules.
     fn find_affected_rows(&mut self) {
         let rows = self.queue.tally();
         let rows = rows.cases - rows.waiting - rows.running;
@@ -233,8 +238,8 @@ impl Session {
         }
         (what_if.affected, what_if.rows) = (Arc::new(affected), rows);
         if !wanted.is_empty() {
-            // Replacing the request drops the old one, so its missing schedules are requested
-            // again.
+            // The new request replaces the old one, so it also has to include the schedules that
+            // are still missing.
             let open = what_if.fetching.take().map_or(0, |fetching| fetching.open);
             if open > 0 {
                 let known: Vec<usize> = wanted.iter().map(|(number, _)| *number).collect();
@@ -251,7 +256,7 @@ impl Session {
         self.analysis.is_stale |= self.what_if.is_on();
     }
 
-    /// Moves a slider by one step; reports if it is at its end.
+    /// Moves a slider by one step. Shows a message if the slider is at its end.
     pub(crate) fn move_slider(&mut self, slider: &Slider, up: bool, size: StepSize) {
         let next = match slider.parameter {
             Some(parameter) => next_value(parameter, &slider.value, up, size),
@@ -322,7 +327,7 @@ impl Session {
         self.changes_applied();
     }
 
-    /// Restores earlier changes.
+    /// Restores earlier values of the sliders.
     pub(super) fn restore(&mut self, (changes, block): (Vec<(&'static str, String)>, Option<u64>)) {
         (self.what_if.changes, self.what_if.block) = (changes, block);
         self.changes_applied();
@@ -363,17 +368,18 @@ impl Session {
         Ok(())
     }
 
-    /// Processes facts and rows that have arrived, and starts planning when it is due. Returns
-    /// whether the screen has to be redrawn.
+    /// Processes facts and rows that have arrived, and starts planning when its delay has passed.
+    /// Returns whether the screen has to be redrawn.
     pub(super) fn poll_what_if(&mut self) -> bool {
         if self.what_if.is_on() {
             self.find_affected_rows();
         }
         let what_if = &mut self.what_if;
         let mut news = false;
-        // Check for the end first: results of threads that have ended are in the channel.
+        // Check first whether the threads have ended. If so, all of their results are in the
+        // channel, and the loop below receives them.
         let is_over = what_if.fetching.as_ref().is_some_and(FactsWorkers::is_over);
-        // Step data that workers have collected allow pricing without planning again.
+        // With these facts, rows are recalculated without planning again.
         while let Some((number, facts)) = what_if.fetching.as_mut().and_then(FactsWorkers::try_next)
         {
             what_if.facts[number] = facts;
@@ -383,8 +389,8 @@ impl Session {
             what_if.fetching = None;
             news = true;
         }
-        // Rows of schedules that had to be planned again; old answers make room when there are
-        // many.
+        // Rows of cases that workers have planned again. When there are many of them, older rows
+        // are dropped.
         while let Some(event) = what_if.following.as_ref().and_then(Batch::try_next) {
             match event {
                 BatchEvent::Finished(_, record) => {
@@ -402,7 +408,7 @@ impl Session {
                 BatchEvent::Started(_) | BatchEvent::Progress(..) | BatchEvent::Log(_) => {}
             }
         }
-        // Planning starts a moment after the last change of a slider, not at each change.
+        // Planning starts when no slider has changed for a moment, instead of after each change.
         if what_if.due.is_some_and(|due| Instant::now() >= due) {
             what_if.due = None;
             let cases = std::mem::take(&mut what_if.pending);

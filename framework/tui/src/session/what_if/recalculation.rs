@@ -11,41 +11,41 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::{pricing_context, share_plan};
 use swapmeet_workloads::Workload;
 
-/// A row of the changed machine.
+/// A row whose machine is changed in the what-if panel.
 #[derive(Debug)]
 pub(super) struct AffectedRow {
     pub(super) record: Arc<Record>,
     pub(super) case: Case,
-    /// The index of its schedule.
+    /// The index of the row's schedule.
     pub(super) schedule: usize,
 }
 
 /// The input of a recalculation, for a separate thread.
 pub(crate) struct Scenario {
     pub(super) machine: Machine,
-    /// The workload before and after a change of its block size.
+    /// The workloads before and after the change, if the block size is changed.
     pub(super) resized: Option<(Workload, Workload)>,
     pub(super) affected: Arc<Vec<AffectedRow>>,
     pub(super) facts: Vec<Option<Arc<Facts>>>,
-    /// Rows from workers.
+    /// The rows of cases that workers have planned again.
     pub(super) answers: Arc<HashMap<CaseId, Arc<Record>>>,
 }
 
 /// The result of a recalculation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScenarioResult {
-    /// Algorithms with times that are still outdated.
+    /// Algorithms with at least one outdated time, which does not include the changes.
     pub(crate) outdated: BTreeSet<String>,
-    /// The times before the change, by topology, changed workload and algorithm.
+    /// The times before the changes. The keys are topology, changed workload and algorithm.
     pub(crate) before: HashMap<[String; 3], f64>,
-    /// The number of instantly recalculated rows, and the time for that.
+    /// The number of instantly recalculated rows. `took` is the time that this took.
     pub(crate) instant: usize,
     pub(crate) took: Duration,
-    /// The cases that a worker has to plan.
+    /// The cases that workers have to plan again.
     pub(super) pending: Vec<Case>,
 }
 
-/// The recalculated row of a case.
+/// The new row of an affected case, by its origin.
 enum Price {
     Instant(Record),
     FromWorker(Record),
@@ -53,7 +53,7 @@ enum Price {
 }
 
 impl Scenario {
-    /// Replaces the rows of the machine by recalculated rows.
+    /// Replaces the affected rows by recalculated ones.
     pub(crate) fn apply(&self, records: Vec<Arc<Record>>) -> (Vec<Record>, ScenarioResult) {
         let began = Instant::now();
         let prices = self.prices();
@@ -101,7 +101,8 @@ impl Scenario {
                 .chunks(each)
                 .map(|part| (part, scope.spawn(move || price(part))))
                 .collect();
-            // A thread that panicked is repeated here, so that the panic occurs in this thread.
+            // If a thread panicked, its part is computed again here, so that the panic occurs in
+            // this thread.
             parts
                 .into_iter()
                 .flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| price(part)))
@@ -126,7 +127,7 @@ impl Scenario {
         if let Some(answer) = self.answers.get(&case.id()) {
             return Price::FromWorker((**answer).clone());
         }
-        // A placeholder with the old time.
+        // Until a worker has planned the case, its row shows the old time.
         Price::Pending(Box::new((
             Record { time_us: affected_row.record.time_us, ..labels(affected_row, &case) },
             case,
@@ -134,7 +135,8 @@ impl Scenario {
     }
 }
 
-/// Returns the row of a changed case with the values that do not depend on machine and block size.
+/// Returns the row of a changed case. Only values that depend on neither the machine nor the block
+/// size are filled in.
 fn labels(affected_row: &AffectedRow, case: &Case) -> Record {
     let old = &*affected_row.record;
     let mut record = Record {
@@ -151,7 +153,8 @@ fn labels(affected_row: &AffectedRow, case: &Case) -> Record {
         rearrangements: old.rearrangements,
         ..case.blank_row()
     };
-    // Rows from files may have other plugin versions, which distinguish lines.
+    // The comparison distinguishes rows by plugin version, and rows from files may have another
+    // version than the current one.
     record.plugin.clone_from(&old.plugin);
     record.plugin_version.clone_from(&old.plugin_version);
     record.plugin_digest.clone_from(&old.plugin_digest);

@@ -13,8 +13,9 @@ pub(crate) enum StepSize {
     Large,
 }
 
-/// Returns the values of a parameter in all presets, with the names of the presets; numbers in
-/// ascending order. The table is computed once, because every slider needs it in every frame.
+/// Returns the values that a parameter has in the presets, each with the names of these presets.
+/// Numbers are in ascending order. The table is computed once, because every slider needs it in
+/// every frame.
 pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
     type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
     static KNOWN: OnceLock<Values> = OnceLock::new();
@@ -56,9 +57,9 @@ fn number_after(
     up: bool,
     size: StepSize,
 ) -> Option<String> {
-    /// The first value above 0.
+    /// The first value above 0 on the slider.
     const FIRST: f64 = 0.001;
-    // 20 small steps for each factor of 10.
+    // 20 small steps multiply the value by 10.
     let factor = match size {
         StepSize::Small => 10_f64.powf(0.05),
         StepSize::Large => 10.0,
@@ -84,7 +85,7 @@ fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Returns the next word of a parameter, wrapping around.
+/// Returns the next word that a parameter accepts, wrapping around at the end.
 fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String> {
     let mut words = values_of(parameter);
     if !words.iter().any(|word| word == text) {
@@ -95,8 +96,8 @@ fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String>
     (next != at).then(|| words[next].clone())
 }
 
-/// Returns known values of a parameter without duplicates: those of presets, model names, and words
-/// that some parameters accept.
+/// Returns the known values of a parameter without duplicates: the values of presets, model names,
+/// and special words.
 pub(crate) fn values_of(parameter: &dyn Parameter) -> Vec<String> {
     const TRIED: [&str; 11] = [
         "1",
