@@ -99,8 +99,8 @@ impl TwoPhase {
         Self { n, k, methods }
     }
 
-    /// Chooses the k with the fewest rounds within q circuits on a link; the smallest one if
-    /// several are equal.
+    /// Chooses the k with the fewest rounds for which no link carries more than q circuits; the
+    /// smallest one if several are equal.
     pub(crate) fn within(n: u64, q: u64, variant: Variant) -> Self {
         let fits = (1..=n.min(2 * q))
             .filter(|k| n.is_multiple_of(*k))
@@ -121,7 +121,8 @@ impl TwoPhase {
 
     /// Returns the period of the coordinates: shifts by multiples of it leave the schedule
     /// unchanged. A shift by k maps each cycle of phase 2 to the next, and each node of a cycle of
-    /// phase 1 to the next node. If nodes form pairs there, the shift must be by 2k.
+    /// phase 1 to the next node. If nodes form pairs in phase 1, the shift must be by 2k, so that
+    /// pairs are mapped to pairs.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }

@@ -246,9 +246,9 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // Each cycle has two halves, on both sides of the mirror, and each half has two quadrants. If a
-    // node lies on the mirror, each half has one node fewer. If a half has an odd number of nodes,
-    // its quadrants differ by one node.
+    // Each cycle has two sides of the mirror, and each side has two quadrants. If a node lies on
+    // the mirror, each side has one node fewer. If a side has an odd number of nodes, its quadrants
+    // differ by one node.
     let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
     let max_levels = levels(side_sizes[0][0], torus.q);
     let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));
@@ -260,8 +260,8 @@ pub(super) fn plan(
             let sum = cycles.sum(base);
             let on_node = sum.is_multiple_of(2);
             for half in [0, 1] {
-                // The first node above the mirror (first half) or half a cycle further (second
-                // half).
+                // The first node above the mirror (`half` is 0) or above its counterpart half a
+                // cycle further (`half` is 1).
                 let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];

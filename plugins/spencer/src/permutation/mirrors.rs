@@ -115,8 +115,8 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     }
 }
 
-/// A permutation of axes as one or two rounds, each of which is a list of mirrors. Also has the
-/// signs that define the diagonals of the collection.
+/// A permutation of axes as one or two rounds, each of which is a list of mirrors, and the signs
+/// that define the diagonals along which data is collected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
