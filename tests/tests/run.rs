@@ -1,4 +1,5 @@
-//! Runs: the rows after workers die, and after runs are stopped, resumed or divided.
+//! Tests of runs: which rows are written if workers die, or if runs are stopped, resumed or
+//! divided.
 
 mod durable;
 mod host_fails;

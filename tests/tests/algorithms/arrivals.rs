@@ -137,9 +137,10 @@ impl Listener for Recorder {
     }
 }
 
-/// Returns the end of the last message. A node sends its messages in the order of the schedule, each
-/// as soon as it has received everything up to the step in `latest`, and a message travels for
-/// `duration`. With `phases`, all nodes wait for each other between two phases.
+/// Returns the end of the last message. A node sends its messages in the order of the schedule. It
+/// sends each message as soon as it has received all messages up to the step that `latest` has for
+/// this message. A message travels for `duration`. With `phases`, all nodes wait for each other
+/// between two phases.
 fn naive_us(
     steps: &[HostStep],
     latest: &[Vec<u32>],

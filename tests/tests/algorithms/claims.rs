@@ -58,7 +58,8 @@ fn a_node_that_contradicts_the_claim_makes_the_case_invalid() {
     );
 }
 
-/// 4,099 nodes send 17 million messages. 15 images are compared, each of one node.
+/// 4,099 nodes send 17 million messages. The host compares 15 images under the symmetry, each of
+/// one node.
 #[test]
 fn some_nodes_are_compared_on_large_networks() {
     let right = row("shifts-mended", "ring:4099", ProofScope::Auto);

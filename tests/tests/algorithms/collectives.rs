@@ -187,8 +187,8 @@ fn every_model_charges_additions() {
     );
 }
 
-/// An allgatherv: each block is forwarded to all nodes in turn, and in each step the longest block
-/// is in flight.
+/// In an allgatherv, each block is forwarded to all nodes in turn, so that in each step the longest
+/// block is in flight.
 #[test]
 fn blocks_for_everyone_may_differ_in_size() {
     let dir = tempfile::tempdir().unwrap();

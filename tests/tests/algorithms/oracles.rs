@@ -19,7 +19,7 @@ fn output(mut generator: Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Compares all values and returns their number. Fixtures have seven digits of fractions. Notes are
+/// Compares all values and returns their number. Fractions in fixtures have seven digits. Notes are
 /// not compared, and neither are values with the key `missing`, which have no generator.
 fn equal_values(at: &str, fixture: &Value, generated: &Value, missing: &str) -> usize {
     match (fixture, generated) {

@@ -65,7 +65,8 @@ fn sizes_without_virtual_nodes_agree_in_every_value() {
     });
 }
 
-/// The barrier of the Paragon: 126 d - 113 µs, d = log2 of the nodes, rounded up.
+/// Returns the time of the Paragon's barrier: 126 d - 113 µs, where d is log2 of the nodes, rounded
+/// up.
 fn barrier(nodes: u64) -> f64 {
     126.0 * (nodes as f64).log2().ceil() - 113.0
 }

@@ -1,4 +1,4 @@
-//! Schedules of byte counts: a right one, and some that break rules.
+//! Schedules of byte counts: one that is right, and others that break rules.
 
 use super::run_alone;
 use super::schedules::{Case, each_costs_its_own_row};

@@ -121,7 +121,7 @@ fn a_wrong_table_is_an_error_if_named_and_skipped_in_a_search() {
     }
 }
 
-/// A later minor version has a larger table.
+/// A plugin of a later minor version has a larger table.
 #[test]
 fn a_later_minor_version_is_accepted() {
     let dir = tempdir().unwrap();

@@ -213,7 +213,8 @@ fn msccl() -> String {
     text + "</algo>\n"
 }
 
-/// Two steps, in each of which every GPU sends a block to the next one, as in `ring`.
+/// The algorithm has two steps, in each of which every GPU sends a block to the next one, as in
+/// `ring`.
 #[test]
 fn an_msccl_ring_is_priced_as_a_ring() {
     let dir = tempdir().unwrap();

@@ -46,7 +46,7 @@ fn measurements_become_rows_of_the_predicted_cases() {
         (row.machine.as_str(), row.model.as_str(), row.algorithm.as_str()),
         ("measured:cluster", "measured", "pairwise")
     );
-    // The rows are samples like any other.
+    // Imported rows are samples like any other rows.
     let said = swapmeet(&["compare", out.to_str().unwrap()])
         .assert()
         .success()

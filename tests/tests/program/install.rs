@@ -204,7 +204,7 @@ fn pip_installs_a_wheel_that_runs_and_reads_rows() {
     if !needed.status.success() {
         return left_out("pip", "pip gets neither setuptools nor pandas");
     }
-    // A copy, because setuptools leaves files in the source folder.
+    // Build from a copy, because setuptools leaves files in the source folder.
     let source = dir.path().join("source");
     printed(
         &Command::new("cp")

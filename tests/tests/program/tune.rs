@@ -115,8 +115,8 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
-    // The size at which the prediction changes: the first size of pairwise times the number of
-    // ranks.
+    // The size at which the prediction changes is the first block size of pairwise, times the
+    // number of ranks.
     let from: u64 = text
         .lines()
         .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())

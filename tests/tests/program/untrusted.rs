@@ -8,7 +8,7 @@ use swapmeet_results::{Record, Status, read_file};
 use swapmeet_tests::build;
 use tempfile::{TempDir, tempdir};
 
-/// Writes the rows of two algorithms and two sizes, and changes those of the first.
+/// Writes the rows of two algorithms and two sizes, after changing the rows of the first algorithm.
 fn rows_with(dir: &TempDir, change: impl Fn(&mut Record)) -> PathBuf {
     let path = dir.path().join("rows.csv");
     let run = "run --quiet --topology torus:4x4 --algorithm gen --algorithm pex \

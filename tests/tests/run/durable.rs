@@ -216,7 +216,7 @@ fn a_pipe_cannot_be_resumed() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// Two writes that fail: rows beyond a limit on file sizes, and the help text on a full device.
+/// Two writes fail: rows beyond a limit on file sizes, and the help text on a full device.
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Shards of a run, merged into the rows of a single run.
+//! Shards of a run are merged into the rows that a single run would write.
 
 use super::SWEEP;
 use crate::support::{refused, swapmeet, timeless_rows};
