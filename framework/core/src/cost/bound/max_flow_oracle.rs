@@ -249,7 +249,8 @@ fn with_files(spec: &str) -> Arc<dyn Topology> {
     parse_with(spec, &|file| Ok(if file == "racks" { RACKS } else { TREE }.to_owned())).unwrap()
 }
 
-/// Returns exchanges of different kinds: even, of one node, and of some pairs.
+/// Returns exchanges of different kinds: uniform, with a root, and with a different amount for each
+/// pair of nodes.
 fn exchanges(topology: &Arc<dyn Topology>, random: &mut Random) -> Vec<(&'static str, Task)> {
     let n = topology.nodes();
     let of = |kind| Collective::of(kind);
@@ -294,8 +295,8 @@ fn no_bound_of_any_family_is_above_the_optimum() {
     }
 }
 
-/// A hot sender's link carries all of its bytes, whichever node it is. In an even exchange of a
-/// group with the other groups only the slow links count.
+/// The bytes of a hot sender must pass through its links, whichever node is the hot sender. In an
+/// even exchange, the bound follows from the slow links between one group and the other groups.
 #[test]
 fn links_of_every_node_and_tier_are_bounded() {
     for (spec, links) in [

@@ -86,7 +86,7 @@ impl Clock {
         self
     }
 
-    /// Waits until the time `at`, if that is later.
+    /// Returns the clock after a wait until the time `at`; unchanged if `at` is earlier.
     pub(super) fn waited_until(mut self, at: Ticks) -> Self {
         if at > self.at {
             self.path.contention += us(at - self.at);

@@ -36,7 +36,7 @@ pub(super) struct NewMessage {
 pub(super) struct InFlight {
     pub from: u32,
     pub to: u32,
-    /// As in [`NewMessage`].
+    /// The step and the index of the message, as in [`NewMessage`].
     pub source: Option<(u64, u32)>,
     /// When the message started, in µs.
     pub started: f64,

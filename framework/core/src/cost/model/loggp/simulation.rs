@@ -49,7 +49,7 @@ enum EventKind {
     EndStep,
 }
 
-/// An event of one rank. The order of the fields is the order of events.
+/// An event of one rank. Events are compared field by field, in the order of the fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     at: Ticks,

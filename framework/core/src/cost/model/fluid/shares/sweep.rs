@@ -188,7 +188,8 @@ impl Shares {
         self.takers = takers;
     }
 
-    /// Finds the hops of the flows that get a share of a full link. Returns the exact share.
+    /// Finds the flows that get a share of a full link, and stores their hops on this link in
+    /// `takers`. Returns the exact share; `None` if there are no such flows.
     fn takers_of(&mut self, number: u32, mut share: f64, takers: &mut Vec<u32>) -> Option<f64> {
         let link = &self.links[number as usize];
         self.visits += link.on.len();
