@@ -1,5 +1,5 @@
-//! Runs for reproductions. They use the same code as `swapmeet run`, but any failed case is an
-//! error.
+//! Runs for reproductions. They use the same code as `swapmeet run`, except that any failed case is
+//! an error.
 
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::StepFacts;
@@ -10,7 +10,7 @@ use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
-/// Why a paper cannot be rerun.
+/// The reason why a paper cannot be rerun.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
     /// A case cannot be prepared, most likely because a plugin is missing.
@@ -32,9 +32,9 @@ pub enum ReproduceError {
 /// The result of running a schedule.
 #[derive(Debug)]
 pub struct Run {
-    /// A row for each workload and machine, ordered by workload.
+    /// One row for each workload and machine, ordered by workload.
     pub rows: Vec<Record>,
-    /// The facts of each step; loads are in blocks.
+    /// The facts of each step, with loads in blocks.
     pub steps: Vec<StepFacts>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Bench<'a> {
         Ok(rows)
     }
 
-    /// Returns the facts of each step; loads are in blocks.
+    /// Returns the facts of each step, with loads in blocks.
     pub fn steps(&self, topology: &str, algorithm: &str) -> Result<Vec<StepFacts>, ReproduceError> {
         let mut facts = StepRecorder::default();
         self.watch(topology, algorithm, &mut facts)?;
@@ -163,8 +163,9 @@ impl<'a> Bench<'a> {
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        // Seeds share a schedule only if sizes are uniform, and machines only if both or neither
-        // wait for arrivals. Rows are in the order of cases.
+        // Cases with different seeds share a schedule only if sizes are uniform. Cases with
+        // different machines share one only if both machines wait for arrivals or neither does.
+        // Rows are returned in the order of cases.
         let mut rows = vec![Record::default(); cases.len()];
         let mut open: Vec<usize> = (0..cases.len()).collect();
         while let Some(first) = open.first().map(|first| &cases[*first]) {
@@ -195,7 +196,7 @@ struct StepRecorder(Vec<StepFacts>);
 impl Listener for StepRecorder {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Step(step) = event else { return };
-        // A plan that depends on sizes or ports is made again for each value; the last one counts.
+        // If the schedule is planned again for other sizes or ports, only the last plan counts.
         if step.number == 1 {
             self.0.clear();
         }

@@ -1,4 +1,5 @@
-//! De Sensi et al.: the distances of Bine's messages, and the bytes between groups.
+//! De Sensi et al.: the distances between senders and receivers in Bine's algorithms, and the bytes
+//! that they send between groups of nodes.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -6,11 +7,11 @@ use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// Ranks with consecutive numbers are neighbours.
+/// A ring, in which ranks with consecutive numbers are neighbours.
 const RANKS: &str = "ring:1024";
-/// Sizes of groups.
+/// The sizes of the groups into which nodes are divided.
 const GROUPS: [u64; 3] = [16, 64, 256];
-/// The maximum saving in the paper, in per cent.
+/// The maximum saving that the paper claims, in per cent.
 const A_THIRD: f64 = 100.0 / 3.0;
 
 #[derive(Debug, Deserialize)]
@@ -20,7 +21,7 @@ struct Bine {
     pair: Vec<Pair>,
 }
 
-/// An algorithm of the paper, and the one that it replaces.
+/// An algorithm of the paper, and the algorithm that it replaces.
 #[derive(Debug, Deserialize)]
 struct Pair {
     workload: String,
@@ -52,9 +53,10 @@ fn distances(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// A listener that sums the load between groups of neighbours.
+/// A listener that sums the load between groups of neighbouring nodes, averaged over all positions
+/// of the group boundaries.
 struct Crossing {
-    /// The load for each size of groups.
+    /// The load for each size in `GROUPS`.
     loads: [f64; GROUPS.len()],
 }
 
@@ -67,7 +69,7 @@ impl Listener for Crossing {
         for transfer in step.transfers {
             let distance = u64::from(transfer.from.abs_diff(transfer.to));
             for (load, group) in self.loads.iter_mut().zip(GROUPS) {
-                // The fraction of possible group boundaries that separate the two ranks.
+                // The fraction of the possible group boundaries that separate sender and receiver.
                 *load += transfer.load as f64 * distance.min(group) as f64
                     / group as f64
                     / step.segments as f64;
@@ -87,7 +89,7 @@ fn global_links(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError>
         for (group, (ours, theirs)) in GROUPS.into_iter().zip(ours.into_iter().zip(theirs)) {
             let saved = 100.0 * (1.0 - ours / theirs);
             let row = format!("{bine} against {rival}");
-            // A saving of zero would satisfy any upper bound.
+            // Without this check, a saving of zero would satisfy the upper bound.
             let verdict =
                 if saved > 0.0 { Verdict::at_most(A_THIRD, saved) } else { Verdict::Fails };
             table.add(

@@ -1,4 +1,4 @@
-//! The papers' contents as data: the values, formulas and errors of each paper are a file in
+//! The contents of papers as data. The values, formulas and errors of each paper are in a file in
 //! `papers/`, which is parsed when the paper is rerun.
 
 use crate::bench::ReproduceError;
@@ -17,18 +17,18 @@ pub(crate) fn read<T: for<'a> Deserialize<'a>>(
     T::deserialize(values).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })
 }
 
-/// The texts of a paper's file.
+/// The texts in a paper's file.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct PaperTexts {
-    /// For each table, its subject and how our values were made.
+    /// For each table: what it shows, and how our values were made.
     titles: BTreeMap<String, String>,
-    /// For each table, the kind of its cells, if it is not `independent`.
+    /// For each table whose cells are not of the kind `independent`: the kind of its cells.
     #[serde(default)]
     kinds: BTreeMap<String, Kind>,
     /// The errors of the paper.
     #[serde(default)]
     erratum: Vec<Erratum>,
-    /// The parts that are not rerun.
+    /// The parts of the paper that are not rerun.
     #[serde(default)]
     left_out: Vec<Omission>,
 }
@@ -39,19 +39,19 @@ pub(crate) struct PaperTexts {
 struct Erratum {
     at: String,
     paper: String,
-    /// The corrected version, which verifies.
+    /// The corrected text, which our runs confirm.
     ours: String,
     #[serde(default)]
     why: String,
 }
 
-/// A value or formula of the paper that nothing is compared with.
+/// A value or formula of the paper with which no value of ours is compared.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Omission {
     what: String,
     why: String,
-    /// Whether the paper's text leaves it open. `why` is then our assumption.
+    /// Whether the paper's text leaves the value open. In that case, `why` is our assumption.
     #[serde(default)]
     unknown: bool,
 }
@@ -63,7 +63,8 @@ impl PaperTexts {
         Table::new(id, self.titles.get(id).map_or("", String::as_str), kind)
     }
 
-    /// Returns the table of errors. It starts with the rows of `shown`, which runs have produced.
+    /// Returns the table of errors. Its first rows are those of `shown`, which were computed by
+    /// runs.
     pub(crate) fn errata(&self, shown: Option<Table>) -> Table {
         let mut table = shown.unwrap_or_else(|| self.table("Errata"));
         for erratum in &self.erratum {
@@ -78,7 +79,7 @@ impl PaperTexts {
         table
     }
 
-    /// Returns the table of omitted parts, with reasons.
+    /// Returns the table of parts that are not rerun, with the reasons.
     pub(crate) fn left_out(&self) -> Table {
         let mut table = self.table("Left out");
         for Omission { what, why, unknown } in &self.left_out {

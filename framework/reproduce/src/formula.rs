@@ -1,28 +1,29 @@
 //! Formulas as papers print them, parsed from text: `2 log(2q+1, n/4q) + 1`.
 //!
-//! Adjacent factors are multiplied, and multiplication binds tighter than division: `n/4q` is n
-//! over 4q, as in print. A name is a variable (letters, digits, `_`) or, before a parenthesis, a
-//! function: `log(base, x)`, `max`, `min`, `floor`, `up`, `sqrt`.
+//! Adjacent factors are multiplied, and multiplication binds tighter than division. As in print,
+//! `n/4q` is therefore n divided by 4q. A name before a parenthesis is a function: `log(base, x)`,
+//! `max`, `min`, `floor`, `up`, `sqrt`. Any other name (letters, digits, `_`) is a variable.
 
 use serde::Deserialize;
 
-/// Rounding of logarithms: none, as printed, or up, as a schedule needs.
+/// The rounding that is applied to logarithms: none, as in the printed formula, or upwards, as a
+/// schedule needs.
 pub(crate) type Round = fn(f64) -> f64;
 
 pub(crate) fn as_printed(x: f64) -> f64 {
     x
 }
 
-/// Rounds up, with a tolerance for rounding errors.
+/// Rounds up. The tolerance keeps a rounding error from raising an integer to the next one.
 pub(crate) fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
 
-/// Returns the value of a variable. A variable defined by a formula passes on the rounding of
-/// logarithms.
+/// Returns the value of a variable. If the variable is itself defined by a formula, the rounding
+/// applies to the logarithms in that formula.
 pub(crate) type Variables<'a> = &'a dyn Fn(&str, Round) -> Option<f64>;
 
-/// A parsed formula. Its value may still need an unknown variable.
+/// A parsed formula. Its variables may still be unknown.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Formula {
@@ -71,7 +72,7 @@ impl Formula {
         &self.text
     }
 
-    /// Returns the value without rounding.
+    /// Returns the value without rounding logarithms.
     pub(crate) fn at(&self, variables: Variables<'_>) -> f64 {
         self.rounded(variables, as_printed)
     }
@@ -114,7 +115,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns the next character that is not a space.
+    /// Skips spaces and returns the next character.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at) == Some(&b' ') {
             self.at += 1;
@@ -128,7 +129,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Returns the longest run of such characters.
+    /// Returns the longest run of characters for which `belongs` is true.
     fn piece(&mut self, belongs: fn(&u8) -> bool) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let piece: Vec<u8> = rest.iter().copied().take_while(belongs).collect();

@@ -1,8 +1,8 @@
 //! Li, Peng & Chu: Theorems 1 to 6, Tables I and II, and errata.
 //!
-//! The paper counts start-ups (ts) and words (m tw) separately. On a store-and-forward machine with
-//! costs of 1 us per start-up and per byte, and with blocks of one byte, a step in which each
-//! message crosses one link is one start-up, and `critical_bytes` are the words.
+//! The paper counts start-ups (ts) and words (m tw) separately. Our runs use a store-and-forward
+//! machine on which a start-up and a byte cost 1 us each, and blocks of one byte. A step in which
+//! each message crosses one link is then one start-up, and `critical_bytes` is the number of words.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -36,8 +36,8 @@ impl Li {
         read("li", include_str!("../papers/li.toml"))
     }
 
-    /// Returns the value of a formula. Its variables are the given ones and those defined in the
-    /// data.
+    /// Returns the value of a formula. `variables` gives the values of variables that the data does
+    /// not define.
     fn value(&self, formula: &Formula, variables: &dyn Fn(&str) -> Option<f64>) -> f64 {
         formula.at(&|name, _: Round| {
             variables(name)
@@ -61,7 +61,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// Returns the erratum that only runs show: Algorithm 4 sends data twice.
+/// Returns the erratum that only runs can show: Algorithm 4 sends some data twice.
 fn algorithm_4(li: &Li, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Errata");
     let mut met = true;

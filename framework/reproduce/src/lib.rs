@@ -1,7 +1,7 @@
-//! Reruns the tables of the papers and compares them cell by cell.
+//! Reruns the tables of papers and compares them cell by cell.
 //!
-//! The papers' values are data in this crate, with their sources. The values compared with them
-//! come from runs of the verified schedules, or are computed from such runs.
+//! The papers' values are data in this crate, with their sources. The values that they are compared
+//! with come from runs of verified schedules, or are computed from such runs.
 
 mod bench;
 mod bine;

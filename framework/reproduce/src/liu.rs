@@ -1,8 +1,8 @@
 //! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of
 //! Figs. 15 to 23 and the claims about them, Fig. 10, and errata.
 //!
-//! Where the paper counts messages or steps, our tables count like the paper ([`stages`]): a node's
-//! message to itself is a message in a step of its own.
+//! Our tables count messages and steps as the paper does (see [`stages`]): a node's message to
+//! itself is a message, and it may take a step of its own.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -19,7 +19,7 @@ mod messages;
 mod schedule;
 mod stages;
 
-/// The paper's name of an algorithm, and ours.
+/// For each algorithm, the name in the paper and our name.
 const ALGORITHMS: [(&str, &str); 4] =
     [("A1", "direct"), ("A2", "two-stage"), ("A3", "row-column"), ("A4", "four-stage")];
 
@@ -40,7 +40,7 @@ impl Liu {
     }
 }
 
-/// Returns a topology in which the network does not matter.
+/// Returns a topology whose links do not influence the time.
 fn nodes(p: u64) -> String {
     format!("fully-connected:{p}")
 }

@@ -1,20 +1,22 @@
-//! The report of a reproduction: tables of cells, each with the paper's value, ours and a verdict.
+//! The report of a reproduction. It consists of tables, whose cells have the paper's value, our
+//! value and a verdict.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The origin of the value that ours is compared with, and what an equal value therefore proves.
+/// The origin of the paper's value. It determines whether an equal value of ours confirms the
+/// paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A value or claim that the paper prints, and that nothing in our program was derived from.
+    /// A value or claim that the paper prints. Nothing in our program was derived from it.
     Independent,
-    /// The value of a closed form of the paper.
+    /// A value computed by a closed form of the paper.
     Formula,
-    /// A measured value to which parameters of our machine were fitted.
+    /// A value measured in the paper, to which parameters of our machine were fitted.
     Fitted,
-    /// A value from which our algorithm or machine was rebuilt.
+    /// A value of the paper from which our algorithm or machine was rebuilt.
     Rebuilt,
 }
 
@@ -30,20 +32,21 @@ impl Kind {
         }
     }
 
-    /// Returns whether an equal value confirms the paper's.
+    /// Returns whether an equal value of ours confirms the value of the paper.
     fn is_evidence(self) -> bool {
         matches!(self, Self::Independent | Self::Formula)
     }
 }
 
-/// How our value relates to the paper's.
+/// The relation of our value to the paper's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Equal, to the digits that the paper prints.
+    /// Our value equals the paper's in all digits that the paper prints.
     Agrees,
-    /// Different by this many per cent.
+    /// Our value differs from the paper's by this many per cent.
     Off(f64),
-    /// Different in a way that is not a number; the cell gives the reason.
+    /// Our value differs from the paper's, and the difference is not a number. The cell gives the
+    /// reason.
     Differs,
     /// The paper gives a bound, and our value satisfies it without reaching it.
     WithinBound,
@@ -59,7 +62,7 @@ pub enum Verdict {
     NotGiven,
     /// There is no schedule for the paper's value; the cell gives the reason.
     NotRebuilt,
-    /// The paper's text leaves it open; the cell says what we assume.
+    /// The paper's text leaves the value open. The cell says what we assume.
     Unknown,
 }
 
@@ -123,7 +126,8 @@ impl Verdict {
         match self {
             Self::Agrees => "agrees".to_owned(),
             Self::Off(percent) => {
-                // One decimal, or as many as the first digit that is not zero needs.
+                // Show one decimal, or as many as are needed to show the first digit that is not
+                // zero.
                 let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
                 let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
                 format!("{percent:+.decimals$} %")
@@ -140,11 +144,11 @@ impl Verdict {
         }
     }
 
-    /// Returns the category in [`COUNTED`].
+    /// Returns the verdict's category in [`COUNTED`].
     fn counted(self) -> &'static str {
         match self {
             Self::Agrees => COUNTED[0],
-            // The percentage counts as printed: 10.0 is 10.
+            // The percentage counts as it is printed, so 10.04 % is within 10 %.
             Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => COUNTED[1],
             Self::Off(_) => COUNTED[2],
             Self::Differs => COUNTED[3],
@@ -160,7 +164,7 @@ impl Verdict {
     }
 }
 
-/// The categories of a summary, in order.
+/// The categories that a summary counts, in order.
 const COUNTED: [&str; 12] = [
     "agree",
     "within 10 %",
@@ -186,12 +190,12 @@ states. *Declared*: our value is what the algorithm declares; it is not measured
 /// One value or claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// The row of the paper's table, or the claim.
+    /// The name of the row in the paper's table, or the claim.
     pub row: String,
     pub column: String,
     /// The paper's value.
     pub paper: String,
-    /// The value of a run, or of a computation.
+    /// The value from a run, or from a computation.
     pub ours: String,
     pub kind: Kind,
     pub verdict: Verdict,
@@ -207,7 +211,8 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell confirms the paper; `None` if it is no evidence.
+    /// Returns whether the cell confirms the paper; `None` if it neither confirms nor contradicts
+    /// it.
     fn holds(&self) -> Option<bool> {
         if !self.kind.is_evidence() {
             return None;
@@ -221,7 +226,7 @@ impl Cell {
         }
     }
 
-    /// Returns the category of a summary.
+    /// Returns the cell's category in a summary.
     fn counted(&self) -> &'static str {
         match self.verdict {
             Verdict::Agrees if !self.kind.is_evidence() => "equal",
@@ -235,7 +240,7 @@ impl Cell {
 pub struct Table {
     /// The number of the table in the paper.
     pub id: String,
-    /// The subject of the table, and how our values were made.
+    /// What the table shows, and how our values were made.
     pub title: String,
     /// The kind of the cells that are added next.
     pub kind: Kind,
@@ -330,7 +335,7 @@ impl Report {
                 "| | | paper | ours | | | kind |\n| --- | --- | ---: | ---: | --- | --- | --- |\n";
             let mut row = "";
             for c in &table.cells {
-                // The name of a row is shown once.
+                // Show the name of a row only in its first line.
                 let name = if c.row == row { "" } else { &c.row };
                 row = &c.row;
                 let verdict = c.verdict_text();
@@ -342,10 +347,10 @@ impl Report {
         out
     }
 
-    /// Formats the section of this paper on the page that sums up all papers.
+    /// Formats this paper's section of the overview page of all papers.
     pub fn to_overview(&self) -> String {
         let mut out = format!("## {}\n\n[All cells]({}.md).\n\n", self.title, self.paper);
-        // Counts by kind.
+        // Count the cells of each kind.
         out += "| kind | cells |\n| --- | --- |\n";
         for kind in Kind::ALL {
             let cells = self.tables.iter().flat_map(|table| &table.cells);
@@ -354,7 +359,7 @@ impl Report {
                 let _ = writeln!(out, "| {} | {cells} |", kind.text());
             }
         }
-        // Tables that hold, and what does not.
+        // List the tables in which all cells hold, and those in which some do not.
         let compared = |table: &Table| table.cells.iter().any(|c| c.holds().is_some());
         let differs = |table: &Table| table.cells.iter().any(|c| c.holds() == Some(false));
         let listed = |tables: Vec<&Table>, text: &dyn Fn(&Table) -> String| {
@@ -375,7 +380,7 @@ impl Report {
         });
         let _ = write!(out, "\nWhat holds in every cell that is evidence:\n\n{holding}");
         let _ = write!(out, "\nWhat does not hold in some cells:\n\n{differing}");
-        // What is not compared.
+        // List what the paper's text leaves open.
         let open =
             self.tables.iter().flat_map(|t| &t.cells).filter(|c| c.verdict == Verdict::Unknown);
         let open: String = open.map(|c| format!("- {}: {}\n", c.row, c.why)).collect();
@@ -385,7 +390,7 @@ impl Report {
     }
 }
 
-/// Formats the page that sums up all papers from their sections.
+/// Formats the overview page of all papers from their sections.
 pub fn overview(sections: &[String]) -> String {
     format!(
         "# Reproductions\n\nWritten by `swapmeet reproduce --out FOLDER`. Each section sums up the page of a paper: which tables hold, which do not, and what cannot be known from the paper's text.\n\n{EXPLANATION}\n\n{}",
@@ -440,7 +445,7 @@ mod tests {
         "#);
     }
 
-    /// A fitted cell is neither an agreement nor a difference.
+    /// Fitted cells count as neither agreements nor differences.
     #[test]
     fn the_overview_separates_kinds() {
         insta::assert_snapshot!(report().to_overview(), @r#"
@@ -497,7 +502,7 @@ mod tests {
         );
     }
 
-    /// A value that satisfies a bound does not count as agreeing with it.
+    /// A value that satisfies a bound counts separately from a value that equals it.
     #[test]
     fn a_bound_is_kept_broken_or_reached() {
         let verdicts = [65536.0, 1087.0, 1000.0].map(|bound| Verdict::at_most(bound, 1087.0));

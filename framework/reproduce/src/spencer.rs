@@ -1,10 +1,11 @@
-//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas, compared with runs of the
+//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas, compared with runs of
 //! verified schedules on several tori.
 //!
-//! The thesis omits floors and ceilings, so a formula can only be met if its logarithm is an
-//! integer. Otherwise the run is also compared with the formula with its logarithm rounded up.
-//! Propagation is in blocks: the cost of a round is the maximum over its circuits of their blocks
-//! times the number of circuits on their most loaded link.
+//! The thesis omits floors and ceilings, so a run can only equal a formula if the logarithm in it
+//! is an integer. Otherwise the run is also compared with the value of the formula when its
+//! logarithm is rounded up. Propagation is counted in blocks. Each circuit of a round costs its
+//! number of blocks times the number of circuits on its most loaded link, and the round costs the
+//! maximum over its circuits.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::read;
@@ -34,18 +35,18 @@ fn thesis() -> Result<Thesis, ReproduceError> {
     read("spencer", include_str!("../papers/spencer.toml"))
 }
 
-/// A lower bound as printed, and a valid bound, which may be lower.
+/// A lower bound as printed in the thesis, and a valid bound, which may be lower.
 struct Bound {
     printed: Costs,
     sound: Costs,
-    /// Why the printed bound can be too high.
+    /// The reason why the printed bound can be too high.
     why: &'static str,
 }
 
 impl Bound {
-    /// Returns the bound of Table 3.1. The printed bounds are too high if n is odd, because half of
-    /// a cycle is (n-1)/2 then. For a multi-scatter with all ports, the printed bound on propagation
-    /// is half of the bound by link capacity.
+    /// Returns the bound of Table 3.1. If n is odd, the printed bounds are too high, because half
+    /// of a cycle is then (n-1)/2 links. For a multi-scatter with all ports, the printed bound on
+    /// propagation is half of the bound that follows from link capacity.
     fn of_dissemination(thesis: &Thesis, row: &Row, torus: Torus) -> Option<Self> {
         let printed = thesis.costs(row.bound.as_ref()?, torus, as_printed);
         let links = row
@@ -57,7 +58,7 @@ impl Bound {
         Some(Self { printed, sound, why: "half of a cycle of an odd number of nodes is (n-1)/2" })
     }
 
-    /// Returns the bound of section 4.6: one circuit crosses half of the torus.
+    /// Returns the bound of section 4.6, which holds because one circuit crosses half of the torus.
     fn of_permutation(
         thesis: &Thesis,
         bench: &Bench<'_>,
@@ -76,7 +77,7 @@ impl Bound {
         Ok(Some(Self { printed, sound, why }))
     }
 
-    /// Describes the bound on term `i`.
+    /// Describes the bound on the term with index `i`.
     fn note(&self, i: usize) -> String {
         let (printed, sound) = (number(self.printed[i]), number(self.sound[i]));
         match self.sound[i] < self.printed[i] - 1e-6 {
@@ -156,7 +157,7 @@ fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
     for row in &thesis.dissemination {
         for torus in thesis.tori(row) {
             let ours = torus.run(bench, (&row.algorithm, &row.workload), &row.ports, torus.q)?;
-            // The table shows valid bounds; the printed ones are in Table 3.1.
+            // This table shows the valid bounds, because Table 3.1 already shows the printed ones.
             let bound = Bound::of_dissemination(thesis, row, *torus)
                 .map(|bound| Bound { printed: bound.sound, ..bound });
             compare(&mut table, thesis, row, *torus, ours, &row.why, bound.as_ref());
@@ -165,7 +166,7 @@ fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
     Ok(table)
 }
 
-/// Compares Table 3.2 with the thesis's number of virtual cycles.
+/// Compares Table 3.2 with runs that use the thesis's number of virtual cycles.
 fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = thesis.words.table("Table 3.2, k = 2q");
     for row in &thesis.dissemination {
@@ -214,8 +215,8 @@ fn formulas(
     Ok(table)
 }
 
-/// Compares Appendix A: the 1-dimensional transposition with combined phases, and the 2-dimensional
-/// one, which consists of n of them.
+/// Compares Appendix A: the one-dimensional transposition with combined phases, and the
+/// two-dimensional one, which consists of n one-dimensional transpositions.
 fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = formulas(thesis, bench, "Appendix A", &thesis.appendix)?;
     let Some(combined) = thesis.appendix.first() else { return Ok(table) };

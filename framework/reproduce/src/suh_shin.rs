@@ -1,5 +1,5 @@
-//! Suh & Shin: Tables 1 and 2, sizes with virtual nodes, the crossovers and curves of Figs. 13 to
-//! 16, and errata.
+//! Suh & Shin: Tables 1 and 2, sizes that need virtual nodes, the crossovers and curves of Figs. 13
+//! to 16, and errata.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -12,8 +12,8 @@ mod crossovers;
 /// The names of the five costs.
 const NAMES: [&str; 5] = ["startups", "blocks", "hops", "rearranged", "barriers"];
 
-/// Startups, blocks in the longest message of each step, hops of the longest route of each step,
-/// blocks that a node rearranges, and barriers.
+/// The five costs: start-ups, the sum over steps of the blocks in the longest message, the sum over
+/// steps of the hops of the longest route, the blocks that a node rearranges, and barriers.
 type Costs = [f64; 5];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -49,20 +49,20 @@ impl<T> ByShape<T> {
     }
 }
 
-/// Another algorithm of Table 2.
+/// An algorithm by other authors in Table 2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rival {
     shape: Shape,
-    /// The paper's reference to it.
+    /// The reference by which the paper names the algorithm.
     name: String,
-    /// Our name of the algorithm, if we have it.
+    /// Our name of the algorithm, if we have an implementation.
     algorithm: Option<String>,
     costs: [Formula; 5],
 }
 
 impl Rival {
-    /// Returns its costs for a side of 2^d.
+    /// Returns the algorithm's costs on a network with sides of 2^d nodes.
     fn costs(&self, d: u32) -> Costs {
         let d = f64::from(d);
         [0, 1, 2, 3, 4].map(|i| self.costs[i].at(&|name, _| (name == "d").then_some(d)))
@@ -85,7 +85,7 @@ impl SuhShin {
         read("suh-shin", include_str!("../papers/suh-shin.toml"))
     }
 
-    /// Returns the costs of Table 1.
+    /// Returns the costs of the proposed algorithm by Table 1.
     fn proposed(&self, shape: Shape, dims: &[u64]) -> Costs {
         let variable = |name: &str| match name {
             "n" => Some(dims.len() as f64),
@@ -96,12 +96,12 @@ impl SuhShin {
         [0, 1, 2, 3, 4].map(|i| self.proposed.of(shape)[i].at(&|name, _| variable(name)))
     }
 
-    /// Returns the other algorithms of Table 2.
+    /// Returns the algorithms by other authors in Table 2.
     fn rivals(&self, shape: Shape) -> impl Iterator<Item = &Rival> {
         self.rival.iter().filter(move |rival| rival.shape == shape)
     }
 
-    /// Returns each torus and mesh of a list.
+    /// Returns the shape and the dimensions of each network in `sizes`.
     fn all<'a>(
         &self,
         sizes: &'a ByShape<Vec<Vec<u64>>>,
@@ -112,8 +112,9 @@ impl SuhShin {
     }
 }
 
-/// A square network with this side. `run` has the costs of running `suh-shin`, and `rivals` those
-/// of the other algorithms in the paper's order, if we have them.
+/// A square network with sides of `side` nodes. `run` has the costs of a run of `suh-shin`.
+/// `rivals` has the costs of the other algorithms in the paper's order, as far as we have these
+/// algorithms.
 struct Square {
     shape: Shape,
     side: u64,
@@ -151,7 +152,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// Returns the five costs of a run in the paper's units: each of them costs 1 on this machine.
+/// Returns the five costs of a run in the paper's units. On the machine of the run, one unit of
+/// each cost takes 1 us, so the parts of the time are the costs.
 fn costs(
     bench: &Bench<'_>,
     algorithm: &str,
@@ -175,7 +177,8 @@ fn joined(dims: &[u64], between: &str) -> String {
     dims.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// Compares the paper's costs with a run's. The rearranged blocks are what the algorithm declares.
+/// Compares the paper's costs with those of a run. The number of rearranged blocks is what the
+/// algorithm declares.
 fn compare(table: &mut Table, row: &str, paper: Costs, ours: Costs, why: &str) {
     for (i, column) in NAMES.into_iter().enumerate() {
         let verdict = match column {
@@ -210,7 +213,7 @@ fn table_1(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
     Ok(table)
 }
 
-/// Compares Table 2 with runs, for those algorithms that we have.
+/// Compares Table 2 with runs of those algorithms that we have.
 fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Table 2");
     for Square { shape, side, run, rivals } in squares {
@@ -248,7 +251,7 @@ fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
     table
 }
 
-/// Checks sizes that need virtual nodes.
+/// Checks sizes for which the algorithm needs virtual nodes.
 fn virtual_nodes(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = paper.words.table("Virtual nodes");
     for (shape, dims) in paper.all(&paper.virtual_sizes) {
@@ -277,7 +280,7 @@ mod tests {
     #[test]
     fn table_2_is_table_1_on_squares() {
         let paper = SuhShin::read().unwrap();
-        // The proposed rows of Table 2, as printed.
+        // Compare the formulas of Table 1 with the rows of the proposed algorithm in Table 2.
         for d in 2..8_u32 {
             let (side, x) = (1_u64 << d, f64::from(d));
             let [startups, blocks, hops, ..] = paper.proposed(Shape::Torus, &[side, side]);
@@ -297,7 +300,8 @@ mod tests {
         assert_eq!(thirteen.costs(3), paper.proposed(Shape::Torus, &[8, 8]));
     }
 
-    /// Rearranged blocks are not measured, so equal values are not an agreement.
+    /// The number of rearranged blocks is not measured, so an equal value does not count as an
+    /// agreement.
     #[test]
     fn declared_values_do_not_count_as_agreeing() {
         let mut table = Table::new("t", "", Kind::Formula);
@@ -307,7 +311,7 @@ mod tests {
         assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Agrees).count(), 4);
     }
 
-    /// The paper has values for these algorithms; only ours are missing.
+    /// For algorithms that we do not have, the table still shows the paper's values.
     #[test]
     fn rivals_without_a_run_keep_the_papers_values() {
         let paper = SuhShin::read().unwrap();

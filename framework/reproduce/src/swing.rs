@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// A machine with all ports, on which only bytes take time.
 const MACHINE: &str = "free:byte_us=1,ports=all";
-/// The number of nodes for which steps are counted.
+/// The number of nodes on which steps are counted.
 const NODES: f64 = 64.0;
 
 #[derive(Debug, Deserialize)]
@@ -23,7 +23,7 @@ struct Swing {
 struct Deficiency {
     dimensions: u32,
     torus: String,
-    /// The paper's value for the number of nodes of the torus.
+    /// The paper's value for a torus with this number of nodes.
     figure: Option<f64>,
     limit: f64,
 }
@@ -46,7 +46,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// Returns |1 - 2 + 4 - ...| with this number of terms.
+/// Returns |1 - 2 + 4 - ...|, a sum with `terms` terms.
 fn distance(terms: u32) -> u64 {
     ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs()
 }
@@ -74,21 +74,22 @@ fn distances(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
     Ok(table)
 }
 
-/// Returns the load of the most loaded link over all steps, relative to the minimum. A message of
-/// step s is 1/2^(s + 1) of a share, and the number of messages that share a link is the distance
-/// between sender and receiver.
+/// Returns the total load of the most loaded link over all steps, relative to the minimum. A
+/// message of step s is 1/2^(s + 1) of the data that is assigned to one port. The number of
+/// messages that share a link equals the distance between sender and receiver.
 fn sum(dimensions: u32, steps: u32) -> f64 {
     (0..steps).map(|s| distance(s / dimensions + 1) as f64 / 2_f64.powi(s as i32 + 1)).sum()
 }
 
 fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    /// Enough for four decimals of each limit.
+    /// A number of steps that is sufficient for four decimals of each limit.
     const MANY_STEPS: u32 = 48;
     let mut table = swing.words.table("Congestion deficiency");
     for of in &swing.deficiency {
         let d = of.dimensions;
         let nodes = bench.row(&of.torus, "linear", "broadcast/uniform:1", MACHINE)?.nodes;
-        // The parts have whole bytes.
+        // Choose a size that can be divided into `2 * d` parts for each node, each of which is a
+        // whole number of bytes.
         let bytes = nodes * u64::from(2 * d);
         let row = bench.row(
             &of.torus,

@@ -37,7 +37,7 @@ struct Measured {
     meshes: Vec<Mesh>,
 }
 
-/// Seconds on a mesh (rows x columns), by message size.
+/// The times on a mesh (rows x columns) in seconds, by message size.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Mesh {
@@ -50,7 +50,7 @@ impl Thakur {
         read("thakur", include_str!("../papers/thakur.toml"))
     }
 
-    /// Returns each measured pair of algorithm and mesh.
+    /// Returns each pair of an algorithm and a mesh for which the paper has times.
     fn measured(&self) -> impl Iterator<Item = (&str, &str)> {
         self.table
             .iter()
@@ -63,7 +63,7 @@ fn decimals(seconds: f64) -> usize {
     if seconds < 10.0 { 3 } else { 2 }
 }
 
-/// A cell of Tables 2 to 6, with the paper's time and three of ours, in seconds.
+/// A cell of Tables 2 to 6, with the paper's time and three times of ours, in seconds.
 #[derive(Debug, Clone, Copy)]
 struct TimedCell<'a> {
     table: &'a str,
@@ -73,14 +73,14 @@ struct TimedCell<'a> {
     paper: f64,
     /// The time on `delta`.
     ours: f64,
-    /// The time if a byte costs the same whether or not a step is paired, so that only link loads
-    /// matter.
+    /// The time on a machine on which a byte costs the same in paired and unpaired steps, so that
+    /// only link loads matter.
     equal_cost_seconds: f64,
-    /// Like `equal_cost_seconds`, but with GEN's contention as printed in section 3.4.
+    /// Like `equal_cost_seconds`, except that GEN has the contention that section 3.4 prints.
     printed: f64,
 }
 
-/// Selects one of a cell's times.
+/// Selects one of the times of a cell.
 type TimeOf = fn(&TimedCell<'_>) -> f64;
 
 /// The facts of each step, by algorithm and mesh.
@@ -99,7 +99,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     for measured in &thakur.table {
         tables.push(measured_table(&thakur, bench, measured, &mut cells, &mut profiles)?);
     }
-    // PEX on larger meshes, whose contention bounds that of PEX-GEN according to the paper.
+    // Add PEX on larger meshes. According to the paper, the contention of PEX there is an upper
+    // bound on that of PEX-GEN.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen") {
         let power = findings::power_of_two_mesh(mesh);
         let steps = bench.steps(&format!("mesh:{power}"), "pex")?;
@@ -115,7 +116,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     Ok(tables)
 }
 
-/// Makes one of Tables 2 to 6, and adds its cells and steps to `cells` and `profiles`.
+/// Makes one of Tables 2 to 6, and adds the results to `cells` and `profiles`.
 fn measured_table<'a>(
     thakur: &'a Thakur,
     bench: &Bench<'_>,
@@ -123,8 +124,8 @@ fn measured_table<'a>(
     cells: &mut Vec<TimedCell<'a>>,
     profiles: &mut Profiles,
 ) -> Result<Table, ReproduceError> {
-    // Each cell has a time on the fitted machine, and one with the same cost per byte for both
-    // algorithms.
+    // Each cell has a time on the fitted machine, and one on a machine on which both algorithms
+    // have the same cost per byte.
     let machines = ["delta".to_owned(), equal_cost()];
     let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
     let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
@@ -132,12 +133,13 @@ fn measured_table<'a>(
     let mut rendered = Table { title, ..thakur.words.table(table) };
     for Mesh { mesh, seconds } in &measured.meshes {
         let run = bench.run(&format!("mesh:{mesh}"), algorithm, &workloads, &machines)?;
-        // There are two machines for each size.
+        // Each message size has two rows, one for each machine.
         for ((bytes, paper), rows) in thakur.sizes.iter().zip(seconds).zip(run.rows.chunks_exact(2))
         {
             let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
             let (ours, equal_cost_seconds) = (seconds_of(row.time_us), seconds_of(equal.time_us));
-            // The paper's formula of f is wrong for GEN: the third time uses it as printed.
+            // The paper's formula for f is wrong for GEN. The third time is based on this formula
+            // as printed.
             let printed = if algorithm == "gen" {
                 as_printed(equal, mesh, &run.steps)
             } else {
@@ -149,7 +151,7 @@ fn measured_table<'a>(
                 }
                 _ => "",
             };
-            // The paper's times have as many decimals as its table.
+            // Compare the times with as many decimals as the paper prints.
             let digits = decimals(paper);
             let verdict = Verdict::measured(paper, ours, digits);
             rendered.add(
@@ -175,7 +177,7 @@ fn measured_table<'a>(
     Ok(rendered)
 }
 
-/// Returns `delta` with the same cost per byte in paired and unpaired steps.
+/// Returns the machine `delta`, with the same cost per byte in paired and unpaired steps.
 fn equal_cost() -> String {
     let byte_us =
         Machine::parse("delta").ok().and_then(|delta| delta.number("byte_us")).unwrap_or_default();
@@ -186,14 +188,14 @@ fn seconds_of(us: Option<f64>) -> f64 {
     us.unwrap_or(f64::NAN) / 1e6
 }
 
-/// Returns the time of a run of GEN if its links had the contention printed in section 3.4. The
-/// transmission time is the time of all steps without contention.
+/// Returns the time that a run of GEN would have if its links had the contention printed in section
+/// 3.4. In this run, the transmission time is the time of all steps without contention.
 fn as_printed(run: &Record, mesh: &str, steps: &[StepFacts]) -> f64 {
     seconds_of(run.startup_us)
         + seconds_of(run.transmission_us) * fit::printed_half(mesh, steps) / steps.len() as f64
 }
 
-/// Returns rows and columns of a mesh such as `16x32`.
+/// Returns the numbers of rows and columns of a mesh such as `16x32`.
 fn rows_and_columns(mesh: &str) -> (u64, u64) {
     let mut sides = mesh.split('x').map(|side| side.parse().unwrap_or(1));
     (sides.next().unwrap_or(1), sides.next().unwrap_or(1))

@@ -1,4 +1,4 @@
-//! Jouppi et al.: the gain of TPU v4 in an all-to-all by twisting its torus.
+//! Jouppi et al.: the factor by which twisting the torus of TPU v4 speeds up an all-to-all.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -20,7 +20,7 @@ struct TpuV4 {
 #[derive(Debug, Deserialize)]
 struct Geometry {
     sides: String,
-    /// Throughput relative to that of the torus.
+    /// The throughput on the twisted torus relative to that on the torus.
     measured: f64,
 }
 
@@ -70,8 +70,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     Ok(vec![table, paper.words.left_out()])
 }
 
-/// Returns the maximum link load of an all-to-all whose messages are split over all shortest
-/// routes.
+/// Returns the maximum link load of an all-to-all in which each message is split evenly over all of
+/// its shortest routes.
 fn max_link_load(spec: &str) -> Result<f64, ReproduceError> {
     let wrong = |message: String| ReproduceError::Data { paper: "tpu-v4", message };
     let network = parse(spec).map_err(|e| wrong(e.to_string()))?;
@@ -83,9 +83,10 @@ fn max_link_load(spec: &str) -> Result<f64, ReproduceError> {
 mod tests {
     use super::*;
 
-    /// Calculated by hand. On 4x4x8, each link of the long ring of 8 carries 128 messages. In the
-    /// twisted torus, six links share 440 hops from each node: 128 / (440 / 6) = 1.745. On 4x8x8:
-    /// 256 / (1104 / 6) = 1.391.
+    /// Expected values were calculated by hand. On the 4x4x8 torus, each link of the long ring of 8
+    /// carries 128 messages. In the twisted torus, the messages of each node have 440 hops, which
+    /// six links share. The ratio is 128 / (440 / 6) = 1.745. On 4x8x8, it is 256 / (1104 / 6) =
+    /// 1.391.
     #[test]
     fn the_maximum_link_load_matches_the_distances() {
         for (sides, gain) in [("4x4x8", 128.0 / (440.0 / 6.0)), ("4x8x8", 256.0 / (1104.0 / 6.0))] {

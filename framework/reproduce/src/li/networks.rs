@@ -9,8 +9,8 @@ use std::sync::Arc;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Topology, parse};
 
-/// Theorem 1: formulas for size, node-degree, diameter and bisection, and the networks on which
-/// they are checked.
+/// Theorem 1: its formulas for size, node-degree, diameter and bisection, and the networks on which
+/// these are checked.
 #[derive(Debug, Deserialize)]
 pub(super) struct Theorem1 {
     formulas: [Formula; 4],
@@ -29,9 +29,9 @@ struct Net {
 pub(super) struct Listed {
     name: String,
     spec: String,
-    /// Nodes, degree and diameter.
+    /// The number of nodes, the degree and the diameter.
     figures: [u64; 3],
-    /// (d + D) / lg n.
+    /// The cost ratio (d + D) / lg n, for degree d and diameter D.
     ratio: f64,
 }
 
@@ -47,8 +47,8 @@ fn degree(survey: &Survey) -> u64 {
     survey.degree.map_or(0, |(_, most, _)| most)
 }
 
-/// Returns the verdict on a diameter. If no search has confirmed ours, it says nothing about the
-/// paper's.
+/// Returns the verdict on the paper's diameter. If our diameter comes from a formula and no search
+/// has confirmed it, it does not confirm the paper's.
 fn of_diameter(paper: u64, survey: &Survey) -> Verdict {
     match survey.diameter {
         (_, SurveyMethod::Formula) => Verdict::Declared,
@@ -112,7 +112,7 @@ pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// Checks Theorem 2 on the dual-nets of one level: the longest route from node 0.
+/// Checks Theorem 2, which is about the longest route from node 0, on dual-nets of one level.
 pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Theorem 2");
     for Net { k, base, spec } in li.theorem_1.nets.iter().filter(|net| net.k == 1) {

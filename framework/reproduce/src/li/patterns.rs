@@ -1,4 +1,4 @@
-//! Table II and its theorems.
+//! Table II and the theorems on which it is based.
 
 use super::{Li, MACHINE};
 use crate::bench::{Bench, ReproduceError};
@@ -7,24 +7,27 @@ use crate::report::{Table, Verdict, same};
 use serde::Deserialize;
 use swapmeet_core::network::topology::parse;
 
-/// A pattern of Table II: its name, our collective, and the algorithms on cubes and dual-nets.
+/// A communication pattern of Table II: its name, our name of the collective, and our algorithms on
+/// cubes and dual-nets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pattern {
     name: String,
-    /// The theorem for its time.
+    /// The theorem that gives the time of the pattern.
     theorem: String,
     collective: String,
     cube: String,
     rdn: String,
     words: Formula,
-    /// The words of the algorithm as printed, from those of the level below.
+    /// A formula for the number of words that the printed algorithm sends on a dual-net, based on
+    /// the number on a dual-net with one level less.
     recurrence: Option<Formula>,
-    /// An explanation of the minimum number of words.
+    /// An explanation of the lower bound on the number of words.
     least: String,
-    /// Start-ups and words on each network.
+    /// The start-ups and words in Table II, for each network.
     table_2: [[u64; 2]; 4],
-    /// Why the printed words differ from those of the algorithm.
+    /// For each network, the reason why the paper's number of words differs from that of the
+    /// printed algorithm.
     #[serde(default)]
     why: [String; 4],
 }
@@ -35,25 +38,26 @@ pub(super) struct Pattern {
 pub(super) struct Network {
     name: String,
     spec: String,
-    /// Number of levels; 0 for a cube.
+    /// The number of levels; 0 for a cube.
     k: u32,
 }
 
-/// Start-ups and words of an algorithm.
+/// The start-ups and words of an algorithm.
 type Time = [u64; 2];
 
-/// A pattern on a network.
+/// The results of a pattern on a network.
 pub(super) struct Measured<'a> {
     pattern: &'a Pattern,
     network: &'a Network,
     paper: Time,
     why: &'a str,
     printed: Time,
-    /// `None` on cubes, where the paper cites other algorithms.
+    /// The time of the algorithm without superfluous words. It is `None` on cubes, where the paper
+    /// cites algorithms by others.
     lean: Option<Time>,
-    /// A lower bound on the words of one-port schedules.
+    /// A lower bound on the number of words in any one-port schedule.
     least: u64,
-    /// The base's own algorithm with blocks of one word.
+    /// The time of the cube algorithm on the base of the dual-nets, with blocks of one word.
     base: Time,
 }
 
@@ -85,8 +89,9 @@ pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>
                     false => time(&network.spec, &pattern.cube)?,
                 },
                 lean: if on_dual_net { Some(time(&network.spec, &pattern.rdn)?) } else { None },
-                // The bound is the data of a node, the links that its blocks must cross, or the
-                // hops to the farthest node.
+                // Depending on the collective, the bound is the number of hops to the farthest
+                // node, the number of links that the blocks of a node must cross, or the amount of
+                // data of a node.
                 least: match pattern.collective.as_str() {
                     "broadcast" => topology.diameter(),
                     "alltoall" => topology.distance_sum().unwrap_or(0),
@@ -169,7 +174,7 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
     table
 }
 
-/// Returns the words on k levels over a 3-cube by the recurrence.
+/// Returns the number of words on k levels over a 3-cube, computed by the recurrence.
 fn by_recurrence(li: &Li, recurrence: &Formula, k: u32, base_words: f64) -> f64 {
     (1..=k)
         .fold((8.0, base_words), |(c, words), _| {
@@ -196,7 +201,7 @@ mod tests {
             let pattern = li.pattern.iter().find(|pattern| pattern.name == name).unwrap();
             [1, 2].map(|k| by_recurrence(&li, pattern.recurrence.as_ref().unwrap(), k, base))
         };
-        // These values were found by moving every block.
+        // The expected values were found by a program that moved every block.
         assert_eq!(words("One2All_P", 7.0), [127.0, 32767.0]);
         assert_eq!(words("All2All_B", 7.0), [135.0, 33927.0]);
         assert_eq!(words("All2All_P", 12.0), [574.0, 343_038.0]);

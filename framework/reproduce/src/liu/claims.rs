@@ -5,7 +5,7 @@ use super::experiments::{COMPOSING, Curve, Key, OTHER_RESTS, P, REST, Times};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 
-/// "This is faster than that", over ranges of experiments.
+/// A claim that one algorithm is faster than another one, over ranges of experiments.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
@@ -25,7 +25,7 @@ struct Range {
     sizes: Vec<u64>,
 }
 
-/// The gain by using another mode, with Pattern1, P = 64, Mmax = 1024.
+/// A claim about the gain from another mode, with Pattern1, P = 64 and Mmax = 1024.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Gain {
@@ -36,13 +36,14 @@ pub(super) struct Gain {
     much: bool,
 }
 
-/// The factor from which a gain counts as much; the paper defines none.
+/// The factor from which this program calls a gain large; the paper defines none.
 const MUCH: f64 = 1.25;
 
-/// Parameters that the paper leaves open: the number of elements for all but one node, and tm.
+/// Values of two parameters that the paper leaves open: the number of elements for all but one
+/// node, and tm.
 type Reading = (u64, &'static str);
 
-/// Returns in how many seeds the claim holds, and the number of seeds.
+/// Returns the number of seeds with which the claim holds, and the number of all seeds.
 fn wins(
     times: &Times,
     claim: &Claim,
@@ -57,8 +58,8 @@ fn wins(
     (faster.iter().zip(slower).filter(|(a, b)| a < b).count(), faster.len())
 }
 
-/// Lists the experiments of the range in which the claim holds for most seeds. Also returns whether
-/// the claim holds in all experiments.
+/// Lists the experiments of the range in which the claim holds with most seeds. The returned flag
+/// is true if these are all experiments of the range.
 fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading) -> (String, bool) {
     let sizes = || range.sizes.iter().filter(|mmax| reading.0 < **mmax);
     let points: Vec<(u64, u64)> =
@@ -122,7 +123,7 @@ pub(super) fn table(liu: &Liu, times: &Times) -> Table {
     table
 }
 
-/// Checks whether a mode gains as much as claimed.
+/// Adds a row that says whether the gain from a mode is as large as claimed.
 fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     let time = |curve: &Curve| times.mean(&Key::new(&gain.machine, curve, 1, P, 1024));
     let factor = time(&gain.from) / time(&gain.to);
@@ -140,7 +141,7 @@ fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     table.add((&gain.text, &column), paper, format!("x {factor:.2}"), Verdict::holds(holds), why);
 }
 
-/// Adds a comparison that the paper does not make: the faster algorithm in nonblocking mode.
+/// Adds a comparison that the paper does not make: which algorithm is faster in nonblocking mode.
 fn nonblocking(table: &mut Table, times: &Times) {
     for machine in ["t3d", "sp2"] {
         let time =
@@ -159,7 +160,8 @@ fn nonblocking(table: &mut Table, times: &Times) {
     }
 }
 
-/// Checks Pattern2: A3's time grows faster with the message size than A4's.
+/// Checks the claim that with Pattern2 the time of A3 grows faster with the message size than the
+/// time of A4.
 fn growth(table: &mut Table, times: &Times) {
     let time =
         |algorithm, mmax| times.mean(&Key::new("t3d", &Curve::new(algorithm, "b"), 2, P, mmax));

@@ -1,4 +1,4 @@
-//! The experiments of Figs. 15 to 23, as runs. The figures are graphs without numbers; the paper's
+//! Runs of the experiments of Figs. 15 to 23. The figures are graphs without numbers. The paper's
 //! claims about them are in [`super::claims`].
 
 use super::{ALGORITHMS, nodes};
@@ -7,32 +7,34 @@ use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The machines, with the bytes of an element (section 4).
+/// The machines, each with the number of bytes of an element (section 4).
 const MACHINES: [(&str, u64); 2] = [("t3d", 48), ("sp2", 22)];
-/// Seeds of a random workload.
+/// The number of seeds of a random workload.
 const SEEDS: u32 = 10;
-/// Elements for all but one node: the paper's "small number", which it does not give.
+/// The number of elements for all but one node. The paper calls it a "small number" and does not
+/// give it.
 pub(super) const REST: u64 = 1;
 /// Other possible values of [`REST`].
 pub(super) const OTHER_RESTS: [u64; 2] = [16, 96];
-/// Mmax, in elements.
+/// The values of Mmax, in elements.
 const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
-/// P if Mmax varies.
+/// The value of P in experiments that vary Mmax.
 pub(super) const P: u64 = 64;
-/// The values of P if it varies.
+/// The values of P in experiments that vary it.
 const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 
-/// Modes of communication: blocking, and nonblocking with a single send buffer and with two.
+/// The modes of communication: blocking, nonblocking with a single send buffer, and nonblocking
+/// with two.
 const MODES: [(&str, &str); 3] = [
     ("b", ",self_messages=count"),
     ("n1", ",mode=nonblocking,self_messages=count"),
     ("n2", ",mode=nonblocking,buffers=2,self_messages=count"),
 ];
 
-/// tm, which the paper does not give: the presets' value, and two others.
+/// The values of tm: that of the presets, and two others, because the paper does not give it.
 pub(super) const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];
 
-/// An algorithm in a mode: `A4-n1`.
+/// An algorithm in a mode, such as `A4-n1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Curve {
@@ -46,7 +48,7 @@ impl Curve {
         Self { algorithm: algorithm.to_owned(), mode: mode.to_owned() }
     }
 
-    /// Returns the name in the paper.
+    /// Returns the name of the curve in the paper.
     pub(super) fn name(&self) -> String {
         format!("{}-{}", self.algorithm, self.mode)
     }
@@ -70,19 +72,19 @@ impl TryFrom<String> for Curve {
 pub(super) struct Key {
     machine: String,
     curve: Curve,
-    /// 1 or 2.
+    /// The number of the pattern, 1 or 2.
     pattern: u32,
     p: u64,
-    /// Elements of a spike.
+    /// The number of elements of a spike.
     mmax: u64,
-    /// Elements for all other nodes.
+    /// The number of elements for all other nodes.
     rest: u64,
-    /// tm in us per byte, one of [`COMPOSING`].
+    /// The value of tm in us per byte, one of [`COMPOSING`].
     tm: &'static str,
 }
 
 impl Key {
-    /// Creates a key with the default values of the parameters that the paper leaves open.
+    /// Creates a key with the default values of those parameters that the paper leaves open.
     pub(super) fn new(machine: &str, curve: &Curve, pattern: u32, p: u64, mmax: u64) -> Self {
         Self {
             machine: machine.to_owned(),
@@ -100,7 +102,7 @@ impl Key {
     }
 }
 
-/// Times in us, one for each seed.
+/// For each experiment, the time with each seed, in us.
 pub(super) struct Times(BTreeMap<Key, Vec<f64>>);
 
 impl Times {
@@ -144,7 +146,8 @@ impl Times {
         let name = if pattern == 1 { "one-spike" } else { "transpose" };
         let workload =
             format!("{name}:max={},rest={},element={element}", mmax * element, rest * element);
-        // The two open parameters are not varied at the same time.
+        // Of the two parameters that the paper leaves open, only one differs from its default value
+        // at a time.
         let composing = if rest == REST { &COMPOSING[..] } else { &COMPOSING[..1] };
         let settings: Vec<(&str, &str, &str)> = composing
             .iter()

@@ -1,12 +1,12 @@
-//! Theorem 1 for indivisible elements: how many numbers of nodes satisfy it, with the printed and
-//! with the balanced start.
+//! Theorem 1 for elements that cannot be divided: the number of values of P with which it holds,
+//! for the printed and for the balanced variant of the algorithm's start.
 
 use super::messages::buffer_bytes;
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// The results of a start over all P.
+/// The results of one variant of the start over all P.
 struct StartResult {
     above: u64,
     worst: f64,

@@ -1,12 +1,13 @@
-//! The revised schedule of stages I and III: Fig. 10, and the collisions of its rule.
+//! The revised schedule of stages I and III: Fig. 10, and the collisions that the printed rule
+//! causes.
 
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// The receivers of the nodes of Fig. 10 in the first stage, one line for each step; 0 if a node
-/// does not send.
+/// For each step of the first stage, the receiver of each node in `SENDERS`; 0 if the node does not
+/// send.
 #[derive(Default)]
 struct Senders(Vec<[u32; 9]>);
 
@@ -32,7 +33,7 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     };
     for (i, paper) in liu.fig_10.iter().enumerate() {
         let mut paper = *paper;
-        // A node's message to itself is a copy.
+        // The run does not show a node's message to itself, because it is a copy.
         paper
             .iter_mut()
             .zip(SENDERS)
@@ -53,8 +54,8 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     Ok(table)
 }
 
-/// Counts the collisions by the printed rule, and checks the steps of Theorem 2 with the corrected
-/// one.
+/// Counts the collisions that the printed rule causes, and checks with the corrected rule whether
+/// the number of steps is that of Theorem 2.
 pub(super) fn collisions(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Errata");
     let (mut printed, mut corrected, mut incomplete) = (0_u64, 0_u64, 0);

@@ -1,5 +1,5 @@
-//! A schedule by stages, counted as in the paper: a node's message to itself is a message. It takes
-//! a step of its own if nothing else is sent in that step.
+//! The stages of a schedule, counted as in the paper: a node's message to itself is a message. It
+//! takes a step of its own if nothing else is sent in that step.
 
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_core::delivery::payload::Proof;
@@ -10,24 +10,24 @@ use swapmeet_results::Record;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stage {
     pub steps: u64,
-    /// Sum over steps of the longest message.
+    /// The sum over steps of the longest message.
     pub critical: u64,
-    /// Messages that each node receives.
+    /// The number of messages that each node receives.
     pub received: Vec<u64>,
     /// The longest message that each node receives.
     pub longest: Vec<u64>,
-    /// Bytes that each node sends.
+    /// The number of bytes that each node sends.
     pub sent: Vec<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Watcher {
     nodes: usize,
-    /// Bytes of a block, if blocks are counted.
+    /// The number of bytes of a block, for schedules whose loads are counted in blocks.
     block_bytes: u64,
     stages: Vec<Stage>,
     phase: Option<u32>,
-    /// Messages of nodes to themselves in the current step.
+    /// The messages of nodes to themselves in the current step, as pairs of node and bytes.
     self_messages: Vec<(usize, u64)>,
 }
 
@@ -83,7 +83,7 @@ impl Listener for Watcher {
             }
             ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
                 self.enter(phase_number);
-                // Whole blocks have one segment. Byte counts are split into several.
+                // Blocks are copied whole, as one segment. Byte counts have several segments.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
                 self.self_messages.push((node as usize, bytes));
             }
@@ -92,7 +92,8 @@ impl Listener for Watcher {
     }
 }
 
-/// Returns the stages of an algorithm on `p` nodes with `bytes` for each pair, and its row.
+/// Returns the stages of an algorithm on `p` nodes, and its row. Each node sends `bytes` to each
+/// other node.
 pub(super) fn uniform(
     bench: &Bench<'_>,
     algorithm: &str,

@@ -1,5 +1,5 @@
-//! The rows of the thesis: formulas for rounds, switching and propagation, and the networks on
-//! which they are run.
+//! The rows of the thesis's tables: formulas for rounds, switching and propagation, and the
+//! networks on which they are run.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::PaperTexts;
@@ -7,17 +7,17 @@ use crate::formula::{Formula, Round, as_printed};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The three terms of the thesis's costs.
+/// The three terms of a cost in the thesis.
 pub(super) const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
 
-/// The block size in the workloads of `spencer.toml`: a multiple of all integers up to 16, so that
-/// parts have whole bytes.
+/// The block size in the workloads of `spencer.toml`. It is a multiple of all integers up to 16, so
+/// that a block can be divided into up to 16 equal parts of whole bytes.
 const BLOCK_BYTES: f64 = 720_720.0;
 
-/// Rounds, links and blocks; or lower bounds on them.
+/// The number of rounds, of links and of blocks, or lower bounds on them.
 pub(super) type Costs = [f64; 3];
 
-/// A torus of equal dimensions with a number of circuits per link.
+/// A torus with `d` dimensions of `n` nodes each, whose links carry `q` circuits.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Torus {
     pub d: u32,
@@ -45,8 +45,8 @@ impl Torus {
         ports: &str,
         channels: u64,
     ) -> Result<Costs, ReproduceError> {
-        // Each term has a column of its own. Rounds are the most expensive term and switching the
-        // cheapest, so that schedules make the same choices as the thesis.
+        // Each term is a separate column of the row. A round is the most expensive unit and a link
+        // the cheapest, so that schedules make the same choices as in the thesis.
         const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
         let machine = format!(
             "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}"
@@ -58,8 +58,8 @@ impl Torus {
         Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BLOCK_BYTES])
     }
 
-    /// Returns the links that the farthest block must cross in any schedule. This is the lower
-    /// bound of a row in which nothing else takes time.
+    /// Returns the number of links that the farthest block must cross in any schedule. It is the
+    /// lower bound on a machine on which only hops take time.
     pub(super) fn farthest(
         self,
         bench: &Bench<'_>,
@@ -75,7 +75,7 @@ impl Torus {
     }
 }
 
-/// The networks of a row: a named list, or its own.
+/// The networks on which a row is run: the name of a list of networks, or the row's own list.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum At {
@@ -83,17 +83,17 @@ pub(super) enum At {
     Own(Vec<Torus>),
 }
 
-/// Table 3.2 with the thesis's number k of virtual cycles.
+/// A run of a row of Table 3.2 with the number k of virtual cycles that the thesis gives.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cycles {
     pub k: Formula,
-    /// The circuits per link that this needs.
+    /// The number of circuits per link that k virtual cycles need.
     pub channels: Formula,
     pub why: Vec<String>,
 }
 
-/// A row of a table of the thesis, or a formula.
+/// A row of one of the thesis's tables, or a numbered formula.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -102,13 +102,13 @@ pub(super) struct Row {
     pub algorithm: String,
     #[serde(default)]
     pub workload: String,
-    /// The distance of a translation.
+    /// The distance of a translation (a permutation that shifts all nodes by the same distance).
     by: Option<Formula>,
     #[serde(default = "all")]
     pub ports: String,
     at: At,
     pub costs: [Formula; 3],
-    /// The bounds of Table 3.1.
+    /// The printed bounds of Table 3.1.
     pub bound: Option<[Formula; 3]>,
     /// A valid lower bound on propagation, if it differs from the printed one.
     pub links: Option<Formula>,
@@ -118,7 +118,7 @@ pub(super) struct Row {
     pub cycles: Option<Cycles>,
     #[serde(default)]
     pub why: Vec<String>,
-    /// Why there is no schedule.
+    /// The reason why there is no schedule.
     pub not_rebuilt: Option<String>,
 }
 
@@ -130,7 +130,7 @@ fn all() -> String {
     "all".to_owned()
 }
 
-/// (A.4), and the sum of (A.3).
+/// The closed form (A.4) as printed, and the formula for the sum of (A.3).
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Closed {
@@ -192,7 +192,7 @@ impl Thesis {
         }
     }
 
-    /// Returns why a term differs, from these reasons.
+    /// Returns the explanations of why a term differs. `reasons` has their names in the data.
     pub(super) fn why<'a>(
         &'a self,
         reasons: &'a [String],
@@ -201,8 +201,8 @@ impl Thesis {
         reasons.iter().filter_map(move |name| self.why.get(name)?.get(term)).map(String::as_str)
     }
 
-    /// Returns reasons that are named but not defined, and formulas without a value. It is empty
-    /// unless the data is wrong.
+    /// Returns the mistakes in the data: reasons that are named but not defined, and formulas
+    /// without a value.
     #[cfg(test)]
     pub(super) fn mistakes(&self) -> Vec<String> {
         let mut mistakes = Vec::new();

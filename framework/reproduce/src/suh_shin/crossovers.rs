@@ -14,8 +14,8 @@ pub(super) struct Figure {
     startup_us: f64,
 }
 
-/// Returns a and b of the completion time a + b m, in us, for blocks of m bytes with the parameters
-/// of section 5.
+/// Returns a and b, where a + b m is the completion time in us for blocks of m bytes, with the
+/// parameters of section 5.
 fn time(
     [startups, blocks, hops, rearranged, barriers]: Costs,
     startup_us: f64,
@@ -25,7 +25,8 @@ fn time(
     (startups * startup_us + hops * tl + barriers * barrier_us, blocks * tc + rearranged * rho)
 }
 
-/// Possible meanings of d in t_b = (126 d - 113) us, which the paper does not define.
+/// Possible meanings of d in the paper's barrier time t_b = (126 d - 113) us, because the paper
+/// does not define d.
 const READINGS: [&str; 3] = ["d = log2 of the side", "d = log2 of the nodes", "no barriers"];
 
 fn barrier_us(reading: &str, side: u64) -> f64 {
@@ -37,13 +38,13 @@ fn barrier_us(reading: &str, side: u64) -> f64 {
     }
 }
 
-/// Returns the costs of [13] on a square.
+/// Returns the costs of the algorithm that the paper cites as [13].
 fn thirteen(paper: &SuhShin, square: &Square) -> Option<Costs> {
     let rival = paper.rivals(square.shape).find(|rival| rival.name == "[13]")?;
     Some(rival.costs(square.side.ilog2()))
 }
 
-/// Compares times at six block sizes.
+/// Compares the times of the curves at six block sizes.
 pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Curves of figures 13 to 16");
     for Figure { name, shape, sides, startup_us } in &paper.figure {
@@ -62,7 +63,8 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
             for (algorithm, closed, run) in rivals.chain([("proposed", proposed, Some(square.run))])
             {
                 let row = format!("{name}, {} {side} x {side}, {algorithm}", shape.word());
-                // The other algorithms that run were rebuilt from the same closed forms.
+                // Our versions of the other algorithms were rebuilt from the closed forms with
+                // which they are compared here.
                 let is_rebuilt = algorithm != "proposed" && run.is_some();
                 table.kind = if is_rebuilt { Kind::Rebuilt } else { Kind::Formula };
                 for bytes in [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0] {
@@ -79,18 +81,18 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
     table
 }
 
-/// The crossover between the run of `suh-shin` and the closed form of [13].
+/// The crossover between the run of `suh-shin` and the closed form of the algorithm cited as [13].
 struct Crossing {
     shape: Shape,
     startup_us: f64,
     reading: &'static str,
     side: u64,
-    /// The block size, in bytes.
+    /// The block size at the crossover, in bytes.
     bytes: f64,
 }
 
-/// Returns the block sizes above which the proposed algorithm is faster than [13], and the paper's
-/// claims about them.
+/// Returns two tables: the block sizes above which the proposed algorithm is faster than [13], and
+/// the paper's claims about them.
 pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
     let mut table = paper.words.table("Figures 13 to 16");
     let mut found: Vec<Crossing> = Vec::new();
@@ -104,8 +106,8 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
                 let ((a, b), (a13, b13)) =
                     (time(run, startup_us, tb), time(thirteen, startup_us, tb));
                 let bytes = (a - a13) / (b13 - b);
-                // Count the pairs of lines that cross exactly once, at a positive size: [13] is
-                // faster for small blocks, the proposed algorithm for large ones.
+                // Count the pairs of lines that cross at a positive block size, so that [13] is
+                // faster for small blocks and the proposed algorithm for large ones.
                 one_crossing.1 += 1;
                 one_crossing.0 += u32::from(a > a13 && b < b13);
                 found.push(Crossing { shape, startup_us, reading, side, bytes });
@@ -124,7 +126,7 @@ fn claims(
     one_crossing: (u32, u32),
 ) -> Table {
     let mut table = paper.words.table("Section 5 in words");
-    // A claim agrees if it holds in all cases that the paper shows.
+    // A claim holds if it is true in all cases that the paper shows.
     let mut claim = |text: &str, (holds, of): (u32, u32), why: &str| {
         let why = if holds == of { "" } else { why };
         table.add(
@@ -135,13 +137,13 @@ fn claims(
             why,
         );
     };
-    // How often the times cross comes from the table of crossovers.
+    // First claim: the times cross. Its counts were made for the table of crossovers.
     claim(
         "[13] is faster for small blocks, the proposed algorithm for large ones (Figs. 13 to 16)",
         one_crossing,
         "",
     );
-    // Monotonicity: compare crossovers that differ in one parameter only.
+    // Monotonicity: compare pairs of crossovers that differ in only one parameter.
     let pairs = |check: &dyn Fn(&Crossing, &Crossing) -> Option<bool>| {
         let all = found.iter().flat_map(|a| found.iter().filter_map(move |b| check(a, b)));
         all.fold((0, 0), |(holds, of), this| (holds + u32::from(this), of + 1))
@@ -158,7 +160,7 @@ fn claims(
             .then_some(b.bytes > a.bytes)
     });
     claim("with ts/tc = 20,000 the crossover is at larger blocks", moves, "");
-    // Existence: a crossover at more than one byte means that [13] wins for smaller blocks.
+    // Existence: if a crossover is at more than one byte, [13] is faster for smaller blocks.
     let at_byte = found.iter().filter(|f| f.reading == "no barriers" && f.startup_us == 75.0);
     let (wins, of) = at_byte.fold((0, 0), |(n, of), f| (n + u32::from(f.bytes > 1.0), of + 1));
     claim(
@@ -166,7 +168,7 @@ fn claims(
         (wins, of),
         "on large networks the crossovers of Figs. 13 and 14 depend on charging barriers",
     );
-    // The last claim is about the separate costs of [13], not about crossovers.
+    // The last claim is about the individual costs of [13], not about crossovers.
     let mut worse: Vec<String> = Vec::new();
     let (mut better, mut all) = (0, 0);
     for square in squares.iter().filter(|square| square.side >= 8) {

@@ -1,18 +1,20 @@
-//! Whether ranks with clocks of their own explain which of PEX and GEN was faster on the Delta, if
-//! each byte costs the same and messages share links.
+//! Which of PEX and GEN is faster if each rank has a clock of its own. This checks whether separate
+//! clocks explain the results on the Delta, on a machine on which each byte costs the same and
+//! messages share links.
 
 use super::{Thakur, TimedCell, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// The event for which a rank waits, and the machine with this setting.
+/// The settings of `order`, which is the event for which a rank waits. Each has the machine with
+/// this setting.
 const ORDERS: [(&str, &str); 2] =
     [("order=step", "delta:model=fluid"), ("order=data", "delta:model=fluid,order=data")];
-/// Simulations of larger meshes take minutes.
+/// The maximum number of nodes, because simulations of larger meshes take minutes.
 const MOST_NODES: u64 = 128;
 
-/// Compares, for each mesh and size, the faster algorithm in the paper with the faster one for each
-/// order.
+/// For each mesh and size, compares the faster algorithm in the paper with the faster one under
+/// each setting of `order`.
 pub(super) fn table(
     thakur: &Thakur,
     bench: &Bench<'_>,
@@ -22,14 +24,14 @@ pub(super) fn table(
     let machines = ORDERS.map(|(_, machine)| machine.to_owned());
     let workloads: Vec<String> =
         thakur.sizes.iter().map(|bytes| format!("uniform:{bytes}")).collect();
-    // The values of the paper for one cell.
+    // Returns the paper's time for one cell.
     let measured = |algorithm: &str, mesh: &str, bytes: u64| {
         cells
             .iter()
             .find(|c| (c.algorithm, c.mesh, c.bytes) == (algorithm, mesh, bytes))
             .map(|c| c.paper)
     };
-    // Both algorithms run on each mesh under both orders of messages.
+    // Run both algorithms on each mesh, under both settings of `order`.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex") {
         let (rows, columns) = rows_and_columns(mesh);
         if rows * columns > MOST_NODES {
@@ -44,7 +46,8 @@ pub(super) fn table(
             else {
                 continue;
             };
-            // Absolute times depend on the fitted machine, so only the winner is compared.
+            // Only the faster algorithm is compared, because absolute times depend on how the
+            // machine was fitted.
             let paper = faster(a, b);
             for (k, (order, _)) in ORDERS.iter().enumerate() {
                 let time = |run: &crate::bench::Run| {
@@ -65,7 +68,7 @@ pub(super) fn table(
     Ok(table)
 }
 
-/// Returns the faster algorithm. Times that differ by less than half a per cent are alike.
+/// Returns the faster algorithm. Times that differ by less than half a per cent count as equal.
 fn faster(of_pex: f64, of_gen: f64) -> &'static str {
     match of_pex / of_gen {
         ratio if ratio < 0.995 => "PEX",

@@ -1,26 +1,26 @@
-//! The paper's claims, checked in its own tables and in our runs.
+//! The claims of the paper, checked in the paper's own tables and in our runs.
 
 use super::{Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
 use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 
-/// A claim that compares times.
+/// A claim that compares two times.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
     text: String,
     first: String,
     second: String,
-    /// The meshes of the claim; empty for all.
+    /// The meshes about which the claim is; empty for all meshes.
     #[serde(default)]
     meshes: Vec<String>,
-    /// The mesh of the second algorithm, if it is another one.
+    /// The mesh of the second algorithm, if it differs from that of the first.
     second_on: Option<String>,
-    /// The sizes of the claim; empty for all.
+    /// The message sizes about which the claim is; empty for all sizes.
     #[serde(default)]
     sizes: Vec<u64>,
     by: Relation,
-    /// Whether the paper claims it only for most cases.
+    /// Whether the paper makes the claim only for most cases.
     #[serde(default)]
     mostly: bool,
 }
@@ -39,7 +39,7 @@ enum Relation {
 }
 
 impl Claim {
-    /// Returns the cells of the claim.
+    /// Returns the pairs of cells that the claim compares.
     fn pairs<'a>(&self, cells: &'a [TimedCell<'a>]) -> Vec<(&'a TimedCell<'a>, &'a TimedCell<'a>)> {
         let wanted = |cell: &&TimedCell<'_>| {
             cell.algorithm == self.first
@@ -64,14 +64,14 @@ impl Claim {
         }
     }
 
-    /// Returns whether the claim is about GEN, because its results depend on the cost per byte and
-    /// on the formula for contention.
+    /// Returns whether the claim is about GEN. The results of such a claim depend on the cost per
+    /// byte and on the formula for contention.
     fn about_gen(&self) -> bool {
         [&self.first, &self.second].iter().any(|algorithm| *algorithm == "gen")
     }
 }
 
-/// Counts how often each claim holds in the paper's tables and in ours.
+/// Counts the cases in which each claim holds, in the paper's tables and in ours.
 pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Findings");
     for claim in &thakur.claim {
@@ -98,7 +98,8 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
                 }
             };
             let share = |n: usize| format!("{n} of {of}");
-            // The cost of unpaired bytes is fitted to the tables of GEN that the claim is about.
+            // The cost of bytes in unpaired steps was fitted to those tables of GEN that the claim
+            // is about.
             let is_fitted = claim.about_gen() && column == "on `delta`";
             table.kind = if is_fitted { Kind::Fitted } else { Kind::Independent };
             table.add(
@@ -117,8 +118,8 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
     table
 }
 
-/// Checks "The time taken increases almost linearly with the number of processors", from 16 to 512
-/// processors.
+/// Checks the claim "The time taken increases almost linearly with the number of processors", from
+/// 16 to 512 processors.
 fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
     for bytes in [256, 16384] {
         let time = |mesh: &str, time: TimeOf| {
@@ -128,7 +129,7 @@ fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
                 .map_or(f64::NAN, time)
         };
         let ratio = |of: TimeOf| time("16x32", of) / time("4x4", of);
-        // "Almost" is taken as within a quarter.
+        // A growth counts as "almost" linear if it is within 25 % of linear growth.
         let linear = |x: f64| (x / 32.0 - 1.0).abs() <= 0.25;
         let (paper, ours) = (ratio(|c| c.paper), ratio(|c| c.ours));
         let holds = linear(paper) && linear(ours);
@@ -142,14 +143,15 @@ fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
     }
 }
 
-/// Returns the mesh whose sides are the next powers of two, which PEX needs and PEX-GEN emulates.
+/// Returns the mesh whose sides are rounded up to powers of two. PEX needs such a mesh, and PEX-GEN
+/// emulates it.
 pub(super) fn power_of_two_mesh(mesh: &str) -> String {
     let (r, c) = rows_and_columns(mesh);
     format!("{}x{}", r.next_power_of_two(), c.next_power_of_two())
 }
 
-/// Checks "The maximum contention of PEX-GEN is upper bounded by that in PEX", on the mesh with the
-/// next powers of two.
+/// Checks the claim "The maximum contention of PEX-GEN is upper bounded by that in PEX". PEX runs
+/// on the mesh whose sides are rounded up to powers of two.
 fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
     let most = |algorithm: &str, mesh: &str| {
         steps_of(profiles, algorithm, mesh).iter().map(|s| s.max_link_messages).max()
@@ -187,8 +189,8 @@ fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
 mod tests {
     use super::*;
 
-    /// Returns the paper's cells with our times equal to the paper's, except that `equal_cost_seconds` is given
-    /// by `time`.
+    /// Returns cells whose times of ours equal the paper's, except for `equal_cost_seconds`, which
+    /// `time` gives.
     fn cells<'a>(thakur: &'a Thakur, time: TimeOf) -> Vec<TimedCell<'a>> {
         let mut cells = Vec::new();
         for measured in &thakur.table {
@@ -242,7 +244,7 @@ mod tests {
             .into_iter()
             .map(|(_, ours, _)| ours)
             .collect();
-        // Four claims about GEN and PEX, two about SHIFT, one about PEX-GEN.
+        // There are four claims about GEN and PEX, two about SHIFT, and one about PEX-GEN.
         assert_eq!(
             ours,
             ["0 of 12", "2 of 2", "2 of 2", "5 of 5", "0 of 8", "10 of 10", "0 of 10"]

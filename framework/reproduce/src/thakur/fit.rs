@@ -1,7 +1,8 @@
-//! Least squares for T = steps alpha + L beta S, where S is the sum over steps of max(1, f / 2).
+//! Fits the start-up time alpha and the time per byte beta by least squares. The model is T = steps
+//! alpha + L beta S, where L is the message length and S is the sum over steps of max(1, f / 2).
 //!
 //! Samples are weighted by 1/t. Without weights, the single cell of 13.6 s would dominate and make
-//! alpha negative; the table shows that, too.
+//! alpha negative. The table also shows the fit without weights.
 
 use super::contention::gen_as_printed;
 use super::{Mesh, Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
@@ -10,23 +11,23 @@ use swapmeet_core::simulation::step::StepFacts;
 
 struct Sample {
     steps: f64,
-    /// L S.
+    /// The product L S of message length and sum of factors.
     bytes: f64,
     seconds: f64,
 }
 
-/// Returns the weight of a sample with this time.
+/// Returns the weight of a sample, given its time.
 type Weight = fn(f64) -> f64;
 
 struct Fit {
     alpha_us: f64,
     beta_us: f64,
-    /// Mean over the samples of |fitted / measured - 1|.
+    /// The mean over the samples of |fitted / measured - 1|.
     mean_error: f64,
 }
 
 fn fitted(samples: &[Sample], weight: Weight) -> Fit {
-    // Normal equations with columns (steps, bytes) for the time.
+    // Solve the normal equations, with steps and bytes as columns and the time as right-hand side.
     let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for sample in samples {
         let w = weight(sample.seconds);
@@ -48,24 +49,24 @@ fn fitted(samples: &[Sample], weight: Weight) -> Fit {
     }
 }
 
-/// Returns the sum over steps of max(1, f / 2): the factor on a message's bytes if a link carries
-/// two messages at full speed.
+/// Returns S, the sum over steps of max(1, f / 2). This is the factor by which contention
+/// multiplies the bytes of a message if a link can carry two messages at full speed.
 fn half(f: impl Iterator<Item = u64>) -> f64 {
     f.map(|f| (f as f64 / 2.0).max(1.0)).sum()
 }
 
-/// Returns S from the link loads of a run.
+/// Returns S, computed from the link loads of a run.
 fn measured_half(_: &str, steps: &[StepFacts]) -> f64 {
     half(steps.iter().map(|s| s.max_link_messages))
 }
 
-/// Returns S of GEN from the formula of section 3.4.
+/// Returns S of GEN, computed by the formula of section 3.4.
 pub(super) fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
     let (r, c) = rows_and_columns(mesh);
     half((1..r * c).map(|i| gen_as_printed(i, c, r * c)))
 }
 
-/// Returns the fits behind the preset `delta`, and the errors of our times.
+/// Returns the fits on which the preset `delta` is based, and the errors of our times.
 pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Fit");
     // One sample for each measured cell of the selected tables.
@@ -82,7 +83,8 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
         }
         samples
     };
-    // Four fits: how do weights and the printed formula of f change the parameters?
+    // Make four fits, which show how the weights and the printed formula for f change the
+    // parameters.
     let relative: Weight = |seconds| 1.0 / seconds;
     let plain: Weight = |_| 1.0;
     for (row, samples, weight, why) in [
@@ -119,7 +121,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
             "",
         );
     }
-    // How far the fitted machine is from each table of measurements.
+    // Compare the fitted machine with each table of measurements.
     for measured in &thakur.table {
         let of_gen = measured.algorithm == "gen";
         let columns: [(&str, bool, TimeOf); 3] = [
@@ -168,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_printed_formula_makes_gen_more_expensive() {
-        // Confirmed by an independent computation.
+        // The expected values were confirmed by an independent computation.
         assert_eq!(
             ["4x4", "8x8", "4x5", "6x8"].map(|mesh| printed_half(mesh, &[])),
             [16.0, 117.0, 21.0, 76.5]

@@ -11,7 +11,7 @@ type Formula = Box<dyn Fn(u64) -> u64>;
 struct Formulas {
     printed: Formula,
     corrected: Formula,
-    /// The error of the printed formula.
+    /// What is wrong with the printed formula.
     why: &'static str,
 }
 
@@ -76,11 +76,12 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     } else {
         table.add((&name, "sum of f"), "", sum, Verdict::NotGiven, "");
     }
-    // The messages from one half of the mesh to the other, divided by the links between the halves,
-    // for both ways to cut the mesh in halves.
+    // The least possible sum of f is the number of messages that must cross from one half of the
+    // mesh to the other, divided by the number of links between the halves. Use the larger value of
+    // the two ways to cut the mesh into halves.
     let least = (r * (c / 2) * c.div_ceil(2)).max(c * (r / 2) * r.div_ceil(2));
     table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
-    // The paper has a formula for the largest f of GEN, and a limit for that of PEX.
+    // The paper has a formula for the maximum f of GEN, and an upper bound on that of PEX.
     if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
         let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
         table.add((&name, "largest f"), claimed, most, Verdict::whole(claimed, most), "");

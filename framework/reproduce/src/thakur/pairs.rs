@@ -1,11 +1,11 @@
-//! Partners in each step (Table 1), and the numbers of steps.
+//! The partners in each step (Table 1), and the numbers of steps.
 
 use super::{Profiles, Thakur, rows_and_columns, steps_of};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// The pairs (from, to) of all messages, sorted, by step.
+/// For each step, the sorted pairs (from, to) of all messages.
 #[derive(Debug, Default)]
 pub(super) struct Pairs(Vec<Vec<(u32, u32)>>);
 
@@ -37,7 +37,8 @@ impl Pairs {
         self.0.len()
     }
 
-    /// Returns the number of steps in which each sender receives from its receiver.
+    /// Returns the number of steps in which every sender receives a message from the node to which
+    /// it sends.
     pub(super) fn mutual_steps(&self) -> usize {
         let mutual = |pairs: &[(u32, u32)]| {
             pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok())
@@ -46,7 +47,7 @@ impl Pairs {
     }
 }
 
-/// Formats exchanges as in the paper. A message without a reply is written `a > b`.
+/// Formats the exchanges of a step as the paper does. A message without a reply is written `a > b`.
 fn exchanges(pairs: &[(u32, u32)]) -> String {
     let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
     let named: Vec<String> = pairs
