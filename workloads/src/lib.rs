@@ -45,7 +45,7 @@ pub struct Workload {
     root: u64,
     /// The unit of redistribution, in bytes.
     element: u64,
-    /// Whether empty blocks are not sent.
+    /// Whether empty blocks are skipped instead of sent.
     skip_empty: bool,
 }
 

@@ -101,7 +101,7 @@ pub struct BlockSet {
 /// A message. Sender and receiver are nodes of the machine.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Send {
-    /// The schedule's own number of the step, from 1.
+    /// The number of the step in the schedule, from 1.
     pub step: u64,
     pub from: u64,
     pub to: u64,

@@ -61,7 +61,7 @@ impl Default for Experiment {
 /// a run.
 pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 
-/// What a time limit must be, for error messages.
+/// The description of a valid time limit, for error messages.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
 /// Parses a time limit. The error states what is expected. The maximum, about 30 years, can still

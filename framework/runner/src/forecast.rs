@@ -15,7 +15,7 @@ pub struct Forecast {
     cases: usize,
     open: f64,
     ended: f64,
-    /// Time from the start of the batch until the end of the last case.
+    /// Time from the start of the batch until the most recent end of a case.
     last: Duration,
 }
 

@@ -120,7 +120,7 @@ pub struct Planned {
     pub requested: Requested,
     /// Lines that the plugin logged.
     pub log: Vec<String>,
-    /// Whether the schedule declares a symmetry, used or not.
+    /// Whether the schedule declares a symmetry, even if the symmetry is not used.
     pub claims_symmetry: bool,
     /// Whether delivery was verified on one node of each orbit.
     pub relied_on_symmetry: bool,

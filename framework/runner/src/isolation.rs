@@ -27,7 +27,7 @@ pub struct Limits<'a> {
     pub grace: Duration,
     /// Maximum address space in bytes, for error messages; `None` if the user cannot set it.
     pub memory_limit: Option<u64>,
-    /// Set to end the child.
+    /// Set to true to end the child.
     pub stop: &'a AtomicBool,
 }
 

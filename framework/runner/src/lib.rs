@@ -1,8 +1,9 @@
 //! Loads plugins, builds the cases of experiments, runs them in worker processes and returns rows.
 //!
-//! Dependencies go one way: input ([`input`], [`experiment`]), what it names ([`topology`],
-//! [`plugin`], [`registry`]), cases ([`mod@case`], [`lookup`]), units of work, worker processes in
-//! which [`session`] runs a plugin through the [`host`], and rows ([`batch`], [`mod@observe`]).
+//! Each part depends only on parts before it: input ([`input`], [`experiment`]), the components
+//! that the input names ([`topology`], [`plugin`], [`registry`]), cases ([`mod@case`], [`lookup`]),
+//! units of work, worker processes in which [`session`] runs a plugin through the [`host`], and
+//! rows ([`batch`], [`mod@observe`]).
 
 pub mod batch;
 pub mod case;

@@ -26,7 +26,7 @@ type Cache<T> = HashMap<String, Result<T, String>>;
 /// A cache of everything that cases have named so far.
 pub struct CaseLookup<R> {
     registry: R,
-    /// Applied to every case.
+    /// The options of every case.
     pub(crate) options: RunOptions,
     topologies: Cache<(Arc<dyn Topology>, Vec<InputDigest>)>,
     /// Networks with random routing, by spec and seed.

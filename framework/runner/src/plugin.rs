@@ -209,7 +209,7 @@ impl Plugin {
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
-        // SAFETY: a symbol of this name is a plugin's entry, of this type.
+        // SAFETY: a symbol with this name is a plugin's entry function and has this type.
         let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
         let table = match entry {
             // SAFETY: the symbol is the entry function, which has no parameters.

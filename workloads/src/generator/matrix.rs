@@ -280,8 +280,8 @@ struct Cells {
 }
 
 impl Cells {
-    /// Parses as many rows as columns or, if `one_per_node` is set, a single row or column. `cell`
-    /// parses a field; its `Err` says what was expected.
+    /// Parses a table with as many rows as columns or, if `one_per_node` is set, with a single row
+    /// or column. `cell` parses a field; its `Err` says what was expected.
     fn parse(
         content: &str,
         one_per_node: bool,

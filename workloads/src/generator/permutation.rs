@@ -183,7 +183,8 @@ enum Map {
     Axes(Vec<(usize, bool)>),
     /// All axes are negated.
     Reflect,
-    /// Distances added to the axes; a single distance is added to all axes.
+    /// Distances added to the coordinates, one for each axis. A single distance is added to all
+    /// coordinates.
     Translate(Vec<i64>),
     /// The factor of a shear: this number times y is added to x.
     Shear(i64),
@@ -264,7 +265,8 @@ impl Map {
     }
 }
 
-/// An axis of the image: another axis, possibly negated, plus an offset.
+/// The calculation of a coordinate of the image: the coordinate of an axis, possibly negated, plus
+/// an offset.
 struct ImageAxis {
     axis: usize,
     negated: bool,
@@ -282,7 +284,7 @@ impl ImageAxis {
     }
 }
 
-/// Parses a whole number that is small enough for products with coordinates.
+/// Parses a whole number and checks that it is small enough to be multiplied by coordinates.
 fn offset(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.unsigned_abs() <= 1 << 31)
 }

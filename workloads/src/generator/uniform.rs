@@ -42,7 +42,7 @@ impl Pattern for Uniform {
     }
 }
 
-/// Sizes are read only if empty blocks are not sent.
+/// Sizes are only read if empty blocks are skipped. Otherwise the simulation counts blocks.
 impl BlockSizes for Uniform {
     fn bytes(&self, _: u64, _: u64) -> u64 {
         self.bytes

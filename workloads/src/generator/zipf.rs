@@ -5,7 +5,7 @@ use super::matrix::Matrix;
 use super::random::Stream;
 use std::ops::Range;
 
-/// A Zipf distribution. Every sender sends the mean times the number of nodes.
+/// A Zipf distribution. Every sender sends the mean times the number of nodes in total.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Zipf {
     pub(super) mean: f64,

@@ -5,7 +5,8 @@ use super::{DocumentEvent, EventHandler, Header, Outcome};
 use serde::Deserialize;
 use std::io::{self, Write};
 
-/// The longest line. An event has a line, and the longest events list all destinations of a send.
+/// Maximum length of a line in bytes. Every event is one line, and the longest events list all
+/// destinations of a send.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// A writer that parses a printed document line by line and passes its contents to a handler. An

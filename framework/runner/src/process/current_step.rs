@@ -15,7 +15,7 @@ const VARIABLE: &str = "SWAPMEET_PROGRESS";
 /// Size of the shared number in bytes.
 const SIZE: usize = size_of::<u64>();
 
-/// The program's side. If sharing fails, only the last step is unknown.
+/// The parent's access to the shared number. If sharing has failed, only the last step is unknown.
 pub(crate) struct SharedStep(Option<File>);
 
 impl SharedStep {
