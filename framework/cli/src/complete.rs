@@ -38,7 +38,7 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the command line with the candidates for its values.
+/// Returns the definition of the command line with completion candidates for the values of flags.
 fn with_values() -> Command {
     Cli::command().mut_subcommands(|command| command.mut_args(with_candidates))
 }

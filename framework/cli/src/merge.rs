@@ -51,7 +51,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
         output::file(&args.out, rows)?;
         format!(" in {}", args.out.display())
     };
-    // The summary goes to standard error: standard output contains only rows.
+    // The summary is printed to standard error, because standard output contains only rows.
     say!("{} rows{place}", merged.len());
     if cases.is_none() && args.files.len() > 1 {
         say!(

@@ -113,7 +113,7 @@ fn run_with_launcher(
     let folder = tempfile::tempdir().map_err(|e| Failure::file(&std::env::temp_dir(), &e))?;
     let program = compile_program(folder.path())?;
     let interrupted = interrupts();
-    // Cases run one after another: each needs all ranks.
+    // Cases run one after another, because each of them needs all ranks.
     let mut tally = Tally::default();
     let mut finished = true;
     // A broken launcher fails in the same way in every case, so each reason is printed only once.
@@ -256,8 +256,9 @@ fn measure_case(
         let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    // If the exit status is 1 and the program printed a message of its own, the received data are
-    // wrong. All other failures come from the launcher or the machine.
+    // Exit status 1 and a message of the program mean that the schedule is invalid on real ranks:
+    // for instance, blocks are missing or have wrong bytes. All other failures come from the
+    // launcher or the machine.
     match wait_for(child, case.options.timeout, interrupted).map_err(failed)? {
         LaunchEnd::Itself(status) if status.success() => {
             read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))

@@ -211,7 +211,7 @@ fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
     drop(csv);
     temporary.as_file().sync_all().map_err(|e| failed(&e))?;
     let file = atomic_file::persist(temporary, &real).map_err(|e| failed(&e))?;
-    // As in the previous file, all writes append.
+    // The new file is opened for appending, as the old one was.
     rustix::fs::fcntl_setfl(&file, rustix::fs::OFlags::APPEND).map_err(|e| failed(&e.into()))?;
     Ok(file)
 }
@@ -305,7 +305,7 @@ fn is_regular(file: &File) -> bool {
 
 /// The complete rows of a file.
 struct IntactRows {
-    /// Bytes of the header and the complete rows.
+    /// The number of bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
     /// Whether rows can be appended in the format of this program. Another program may have added a

@@ -22,7 +22,7 @@ pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rec
         format!("{w}x{h} is needed"),
         quits.to_owned(),
     ];
-    // A single line has room for one message: the required size.
+    // If the screen has a single line, show only the required size.
     let lines =
         if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
     let top = area.height.saturating_sub(lines.len() as u16) / 2;

@@ -111,7 +111,7 @@ impl Panel for WhatIf {
         Some("sliders have no filter")
     }
 
-    /// Starts with the machine of the case in focus.
+    /// Sets the sliders to the machine and the block size of the case in focus.
     fn activated(&mut self, session: &mut Session) {
         session.start_what_if();
     }
