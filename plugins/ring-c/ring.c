@@ -5,8 +5,8 @@
  * After step s a node holds the blocks that have arrived for it, and those that started s nodes
  * before it and have not arrived yet.
  *
- * The schedule uses a grid of one axis, whatever the topology. The destinations of the blocks that
- * are not for the node itself are then a range of n - 1 coordinates that begins at the next node. */
+ * The schedule uses a grid of one axis, whatever the topology. The blocks that are not for the node
+ * itself are then those for a range of n - 1 coordinates from the next node on. */
 
 #include <string.h>
 #include <swapmeet.h>
@@ -61,7 +61,7 @@ static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, co
             others.stride = 1;
             others.count = n - 1;
 
-            /* A set of zeros selects all nodes, and a route of zeros is the topology's own route. */
+            /* A set of zeros selects all nodes; a route of zeros is the topology's own. */
             memset(&send, 0, sizeof send);
             send.size = sizeof send;
             send.from = node;

@@ -303,8 +303,8 @@ fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
-/// Allgather by Bruck's algorithm: each node sends its blocks to the node 1, 2, 4, etc. before it,
-/// N - 1 blocks in all.
+/// Allgather by Bruck's algorithm: each node sends its blocks to the node 1, 2, 4, etc. positions
+/// before it, N - 1 blocks in all.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers
@@ -316,9 +316,9 @@ fn gather_by_doubling(len: u64) -> Vec<Shift> {
         .collect()
 }
 
-/// All-to-all on a ring: the blocks for nodes up to N / 2 ahead are sent forwards, and each step
-/// has one node less; then the other blocks are sent backwards. Each block takes its shortest
-/// route.
+/// All-to-all on a ring: first the blocks for nodes up to N / 2 ahead are sent forwards, and in
+/// each step they are for one node less; then the other blocks are sent backwards. Each block takes
+/// its shortest route.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
     let ahead = (1..=len / 2).rev().map(|count| Shift { by: 1, first: 1, count });
     let back =
@@ -326,8 +326,8 @@ fn exchange_on_ring(len: u64) -> Vec<Shift> {
     ahead.chain(back).collect()
 }
 
-/// All-to-all on a fully connected line: each node sends to the node 1, 2, 3, etc. ahead the blocks
-/// for it.
+/// All-to-all on a fully connected line: each node sends to the node 1, 2, 3, etc. positions ahead
+/// the blocks for that node.
 fn exchange_in_pairs(len: u64) -> Vec<Shift> {
     (1..len).map(|by| Shift { by, first: by, count: 1 }).collect()
 }

@@ -200,8 +200,9 @@ impl OneToAll<'_, '_> {
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // The blocks for the clusters of type s0 were sent via C', whose nodes have the
-                // partner s2 in these clusters; those for the other type via C.
+                // The data for the clusters of type s0 was sent via C'; the partners of its nodes in
+                // these clusters have the number s2. The data for the clusters of the other type
+                // was sent via C, and there the partners have the number s1.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
                     if self.payload == Payload::Shared && c == own {

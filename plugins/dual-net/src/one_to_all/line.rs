@@ -46,7 +46,7 @@ pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let step = |i: u64| {
         let mut step = Vec::new();
         for d in 1..=ahead {
-            // The block for the node d ahead starts in step 1 + 2 (ahead - d).
+            // The block for the node d positions ahead starts in step 1 + 2 (ahead - d).
             let at = i.saturating_sub(2 * (ahead - d));
             if (1..=d).contains(&at) {
                 step.push(LineMessage { from: at - 1, to: at, first: d, count: 1 });

@@ -150,8 +150,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds the sends to the image of a node from the images of its collectors, if these are
-    /// planned: all blocks that the node had collected.
+    /// Adds the sends from the images of a node's collectors, if these are planned, to the image of
+    /// the node: all blocks that the node has sent to these collectors.
     fn distribute(
         &self,
         torus: &Torus,
