@@ -329,7 +329,7 @@ fn wait_for(
         std::thread::sleep(SLICE);
     };
     let group = rustix::process::Pid::from_child(&child);
-    // Errors are ignored: the process may have ended in the meantime.
+    // Errors are ignored, because the process may have ended in the meantime.
     let signalled = |signal| {
         let _ = rustix::process::kill_process_group(group, signal);
     };
@@ -359,7 +359,8 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
         std::fs::remove_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
     }
     std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
-    // The job compiles the program itself: the machine of the job may have another MPI library.
+    // The job compiles the program itself, because the machine of the job may have another MPI
+    // library.
     let source = folder.join("replay.c");
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
     let mut runs = String::new();

@@ -133,7 +133,8 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let answers =
         isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let report_start = |case: &Case| {
-        // Errors are ignored: if the parent process is gone, this process will end soon.
+        // Errors are ignored, because they mean that the parent process is gone. This process will
+        // then end soon.
         drop(answers.send(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,

@@ -164,7 +164,7 @@ impl Progress {
             Shown::Quiet => {}
             Shown::Lines { .. } => say!("{line}"),
             Shown::Bars { all, .. } => {
-                // Errors are ignored: the run continues without a terminal.
+                // Errors are ignored, because the run can continue without a terminal.
                 let _ = all.println(line);
             }
         }

@@ -225,7 +225,8 @@ pub(crate) fn open_and_lock(
     all: &Product,
 ) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-    // Check this before opening the file: opening a pipe would block until it has a reader.
+    // Check this before the file is opened, because opening a pipe would block until it has a
+    // reader.
     let is_there = std::fs::metadata(path).ok();
     if matches!(before, Before::Keep | Before::KeepGood)
         && is_there.as_ref().is_some_and(|m| !m.is_file())
@@ -283,8 +284,8 @@ pub(crate) fn sink(
 
 /// Opens a file and locks it.
 fn open(path: &Path) -> Result<File, Failure> {
-    // Check this before opening the file: opening a pipe for both reading and writing would make
-    // this program the reader of its own rows.
+    // Check this before the file is opened, because opening a pipe for both reading and writing
+    // would make this program the reader of its own rows.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;

@@ -22,7 +22,8 @@ pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rec
         format!("{w}x{h} is needed"),
         quits.to_owned(),
     ];
-    // If the screen has a single line, show only the required size.
+    // If the screen has a single line, shorten the message to the required size and the key for
+    // quitting.
     let lines =
         if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
     let top = area.height.saturating_sub(lines.len() as u16) / 2;

@@ -111,7 +111,8 @@ impl Panel for WhatIf {
         Some("sliders have no filter")
     }
 
-    /// Sets the sliders to the machine and the block size of the case in focus.
+    /// Sets the sliders to the machine and the block size of the case in focus, unless a slider has
+    /// been changed.
     fn activated(&mut self, session: &mut Session) {
         session.start_what_if();
     }

@@ -110,7 +110,7 @@ pub(super) enum WatchMessage {
     Segments(u64),
     Phase(String),
     Step(StepSummary, Option<Frame>),
-    /// Time after the last step, which is added to that step.
+    /// Time after the last step, which is added to the time of that step.
     After(Times),
     /// The entries of the next rank, sorted by time.
     Rank(Vec<RankEntry>),
