@@ -1,7 +1,7 @@
 //! Exports of schedules for other programs. Each format is one file and one entry of [`FORMATS`].
 //!
-//! A schedule arrives step by step while it is verified, and an export holds no more than one step
-//! of it. Formats that are written rank by rank collect the text of each rank in a `spool::Spool`.
+//! A schedule arrives step by step while it is verified, and an export keeps at most one step in
+//! memory. Formats that are written rank by rank collect the text of each rank in a `spool::Spool`.
 
 use counts::ByteCounts;
 use std::collections::HashMap;
@@ -23,10 +23,10 @@ mod spool;
 
 #[derive(Debug)]
 pub struct Format {
-    /// The name for users.
+    /// The name by which users choose the format.
     pub name: &'static str,
     pub help: &'static str,
-    /// The files of the format.
+    /// The files that an export in this format consists of.
     pub output: OutputKind,
     /// Whether the format needs the number of bytes of each block.
     pub wants_sizes: bool,
@@ -37,7 +37,8 @@ pub struct Format {
 type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, ExportError>;
 
 impl Format {
-    /// Returns whether the format names the blocks or sums of a message, and not only its bytes.
+    /// Returns whether the format describes the blocks or sums of each message, and not only its
+    /// number of bytes.
     fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
@@ -51,7 +52,7 @@ pub enum OutputKind {
     Folder,
 }
 
-/// All formats other than the schedule as `trace` prints it.
+/// All formats except [`JSON`], which `trace` prints.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "goal",
@@ -100,7 +101,7 @@ pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// Why a schedule is not exported.
+/// The reason why a schedule is not exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The format cannot represent the schedule, for this reason.
@@ -124,7 +125,8 @@ impl From<&str> for ExportError {
 }
 
 impl From<io::Error> for ExportError {
-    /// An error of an [`Exporter`] that a `LineParser` has passed on is returned unchanged.
+    /// If a `LineParser` returns an error of its [`Exporter`] as an I/O error, this restores the
+    /// exporter's error.
     fn from(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(Self::Write)
     }
@@ -137,53 +139,54 @@ pub trait Export {
         Ok(())
     }
 
-    /// Exports a step in which something is sent, if only by nodes to themselves.
+    /// Exports a step. In this step at least one message is sent, but all of its messages may be
+    /// local copies.
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
     /// Ends the export after all steps of a verified schedule. `row` has the columns and texts of a
-    /// row for measurements. Its values are placeholders: `@NAME@`, `@REPETITION@`, `@TIME@`,
-    /// `@FIRST@`, `@MEAN@`.
+    /// result row, into which the program that executes the schedule inserts its measurements.
+    /// Unknown values are placeholders: `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@`, `@MEAN@`.
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
 /// All messages of one step.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// The number of the step, from 1, among steps in which something is sent.
+    /// The number of the step, from 1. Only steps with messages between nodes count.
     pub number: u64,
-    /// Messages between nodes, in the order in which the schedule names their ends. Messages with
-    /// equal ends and routes are merged.
+    /// The messages between different nodes, in the order of the schedule. Messages with the same
+    /// sender, receiver and route are merged.
     pub messages: Vec<Message>,
-    /// Messages of nodes to themselves.
+    /// The local copies, which are messages of nodes to themselves.
     pub copies: Vec<Message>,
 }
 
-/// Everything that one node sends to another on one route in a step.
+/// All data that one node sends to another on one route in a step.
 #[derive(Debug, Default)]
 pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
     /// The latest step, by [`Step::number`], in which any of the data arrived at the sender; 0 if
-    /// all was there at the start.
+    /// the sender had all of the data at the start.
     pub after: u64,
-    /// The vertices of the route, including both ends.
+    /// The vertices of the route, including the sender and the receiver.
     pub path: Vec<u64>,
-    /// The bandwidth of each link of the route, as a multiple of the machine's; empty if all links
-    /// have the machine's bandwidth.
+    /// The bandwidth of each link of the route, as a multiple of the machine's bandwidth; empty if
+    /// all links have the machine's bandwidth.
     pub bandwidths: Vec<f64>,
     /// The blocks of the message; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockTransfer>>,
-    /// In a schedule of byte counts: destinations with their bytes. Empty unless the format needs
-    /// sizes.
+    /// The destinations and the number of bytes for each, in a schedule of byte counts. Empty
+    /// unless the format needs sizes.
     pub counts: Vec<(u64, u64)>,
 }
 
-/// Blocks of a message. In a reduction these are sums, and each sum occurs once, whatever its
-/// contributions.
+/// Blocks of a message. In a reduction these are sums, and each sum is listed once, however many
+/// contributions it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockTransfer {
-    /// The blocks. Parts into which a schedule divides blocks are segments here.
+    /// The blocks. If the schedule divides blocks into parts, the parts are segments here.
     pub set: BlockSet,
     /// Whether the sender keeps a copy.
     pub keeps: bool,
@@ -207,16 +210,17 @@ pub struct Exporter {
     folder: OutputFolder,
     export: Option<Box<dyn Export>>,
     head: Header,
-    /// The number of segments of a part, and whether blocks are divided into parts.
+    /// The number of segments of a block or part, and whether blocks are divided into parts.
     layout: Layout,
-    /// The bytes that each node holds, in schedules of byte counts if the format needs sizes.
+    /// The bytes that each node holds. Only used in schedules of byte counts, if the format needs
+    /// sizes.
     counts: Option<ByteCounts>,
-    /// The schedule's own number of the current step, and of the earlier steps with messages
-    /// between nodes.
+    /// The number that the schedule gives to the current step. `earlier_steps` has these numbers
+    /// for the earlier steps with messages between nodes.
     current: u64,
     earlier_steps: Vec<u64>,
     step: Step,
-    /// For each route, with both ends, the index of its message in the step.
+    /// For each sender, receiver and route, the index of the message in the current step.
     by_route: HashMap<(u64, u64, Vec<u64>, Vec<i8>), usize>,
 }
 
@@ -238,7 +242,7 @@ impl Exporter {
         }
     }
 
-    /// Ends the export after all events of a verified schedule.
+    /// Ends the export when a verified schedule has no more events.
     pub fn finish(mut self, row: &[(&str, String)]) -> Result<(), ExportError> {
         self.end_step()?;
         self.export.ok_or("it has no schedule")?.finish(row)
@@ -256,7 +260,7 @@ impl Exporter {
             return Ok(());
         }
         let number = self.step.number;
-        // Copies within nodes are not a step of their own.
+        // A step that has only local copies gets no number of its own.
         let is_step = !self.step.messages.is_empty();
         let next = number + u64::from(is_step);
         let step = std::mem::replace(&mut self.step, Step { number: next, ..Step::default() });
@@ -268,12 +272,12 @@ impl Exporter {
     }
 
     fn send(&mut self, send: Send) -> Result<(), ExportError> {
-        // A send of another step ends the current one: steps arrive in order.
+        // Steps arrive in order, so a send of another step ends the current one.
         if send.step != self.current {
             self.end_step()?;
             self.current = send.step;
         }
-        // Formats with sizes need to know which bytes a send carries, not only how many.
+        // Formats with sizes need to know how many bytes a send carries for each destination.
         let counts = match &send.share {
             Some(share) if self.format.wants_sizes => {
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
@@ -285,20 +289,21 @@ impl Exporter {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
-        // Steps are renumbered without gaps, since steps without messages are not exported.
+        // Steps without messages are not exported, so the other steps are renumbered without gaps.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         let Send { from, to, bytes, path, signs, bandwidths, .. } = send;
         let message = Message { from, to, bytes, after, path, bandwidths, blocks, counts };
-        // Case 1: a local copy is no message.
+        // Case 1: a local copy is not a message.
         if message.from == message.to {
             self.step.copies.push(message);
             return Ok(());
         }
-        // Case 2: the workload skips empty messages.
+        // Case 2: an empty message is not sent if the workload skips empty messages.
         if message.bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Case 3: several sends between the same nodes on one route in one step are one message.
+        // Case 3: if a step has several sends between the same nodes on the same route, they become
+        // one message.
         let route = (message.from, message.to, message.path.clone(), signs);
         match self.by_route.get(&route).and_then(|at| self.step.messages.get_mut(*at)) {
             Some(first) => {
@@ -319,7 +324,7 @@ impl Exporter {
 }
 
 impl Exporter {
-    /// Converts the sets of a send to block transfers.
+    /// Converts the block sets of a send to block transfers.
     fn transfers(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<BlockTransfer>, String> {
         let is_reduction = is_reduction(&self.head.collective);
         if is_reduction && send.is_virtual && self.format.wants_blocks() {
@@ -370,7 +375,8 @@ impl EventHandler for Exporter {
             DocumentEvent::Send(send) => Ok(self.send(send)?),
             DocumentEvent::EndOfStep => Ok(self.end_step()?),
             DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
-                // The copies within nodes have arrived by now, although no step ended with them.
+                // The local copies before this event have arrived, although no event has ended
+                // their step.
                 self.end_step()?;
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
                 Ok(counts.redistribute(&how)?)

@@ -2,13 +2,13 @@
 //!
 //! The model of a time is `startup` for each consecutive message plus `byte` for each byte. Times
 //! span orders of magnitude, so the fit minimises *relative* residuals. Some times are outliers,
-//! because the machine was busy. Therefore the fit first minimises the sum of absolute residuals,
-//! and then refines the result with Tukey's weights, which are 0 for outliers; these are reported
-//! as left out.
+//! because the machine was busy. Therefore the fit first minimises the sum of absolute residuals.
+//! Then it refines the result with Tukey's weights, which are 0 for outliers. Samples with the
+//! weight 0 are reported as left out.
 //!
 //! Libraries send short and long messages by different protocols (eager and rendezvous). If two
-//! pairs of costs explain the times better by Schwarz's criterion, the fit also gives the size at
-//! which they change.
+//! pairs of costs explain the times better by Schwarz's criterion, the fit also gives the message
+//! size from which the second pair applies.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -16,17 +16,17 @@ pub mod ping_pong;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// The source of the sample, for people.
+    /// The source of the sample, as shown to users.
     pub source: String,
-    /// Consecutive messages.
+    /// The number of consecutive messages.
     pub messages: f64,
-    /// Total bytes of the messages.
+    /// The total number of bytes of the messages.
     pub bytes: f64,
     pub time_us: f64,
 }
 
 impl Sample {
-    /// Returns the bytes of one message.
+    /// Returns the number of bytes of one message.
     fn length(&self) -> f64 {
         self.bytes / self.messages
     }
@@ -40,12 +40,12 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
 }
 
-/// The start-up and byte costs.
+/// The costs of a message: its start-up time and the time of each byte.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
-    /// Microseconds per message.
+    /// The start-up time in microseconds.
     pub startup_us: Estimate,
-    /// Microseconds per byte.
+    /// The time of a byte in microseconds.
     pub byte_us: Estimate,
 }
 
@@ -54,19 +54,20 @@ pub struct Costs {
 pub struct Fit {
     /// The costs of all messages, or of those shorter than [`Fit::rendezvous`].
     pub costs: Costs,
-    /// The message size from which other costs apply, and those costs.
+    /// The message size from which other costs apply, and those costs. `None` if the same costs
+    /// apply to all sizes.
     pub rendezvous: Option<(f64, Costs)>,
     /// For each sample, the predicted time and the weight from 0 to 1. The weight is 0 for samples
     /// that were left out.
     pub fitted: Vec<(f64, f64)>,
 }
 
-/// The minimum number of different sizes for a pair of costs.
+/// The minimum number of different message sizes from which a pair of costs is fitted.
 const MIN_SIZES: usize = 3;
 
-/// Fits the costs. Errors are messages for the user.
+/// Fits the costs. An error is a message for the user.
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
-    // Refuse samples that no machine can have.
+    // Refuse samples that are impossible on any machine.
     for sample in samples {
         let is_valid = |figure: f64| figure.is_finite() && figure >= 0.0;
         if !(is_valid(sample.bytes)
@@ -89,10 +90,11 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             sizes.len()
         ));
     }
-    // One pair of costs for all sizes. Absolute residuals are robust against outliers.
+    // Model 1: one pair of costs for all sizes. Absolute residuals are robust against outliers.
     let all: Vec<&Sample> = samples.iter().collect();
     let one = least_absolute_residuals(&all)?;
-    // Two pairs: try each size as the threshold of the rendezvous protocol.
+    // Model 2: two pairs of costs. Try each size as the one from which the rendezvous protocol is
+    // used.
     let mut best: Option<(f64, f64, CostPair, CostPair)> = None;
     for from in sizes.iter().skip(MIN_SIZES).take(sizes.len().saturating_sub(2 * MIN_SIZES - 1)) {
         let (short, long): (Vec<&Sample>, Vec<&Sample>) =
@@ -103,11 +105,12 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             best = Some((loss, *from, a, b));
         }
     }
-    // Schwarz's criterion for residuals with a Laplace distribution: two parameters against five.
+    // Compare both models by Schwarz's criterion, for residuals with a Laplace distribution. Model
+    // 1 has two parameters, and model 2 has five.
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
-    // Estimate the costs of the chosen model again, now with weights.
+    // Estimate the costs of the better model again, now with Tukey's weights.
     let two = best.filter(|(loss, ..)| criterion(*loss, 5.0) < criterion(one.loss(&all), 2.0));
     let Some((_, from, a, b)) = two else {
         let (costs, weights) = one.tukey_estimate(&all)?;
@@ -131,10 +134,10 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     Ok(Fit { costs, rendezvous: Some((from, others)), fitted })
 }
 
-/// The smallest relative residual that counts, one millionth.
+/// The minimum relative residual, one millionth. Smaller residuals count as this one.
 const MIN_RESIDUAL: f64 = 1e-6;
 
-/// Start-up and byte cost, without intervals.
+/// The start-up time and the time of a byte, without intervals.
 #[derive(Debug, Clone, Copy)]
 struct CostPair([f64; 2]);
 
@@ -149,7 +152,7 @@ impl CostPair {
         self.0[0] * sample.messages + self.0[1] * sample.bytes
     }
 
-    /// Returns the residual relative to the measured time.
+    /// Returns the residual, relative to the measured time.
     fn residual(self, sample: &Sample) -> f64 {
         (sample.time_us - self.time(sample)) / sample.time_us
     }
@@ -158,13 +161,13 @@ impl CostPair {
         samples.iter().map(|sample| self.residual(sample).abs()).sum()
     }
 
-    /// Refines the costs with Tukey's weights. Returns the costs with intervals, and the weight of
-    /// each sample.
+    /// Refines the costs with Tukey's weights. Returns the costs with confidence intervals, and the
+    /// weight of each sample.
     fn tukey_estimate(self, samples: &[&Sample]) -> Result<(Costs, Vec<f64>), String> {
         /// The residual at which Tukey's weights reach 0, in standard deviations.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // The scale of residuals is estimated once, by their median.
+        // The scale of the residuals is estimated from their median, before the weights change.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);
@@ -177,7 +180,7 @@ impl CostPair {
                 })
                 .collect();
             let Ok((next, ..)) = least_squares(samples, &weights) else {
-                // If too few samples agree, all of them count.
+                // If too few samples have a weight above 0, all samples count fully.
                 weights = vec![1.0; samples.len()];
                 break;
             };
@@ -213,13 +216,13 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     Ok(pair)
 }
 
-/// Costs, their standard errors if known, and the degrees of freedom.
+/// The costs, their standard errors if known, and the degrees of freedom.
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
 /// Fits costs by weighted least squares; neither cost is negative.
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Each row is divided by the time and multiplied by the root of the weight, so the fit
-    // approximates 1 by start-up and bytes.
+    // Divide each row by its time and multiply it by the square root of its weight. The times then
+    // become 1, which the fit approximates by the start-ups and the bytes.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)
@@ -234,7 +237,7 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     }
     let (values, errors) = regression(&rows, &[0, 1])?;
     let freedom = |costs: usize| (rows.len() - costs) as f64;
-    // A negative cost is replaced by 0, and the other cost is fitted alone.
+    // If a cost is negative, replace it by 0 and fit only the other cost.
     let alone = match (values[0] < 0.0, values[1] < 0.0) {
         (false, false) => {
             return Ok((
@@ -252,11 +255,13 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     Ok((CostPair(pair), known, freedom(1)))
 }
 
-/// Fits the first column of `rows` by one or two of the others, by least squares. Returns the
-/// coefficients and their standard errors. A coefficient is computed from the part of its column
-/// that the other column does not explain (Frisch & Waugh 1933).
+/// Approximates the first column of `rows` by a linear combination of one or two of the other
+/// columns, by least squares. Returns the coefficients and their standard errors. Each coefficient
+/// is computed from that part of its column that the other column does not explain (Frisch & Waugh
+/// 1933).
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
-    /// The minimum share of a column's length that the other column must not explain.
+    /// The minimum share of a column's length that the other column must leave unexplained, so that
+    /// both coefficients are determined.
     const INDEPENDENCE: f64 = 1e-9;
     let column = |at: usize| rows.iter().map(move |row| row[at]);
     let (mut values, mut squares) = (Vec::new(), Vec::new());

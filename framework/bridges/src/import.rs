@@ -1,5 +1,6 @@
-//! Imports of measurements by other programs. Each format is one file and one entry of [`FORMATS`].
-//! Sizes of other programs are converted only in [`Measurement::block_bytes`].
+//! Imports of measurements that other programs made. Each format is one file and one entry of
+//! [`FORMATS`]. Only [`Measurement::block_bytes`] converts the sizes that these programs report to
+//! block sizes.
 
 mod imb;
 mod nccl;
@@ -14,7 +15,7 @@ pub use swapmeet_interchange::ParseError;
 
 /// A format of measurements.
 pub struct Format {
-    /// The name for users.
+    /// The name by which users choose the format.
     pub name: &'static str,
     pub help: &'static str,
     /// Returns whether a text appears to have this format.
@@ -22,7 +23,7 @@ pub struct Format {
     read: fn(&MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError>,
 }
 
-/// All formats, in the order of detection.
+/// All formats, in the order in which they are tried by the detection.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "osu",
@@ -61,41 +62,43 @@ pub struct MeasurementFile<'a> {
     /// The path of the file. Some formats encode information in it.
     pub path: &'a Path,
     pub text: &'a str,
-    /// The collective given by the user, for formats without it.
+    /// The collective that the user has given, for formats that do not contain it.
     pub collective: Option<&'a str>,
-    /// Reads another file of the same measurement, up to a limit.
+    /// Reads another file that belongs to the same measurement, up to a size limit.
     pub read_companion: &'a dyn Fn(&Path) -> Result<String, String>,
 }
 
-/// One measured time of one size.
+/// One measured time for one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// The collective, in our terms.
+    /// The collective, by our name.
     pub collective: String,
-    /// The buffer to which the size refers.
+    /// What the size refers to.
     pub size_of: SizeOf,
-    /// The size in the terms of the program, in bytes.
+    /// The size that the program reports, in bytes.
     pub size: u64,
     /// The number of ranks, if the file contains it.
     pub ranks: Option<u64>,
     /// The library's algorithm, if the file names it.
     pub algorithm: Option<String>,
-    /// The mean time of a call, or whatever the program reports first.
+    /// The mean time of a call, or the first time that the program reports if it reports no mean.
     pub time_us: f64,
-    /// Other values, such as extremes, for people.
+    /// Other reported values, such as extremes, as a text for users.
     pub note: String,
     /// Whether the program checked the received data and found it correct.
     pub is_checked: bool,
-    /// Line number in the file.
+    /// The line number in the file.
     pub line: usize,
 }
 
-/// The meaning of a program's size, for collectives in which blocks belong to a pair or a rank.
+/// What a program's size means in collectives in which each block belongs to a pair of ranks or to
+/// a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeOf {
-    /// The data of a rank for one other rank, or for all, as in MPI's count.
+    /// The size of the data that a rank has for one other rank, or for all of them, like MPI's
+    /// count.
     Count,
-    /// The larger one of a rank's whole send buffer and receive buffer.
+    /// The size of a rank's whole send buffer or whole receive buffer, whichever is larger.
     Buffer,
 }
 
@@ -103,7 +106,7 @@ pub(crate) fn error_at(line: usize, message: impl Into<String>) -> ParseError {
     ParseError { line, message: message.into() }
 }
 
-/// Reads a file in the format with this name, or in the detected format.
+/// Reads a file in the format called `name`. Without a name, the format is detected.
 pub fn read(
     source: &MeasurementFile<'_>,
     name: Option<&str>,
@@ -130,8 +133,9 @@ pub fn read(
 }
 
 impl Measurement {
-    /// Returns the bytes of a block, in the terms of workloads: of a pair, of a rank's own block,
-    /// of the whole vector of a reduction, or of a rank's result of a reduce-scatter.
+    /// Returns the number of bytes of a block as workloads define it. Depending on the collective,
+    /// a block is the data of a pair of ranks, a rank's own data, the whole vector of a reduction,
+    /// or a rank's result of a reduce-scatter.
     pub fn block_bytes(&self, ranks: u64) -> Result<u64, ParseError> {
         let is_split = match (self.collective.as_str(), self.size_of) {
             ("broadcast" | "reduce" | "allreduce", _) => false,

@@ -1,8 +1,8 @@
-//! Makes decision tables from a sweep: which algorithm a library should use for each number of
-//! ranks and bytes. Each library is one file and one entry of [`LIBRARIES`].
+//! Makes decision tables from a sweep. A decision table tells a library which algorithm to use for
+//! each number of ranks and bytes. Each library is one file and one entry of [`LIBRARIES`].
 //!
-//! Only algorithms that the library has are compared. Where the fastest algorithm changes between
-//! two sizes of the sweep, the second one is used from its own size on.
+//! Only algorithms that the library has are compared. If the fastest algorithm changes between two
+//! neighbouring sizes of the sweep, the table changes at the larger one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,34 +13,34 @@ mod rule;
 
 pub use rule::{Algorithm, Rule};
 
-/// A library and a format of its tables.
+/// A library and a format of its decision tables.
 #[derive(Debug)]
 pub struct Library {
-    /// The name for users.
+    /// The name by which users choose the library.
     pub name: &'static str,
     pub help: &'static str,
-    /// The algorithms that both sides have.
+    /// The algorithms that both the library and this project have.
     algorithms: &'static [Algorithm],
-    /// Whether a rule can limit how many messages are in flight.
+    /// Whether a rule can limit the number of messages in flight.
     limits_requests: bool,
-    /// Whether the table is merged into the library's own, which the user must give.
+    /// Whether the decisions are merged into the library's own table, which the user must give.
     pub is_patch: bool,
     write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
-    /// The source of the library's default choices, for messages.
+    /// Where the library's default choices come from, as shown in messages.
     pub default_source: &'static str,
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// Returns a library's default choice for a collective, number of ranks and bytes; `None` if it is
-/// unknown.
+/// Returns the algorithm that a library chooses by default for a collective, a number of ranks and
+/// a number of bytes. `None` if the choice is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 /// An algorithm that a library chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    /// The rule with the same effect, if we have the algorithm.
+    /// The rule that chooses the same algorithm, if this project has that algorithm.
     rule: Option<Rule>,
-    /// The library's name of it.
+    /// The library's name of the algorithm.
     theirs: String,
 }
 
@@ -83,7 +83,7 @@ pub static LIBRARIES: [Library; 5] = [
         is_patch: false,
         write: |tables, _| Ok(nccl::csv(tables)),
         default_source: "NCCL",
-        // NCCL decides by a model of the machine, so its choice cannot be predicted.
+        // NCCL decides by a model of the machine, so its choices cannot be predicted here.
         defaults: |_| Ok(None),
     },
     Library {
@@ -103,16 +103,16 @@ pub fn library(name: &str) -> Option<&'static Library> {
     LIBRARIES.iter().find(|library| library.name == name)
 }
 
-/// One time of a sweep.
+/// The time of one algorithm in a sweep.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedCase {
     pub collective: String,
     pub ranks: u64,
-    /// Bytes of a block.
+    /// The number of bytes of a block.
     pub bytes: u64,
-    /// The algorithm, as in rows.
+    /// The algorithm, named as in rows.
     pub algorithm: String,
-    /// The time over all repetitions.
+    /// The time, taken over all repetitions.
     pub time_us: f64,
 }
 
@@ -120,65 +120,65 @@ pub struct TimedCase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
-    /// Entries by increasing number of ranks. Each has rules by increasing block size, each of which
-    /// holds from that size on.
+    /// The entries, by increasing number of ranks. Each has a list of rules by increasing block
+    /// size. A rule applies from its block size up to that of the next rule.
     entries: Vec<(u64, Vec<(u64, Rule)>)>,
 }
 
-/// The loss by using a given algorithm instead of the fastest.
+/// The loss from using a given algorithm instead of the fastest one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
     pub collective: String,
     pub ranks: u64,
-    /// Bytes of a block.
+    /// The number of bytes of a block.
     pub bytes: u64,
-    /// The algorithm that is used.
+    /// The algorithm that is used instead of the fastest one.
     pub used: String,
     pub best: String,
-    /// Its time divided by that of the fastest.
+    /// The time of the used algorithm divided by that of the fastest one.
     pub ratio: f64,
 }
 
-/// A collective for which a sweep has the time of one algorithm only.
+/// A collective for which the sweep has the times of only one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncompared {
     pub collective: String,
     pub algorithm: String,
-    /// Whether the format can name other algorithms.
+    /// Whether the library's tables can name other algorithms for the collective.
     pub has_others: bool,
 }
 
-/// The losses by a library's default choices.
+/// The losses from a library's default choices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// The library's names of chosen algorithms without a time in the sweep, and how often each is
-    /// chosen.
+    /// The library's names of those chosen algorithms that have no time in the sweep, and how often
+    /// each is chosen.
     pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
-    /// Formats the table for the library. `base` is the library's own table, if the new one is
-    /// merged into it. Errors are messages for the user.
+    /// Formats the tables as the library reads them. `base` is the library's own table, if
+    /// decisions are merged into it. An error is a message for the user.
     pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
         (self.write)(tables, base)
     }
 
-    /// Lists our names of the library's algorithms.
+    /// Lists our names of the algorithms that both the library and this project have.
     fn ours(&self) -> String {
         let names: BTreeSet<String> =
             self.algorithms.iter().map(|a| format!("{} ({})", a.ours, a.collective)).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the rule by which the library runs the algorithm of a case with its parameters;
-    /// `None` if there is none.
+    /// Returns the rule with which the library runs the algorithm of a case with the same
+    /// parameters. `None` if there is no such rule.
     fn rule(&self, cell: &TimedCase) -> Option<Rule> {
         self.algorithms.iter().find_map(|algorithm| algorithm.rule(cell, self.limits_requests))
     }
 
-    /// Decides for each number of ranks and each size of the sweep. `Err` says why nothing can be
-    /// decided.
+    /// Returns the fastest algorithm for each number of ranks and each size in the sweep, as
+    /// decision tables. `Err` is the reason why nothing can be decided.
     pub fn decide(&self, cells: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
         for cell in cells {
@@ -209,14 +209,14 @@ impl Library {
                         rules.push((bytes, rule));
                     }
                 }
-                // The first rule also applies to messages shorter than all in the sweep.
+                // The first rule also applies to sizes below the smallest one in the sweep.
                 Some(_) | None => table.entries.push((ranks, vec![(0, rule)])),
             }
         }
         Ok(tables)
     }
 
-    /// Returns the collectives in which the table compares nothing, because each case has the time
+    /// Returns the collectives for which the table compares nothing, because all cases have times
     /// of the same algorithm only.
     pub fn uncompared(&self, cells: &[TimedCase]) -> Vec<Uncompared> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -233,8 +233,8 @@ impl Library {
         found.into_iter().filter_map(only).collect()
     }
 
-    /// Returns the losses by always using the algorithm `default`, compared with the fastest of the
-    /// library's algorithms.
+    /// Returns the losses from always using the algorithm `default`, compared with the fastest of
+    /// the library's algorithms.
     pub fn losses(&self, cells: &[TimedCase], default: &str) -> Vec<Loss> {
         cells
             .iter()
@@ -243,8 +243,8 @@ impl Library {
             .collect()
     }
 
-    /// Returns the losses by the library's default choices. `base` is the library's own table, if
-    /// tables are merged into it. `None` if the choices are unknown.
+    /// Returns the losses from the library's default choices. `base` is the library's own table, if
+    /// decisions are merged into it. `None` if the choices are unknown.
     pub fn losses_of_defaults(
         &self,
         cells: &[TimedCase],

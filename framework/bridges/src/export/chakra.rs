@@ -1,16 +1,17 @@
-//! Chakra execution traces, which ASTRA-sim reads as custom collectives: a file for each rank, with
-//! the length before each message.
+//! Chakra execution traces, which ASTRA-sim reads as custom collectives. There is a file for each
+//! rank, in which each protobuf message follows its length.
 //!
-//! A send or receive depends on all operations of its rank in the previous step. ASTRA-sim uses the
-//! sizes in the file, not those of its workload, so each size needs an export of its own. Of the
-//! schema (`et_def.proto`), only the fields that ASTRA-sim's feeder reads are written.
+//! A send or receive depends on all operations of the same rank in its previous step. ASTRA-sim
+//! uses the sizes in the file instead of those of its workload, so each size needs a separate
+//! export. Of the schema (`et_def.proto`), only those fields are written that ASTRA-sim's feeder
+//! reads.
 
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, OutputFolder, Step};
 use std::io::Write as _;
 use swapmeet_interchange::schedule::Header;
 
-/// Node types of the schema, and wire types of the encoding.
+/// The node types of the schema, and the wire types of the encoding.
 const COMM_SEND: u64 = 5;
 const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;
@@ -22,14 +23,15 @@ pub(super) struct Chakra {
     ranks: Vec<Rank>,
 }
 
-/// The state of a rank. Nodes are numbered from 1.
+/// The state of a rank. The nodes of a trace are operations, which are numbered from 1 in each
+/// rank.
 #[derive(Clone, Default)]
 struct Rank {
     nodes: u64,
     step: u64,
-    /// The nodes of the previous step: the first one, and the one after the last.
+    /// The range of nodes of the rank's previous step: the first one, and the one after the last.
     before: (u64, u64),
-    /// The first node of the current step.
+    /// The first node of the rank's current step.
     begun: u64,
 }
 
@@ -42,7 +44,7 @@ impl Chakra {
             return Err(too_large("ranks", i32::MAX as u64).into());
         }
         let mut spool = Spool::new(&folder.0, head.nodes)?;
-        // GlobalMetadata: version = 1.
+        // Write a `GlobalMetadata` message, in which field 1 is the version.
         let mut metadata = Vec::new();
         text(&mut metadata, 1, b"0.0.4");
         for rank in 0..head.nodes {
@@ -76,7 +78,8 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(&mut waits_for, id));
             text(&mut node, 5, &waits_for);
         }
-        // The feeder uses the field number of the union: bool 27, int64 9, int32 7.
+        // The feeder distinguishes the types of a value by the field number in the union: 27 for
+        // bool, 9 for int64, 7 for int32.
         for (name, field, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),
@@ -134,13 +137,13 @@ fn varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Writes a number in field `field` of a message.
+/// Writes a number as field `field` of a protobuf message.
 fn number(out: &mut Vec<u8>, field: u64, value: u64) {
     varint(out, field << 3 | VARINT);
     varint(out, value);
 }
 
-/// Writes a text, a message or packed numbers in field `field`.
+/// Writes a text, an embedded message or packed numbers as field `field` of a protobuf message.
 fn text(out: &mut Vec<u8>, field: u64, content: &[u8]) {
     varint(out, field << 3 | BYTES);
     varint(out, content.len() as u64);

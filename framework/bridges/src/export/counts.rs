@@ -1,16 +1,18 @@
-//! Byte counts. In schedules that redistribute data, a message names a bucket; this module computes
-//! the number of bytes for each destination in it.
+//! Byte counts. In schedules that redistribute data, a message carries a bucket. This module
+//! computes how many bytes of the bucket belong to each destination.
 
 use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 
 /// The number of elements that each node holds for each destination.
 pub(super) struct ByteCounts {
     element: u64,
-    /// Elements by node, then by destination.
+    /// The number of elements, by node, then by destination.
     held: Vec<Vec<u64>>,
-    /// Destinations with their elements, by node, then by bucket.
+    /// The contents of the buckets, by node, then by bucket: each destination with its number of
+    /// elements.
     buckets: Vec<Vec<Vec<(u64, u64)>>>,
-    /// Receivers with the elements that arrive at the end of the step.
+    /// The data that arrives at the end of the step: each receiver, with each destination and its
+    /// number of elements.
     arriving: Vec<(u64, Vec<(u64, u64)>)>,
 }
 
@@ -28,7 +30,7 @@ impl ByteCounts {
         Self { element, held, buckets: vec![Vec::new(); nodes], arriving: Vec::new() }
     }
 
-    /// Distributes everything that a node holds over buckets.
+    /// Distributes all elements of a node over its buckets.
     pub(super) fn redistribute(&mut self, how: &Redistribution) -> Result<(), String> {
         let Redistribution { node, buckets, cycle, first, starts, firsts } = how;
         if *cycle == 0 || *buckets == 0 || *node >= self.held.len() as u64 {
@@ -41,7 +43,8 @@ impl ByteCounts {
             let of = |list: &Vec<u64>| list.get(destination).copied().unwrap_or(0);
             let (start, more, elements) = (of(starts) % cycle, of(firsts), std::mem::take(held));
             for x in 0..elements.min(*cycle) {
-                // Elements x, x + cycle, x + 2 cycle, etc. have the same number.
+                // Elements x, x + cycle, x + 2 cycle, etc. have the same number and therefore go to
+                // the same bucket.
                 let number = (start + x) % cycle;
                 let bucket = ((first + more) % buckets + number % buckets) % buckets;
                 let list: &mut Vec<(u64, u64)> = &mut all[bucket as usize];
@@ -56,7 +59,7 @@ impl ByteCounts {
         Ok(())
     }
 
-    /// Removes a share from the sender; returns the destinations with their bytes.
+    /// Removes the share of a message from the sender. Returns the destinations with their bytes.
     pub(super) fn extract(
         &mut self,
         from: u64,
@@ -96,7 +99,7 @@ impl ByteCounts {
         Ok(bytes)
     }
 
-    /// Adds the elements of the ended step to their receivers.
+    /// Adds the elements that arrive at the end of the step to their receivers.
     pub(super) fn arrive(&mut self) {
         for (to, list) in self.arriving.drain(..) {
             for (destination, elements) in list {

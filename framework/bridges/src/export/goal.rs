@@ -1,13 +1,13 @@
-//! GOAL text for LogGOPSim and ATLAHS. The grammar is `txt2bin.re` of LogGOPSim.
+//! GOAL text for LogGOPSim and ATLAHS. Its grammar is in `txt2bin.re` of LogGOPSim.
 //!
-//! A rank begins a step after it has finished the previous one. The sends and receives of a step
-//! wait for a `calc` of no time, which waits for those of the previous step. There are thus only as
-//! many dependencies as operations. Ranks synchronise through messages alone, which have the step
-//! number as their tag.
+//! A rank begins a step when it has finished its previous step. For this, the sends and receives of
+//! a step wait for a `calc` that takes no time, and the `calc` waits for the sends and receives of
+//! the previous step. The number of dependencies is thus proportional to the number of operations.
+//! Ranks synchronise only by messages, whose tag is the step number.
 //!
 //! For a machine with `order=data`, a rank sends one message after another. A send that forwards
-//! data waits, by a `calc`, for all receives up to the step in which the last of its data arrived.
-//! Receives do not wait.
+//! data waits for all receives up to the step in which the last of the data arrived, again by a
+//! `calc`. Receives do not wait.
 
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, Message, OutputFolder, Step};
@@ -23,11 +23,11 @@ pub(super) struct Goal {
     spool: Spool,
     ranks: Vec<Rank>,
     text: String,
-    /// Whether sends wait only for data (`order=data`).
+    /// Whether a send waits only for the data that it forwards (`order=data`).
     is_data_ordered: bool,
 }
 
-/// The state of a rank: the number of labels used, by kind.
+/// The state of a rank. `sends`, `receives` and `joins` are the numbers of labels used so far.
 #[derive(Clone, Default)]
 struct Rank {
     /// The last step in which the rank was active.
@@ -35,9 +35,9 @@ struct Rank {
     sends: u64,
     receives: u64,
     joins: u64,
-    /// The number of sends and receives before the step `step`.
+    /// The numbers of sends and receives that preceded the step `step`.
     since: (u64, u64),
-    /// With `order=data`, the steps of receives for which no `calc` waits yet.
+    /// With `order=data`: the step of each receive for which no `calc` waits yet.
     open: VecDeque<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Goal {
         Ok(Self { folder, spool, ranks, text: String::new(), is_data_ordered })
     }
 
-    /// Writes a send or receive with `order=data`.
+    /// Writes a send or receive of a machine with `order=data`.
     fn data_ordered_operation(
         &mut self,
         rank: u64,
@@ -61,15 +61,16 @@ impl Goal {
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
         let (text, bytes) = (&mut self.text, message.bytes.max(1));
-        // Receives are posted at once. They stay open until a send depends on them.
+        // A receive is posted at once. It remains in `open` until a send depends on it.
         if !is_send {
             known.receives += 1;
             known.open.push_back(step);
             let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
-        // A send waits for the data that arrived before it. A join bundles the receives since the
-        // last one, so the number of dependencies is linear.
+        // A send waits for the data that arrived before it. A join, which is a `calc`, waits for
+        // those receives for which no earlier join waits. Thus the number of dependencies grows
+        // linearly.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;
@@ -83,7 +84,7 @@ impl Goal {
             }
             known.open.drain(..joined as usize);
         }
-        // Sends of a rank start in order (`irequires`), and end in any order.
+        // The sends of a rank start in order (`irequires`) and end in any order.
         known.sends += 1;
         let send = known.sends;
         let _ = writeln!(text, "s{send}: send {bytes}b to {peer} tag {step}");
@@ -96,7 +97,7 @@ impl Goal {
         Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
 
-    /// Writes a send or receive that waits for the previous step.
+    /// Writes a send or receive that waits for the rank's previous step.
     fn operation(
         &mut self,
         rank: u64,
@@ -125,7 +126,8 @@ impl Goal {
             known.step = step;
             known.since = (known.sends, known.receives);
         }
-        // LogGOPSim counts G for all bytes but one, so an empty message would have 2^64 - 1 bytes.
+        // LogGOPSim charges G for all bytes except one. For an empty message this number would wrap
+        // around to 2^64 - 1, so each message has at least one byte.
         let bytes = bytes.max(1);
         let (letter, number) = if is_send {
             known.sends += 1;

@@ -1,10 +1,10 @@
-//! An export for real ranks: a text file, and the C program that executes any such file under MPI
-//! ([`PROGRAM`]).
+//! An export for real ranks: a text file with the schedule, and a C program that executes any such
+//! file under MPI ([`PROGRAM`]).
 //!
-//! The file lists for each rank its sends and receives, with blocks, sums or byte counts. The
-//! position of each rank's lines is given at the beginning, so that a rank reads only its own
-//! lines. The program derives the initial and the expected blocks from the collective, so it
-//! verifies delivery independently of this file.
+//! The file lists the sends and receives of each rank, with blocks, sums or byte counts. The
+//! beginning of the file gives the position of each rank's lines, so that a rank reads only its own
+//! lines. The program derives the initial and the expected blocks from the collective, not from the
+//! file, so its check of the delivery is independent of the file.
 
 use super::spool::{Spool, SpoolItem};
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
@@ -21,7 +21,7 @@ pub(super) struct Mpi {
     spool: Spool,
     head: Header,
     segments: u64,
-    /// Whether the schedule moves byte counts.
+    /// Whether messages of the schedule are byte counts instead of blocks.
     counts: bool,
     /// For each rank, the step of its last line and the total bytes of its lines.
     ranks: Vec<(u64, u64)>,
@@ -81,7 +81,7 @@ impl Mpi {
         Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
 
-    /// Returns the text before the ranks' lines.
+    /// Returns the text that precedes the lines of all ranks.
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
         let Header { collective, nodes, root, permutation, block_bytes, sizes, .. } = &self.head;
         let mut text = format!(
@@ -115,8 +115,8 @@ fn spaced(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Formats runs as `0-3,5`. If the collective does not distinguish blocks by this side, the only
-/// number is 0.
+/// Formats runs of numbers as `0-3,5`. `None` means that the collective does not number blocks in
+/// this way (such as by origin), and is written as the only number 0.
 fn runs(runs: &Option<Runs>) -> String {
     let Some(runs) = runs else { return "0".to_owned() };
     let one = |(first, last): &(u64, u64)| {
@@ -142,7 +142,8 @@ impl Export for Mpi {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError> {
         std::fs::write(self.folder.0.join("replay.c"), PROGRAM)?;
         let preamble = self.preamble(row)?;
-        // Positions have a fixed width, so that they do not influence each other.
+        // All positions have this many digits, so that the length of one position does not depend
+        // on another.
         const DIGITS: usize = 18;
         let mut at = (preamble.len() + "ranks".len() + (1 + DIGITS) * self.ranks.len() + 1) as u64;
         let mut out = self.folder.create(FILE)?;

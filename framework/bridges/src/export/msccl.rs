@@ -1,11 +1,11 @@
 //! XML for MSCCL: the steps of each GPU's thread blocks, with buffers, scratch space and
 //! dependencies.
 //!
-//! Thread block d of a GPU sends to the GPU d numbers higher and receives from the one d numbers
-//! lower. In each step, a GPU waits for everything that it did in its previous step. The chunks of
-//! a message must be contiguous; if they are not, they are first copied to scratch. In a reduction,
-//! all values keep their positions in one buffer, so that received values are added in place. If a
-//! schedule exceeds a limit of MSCCL, the error names that limit.
+//! Thread block d of a GPU sends to the GPU whose number is d higher and receives from the GPU
+//! whose number is d lower. In each step, a GPU waits until its operations in its previous step are
+//! complete. The chunks of a message must be contiguous. If they are not, they are first copied to
+//! scratch space. In a reduction, all values keep their positions in one buffer, so that received
+//! values are added in place. If a schedule exceeds a limit of MSCCL, the error names that limit.
 
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
 use std::collections::{BTreeMap, HashMap};
@@ -17,8 +17,8 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// MSCCL's limits: steps of a thread block, thread blocks of a GPU, thread blocks of a channel,
-/// channels, and chunks of one step.
+/// Limits of MSCCL: the steps of a thread block, the thread blocks of a GPU, the thread blocks of a
+/// channel, the channels, and the chunks of one step.
 const MAX_STEPS: usize = 64;
 const MAX_THREAD_BLOCKS: usize = 64;
 const BLOCKS_PER_CHANNEL: u64 = 32;
@@ -35,22 +35,25 @@ pub(super) struct Msccl {
     gpus: Vec<GpuState>,
 }
 
-/// The chunks that a thread block can send in one step, and whether the receiver adds them to its
-/// own values.
+/// Chunks that a thread block can send in one step. The flag is true if the receiver adds the
+/// chunks to its own values.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
 /// The state of a GPU.
 #[derive(Default)]
 struct GpuState {
     blocks: Vec<ThreadBlock>,
-    /// The thread block for each distance and each piece of a message.
+    /// The thread block for each distance between sender and receiver and each index of a piece of
+    /// a message.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
     /// The locations of the chunks that the GPU holds.
     locations: HashMap<[u64; 3], ChunkLocation>,
-    /// The last step of each thread block that was active in the GPU's previous step.
+    /// The thread blocks that were active in the GPU's previous step, each with the index of its
+    /// last step.
     last_steps: BTreeMap<usize, usize>,
-    /// The last step of each thread block that is active in the current step.
+    /// The thread blocks that are active in the GPU's current step, each with the index of its last
+    /// step.
     current_steps: BTreeMap<usize, usize>,
 }
 
@@ -71,12 +74,13 @@ impl Msccl {
         Ok(Self { folder, name, nodes: head.nodes, root, collective, segments: 0, gpus })
     }
 
-    /// Places the initial chunks of each GPU, and copies those that belong to its output.
+    /// Defines where the initial chunks of each GPU are, and copies those that belong to its
+    /// output.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
-            // The chunks of the input, by collective: origin, destination and segment, with the
-            // offset.
+            // The chunks of the input, which depend on the collective. Each has its origin,
+            // destination and segment, and its offset.
             let reduction_buffer = self.reduction_buffer(gpu);
             let (n, k, root) = (self.nodes, segments, gpu == self.root);
             let own: Vec<([u64; 3], u64)> = match self.collective {
@@ -93,8 +97,8 @@ impl Msccl {
                     (0..k).map(|i| ([gpu, 0, i], i)).collect()
                 }
             };
-            // A chunk that stays on its GPU is copied to its place in the output, or to the buffer
-            // in which the GPU reduces.
+            // Copy each chunk that remains on its GPU to its final location in the output, or to
+            // the buffer in which the GPU reduces.
             let mut copies = Vec::new();
             for (chunk, offset) in own {
                 let input = ChunkLocation { buffer: Buffer::Input, offset };
@@ -105,7 +109,7 @@ impl Msccl {
                 };
                 copies.extend(home.map(|home| (chunk, input, home)));
             }
-            // If other steps wait for the copies, the chunks are at their new locations afterwards.
+            // If so, later steps wait for the copies, and use the chunks at their new locations.
             let moves = reduction_buffer.is_some() || self.collective == Collective::AllGather;
             self.initial_copies(gpu, &copies)?;
             let state = &mut self.gpus[gpu as usize];
@@ -121,7 +125,7 @@ impl Msccl {
         Ok(())
     }
 
-    /// Adds the initial copies to a thread block that neither sends nor receives.
+    /// Adds the initial copies as steps of a thread block that neither sends nor receives.
     fn initial_copies(
         &mut self,
         gpu: u64,
@@ -139,7 +143,7 @@ impl Msccl {
         Ok(())
     }
 
-    /// Returns the buffer for a GPU's values in a reduction.
+    /// Returns the buffer in which a GPU reduces its values.
     fn reduction_buffer(&self, gpu: u64) -> Option<Buffer> {
         match self.collective {
             Collective::AllReduce => Some(Buffer::Output),
@@ -153,7 +157,7 @@ impl Msccl {
         }
     }
 
-    /// Returns the final location of a chunk at this GPU, if it belongs to the GPU's output.
+    /// If a chunk belongs to the output of this GPU, returns its final location.
     fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<ChunkLocation> {
         let k = self.segments;
         let offset = match self.collective {
@@ -207,8 +211,8 @@ impl Msccl {
         Ok(state.blocks.len() - 1)
     }
 
-    /// Appends a step to a thread block. The first step in a step of the schedule waits for
-    /// everything that the GPU did before.
+    /// Appends a step to a thread block. If it is the block's first step in the current step of the
+    /// schedule, it waits until all operations of the GPU's previous step are complete.
     fn push(
         &mut self,
         gpu: u64,
@@ -247,7 +251,7 @@ impl Msccl {
         Ok(())
     }
 
-    /// Divides a message into pieces.
+    /// Divides a message into pieces, each of which a thread block can send in one step.
     fn pieces(&self, message: &Message) -> Result<Vec<TransferPiece>, String> {
         let Some(blocks) = &message.blocks else {
             return Err(
@@ -265,7 +269,7 @@ impl Msccl {
                     .flat_map(|(first, last)| *first..=*last)
                     .collect()
             };
-            // Undivided blocks have one segment, which the schedule does not mention.
+            // Blocks that are not divided have one segment, which the schedule does not mention.
             let segments = match &set.segments {
                 None => (0..self.segments).collect(),
                 some => numbers(some),
@@ -293,8 +297,9 @@ impl Msccl {
             let next = last
                 .is_some_and(|last| last.buffer == place.buffer && last.offset + 1 == place.offset);
             last = Some(place);
-            // In a reduction, only contiguous chunks form a piece because they stay in place.
-            // Otherwise chunks are copied together.
+            // In a reduction, a piece consists of contiguous chunks, because chunks keep their
+            // positions. Otherwise any chunks can form a piece, because they are copied to
+            // contiguous locations.
             let joins = next || !self.collective.is_reduction();
             match pieces.last_mut() {
                 Some((list, added))
@@ -351,7 +356,7 @@ impl Msccl {
         let block = self.thread_block(gpu, (self.distance(message), piece))?;
         self.gpus[gpu as usize].blocks[block].receive = Some(message.from);
         if self.collective.is_reduction() {
-            // The location of the GPU's own value.
+            // Find the location of the GPU's own value of the first chunk.
             let [_, destination, segment] = chunks[0];
             let buffer = self.reduction_buffer(gpu).unwrap_or(Buffer::Output);
             let target = ChunkLocation { buffer, offset: destination * self.segments + segment };
@@ -386,14 +391,15 @@ impl Msccl {
     }
 }
 
-/// Returns whether locations are contiguous.
+/// Returns whether each location directly follows the one before it.
 fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places
         .windows(2)
         .all(|two| two[0].buffer == two[1].buffer && two[0].offset + 1 == two[1].offset)
 }
 
-/// Merges copies of contiguous chunks.
+/// Merges copies of chunks whose sources and targets are contiguous. Each result has the number of
+/// chunks.
 fn runs_of(pairs: &[(ChunkLocation, ChunkLocation)]) -> Vec<(ChunkLocation, ChunkLocation, u64)> {
     let mut runs: Vec<(ChunkLocation, ChunkLocation, u64)> = Vec::new();
     for (from, to) in pairs {
@@ -426,7 +432,7 @@ impl Export for Msccl {
             .map(|message| self.pieces(message))
             .collect::<Result<Vec<_>, _>>()?;
         let in_step = |why: String| format!("step {}: {why}", step.number);
-        // A thread block sends before it receives, so that sends and receives overlap.
+        // Put the sends of a step before its receives, so that sends and receives overlap.
         for (message, pieces) in step.messages.iter().zip(&pieces) {
             for (number, (chunks, _)) in pieces.iter().enumerate() {
                 self.send(message, number, chunks).map_err(in_step)?;

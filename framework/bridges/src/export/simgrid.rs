@@ -1,10 +1,11 @@
-//! A SimGrid platform with the routes of the schedule, the messages, and a program that plays them
-//! ([`PROGRAM`]).
+//! A SimGrid platform with the routes of the schedule, a list of messages, and a program that
+//! executes them ([`PROGRAM`]).
 //!
-//! SimGrid's own torus breaks ties between routes of equal length differently. Therefore hosts,
-//! links and routes are written explicitly. For a torus, `cluster.xml` has SimGrid's own torus in
-//! addition; its axes are reversed because SimGrid counts the first dimension fastest, so that node
-//! numbers agree. Latencies are zero, because SimGrid shares a link by round-trip time otherwise.
+//! Hosts, links and routes are written explicitly, because SimGrid's own torus chooses differently
+//! between routes of equal length. For a torus, `cluster.xml` additionally defines SimGrid's own
+//! torus. Its dimensions are in reverse order, because in SimGrid the first dimension varies
+//! fastest; node numbers are then the same. Latencies are zero, because otherwise SimGrid would
+//! share the bandwidth of a link between messages according to their round-trip times.
 
 use super::{Export, ExportError, Message, OutputFolder, Step};
 use std::collections::BTreeMap;
@@ -21,16 +22,17 @@ const PROGRAM: &str = include_str!("simgrid/replay.cpp");
 pub(super) struct SimGrid {
     folder: OutputFolder,
     nodes: u64,
-    /// Bandwidth of a link, in bytes per second.
+    /// The bandwidth of a link of the machine, in bytes per second.
     bandwidth: f64,
-    /// The sides of a torus.
+    /// The sides of the topology if it is a torus.
     torus: Option<Vec<String>>,
     messages: BufWriter<File>,
-    /// The routes, in a temporary file: the platform lists them after the links.
+    /// The routes, in a temporary file, because the platform file lists them after the links.
     routes: BufWriter<File>,
-    /// A hash of the route of each pair of ends; SimGrid allows only one route for each.
+    /// For each pair of sender and receiver, a hash of the route. It serves to detect a second
+    /// route, because SimGrid allows only one.
     known: HashMap<(u32, u32), u64>,
-    /// The links with their bandwidths, as multiples of the machine's.
+    /// The links and their bandwidths, as multiples of the machine's bandwidth.
     links: BTreeMap<(u64, u64), f64>,
 }
 
@@ -67,7 +69,7 @@ impl SimGrid {
         })
     }
 
-    /// Writes the route of a pair in the platform's format.
+    /// Writes the route of a message in the format of the platform file.
     fn route(&mut self, message: &Message) -> io::Result<()> {
         let Message { from, to, path, bandwidths, .. } = message;
         write!(self.routes, "    <route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\">")?;

@@ -1,15 +1,16 @@
-//! A spool for formats that are written rank by rank while the schedule arrives step by step. The
-//! text of each rank is stored in chunks of one temporary file and read in one piece at the end.
+//! A spool for formats that are written rank by rank, although the schedule arrives step by step. A
+//! temporary file stores the text of each rank in chunks. At the end, the text of each rank is read
+//! in order.
 //!
-//! The memory holds the last chunk of each rank and the positions of all others: 64 MB plus eight
-//! bytes for each chunk, however long the schedule is.
+//! The spool keeps in memory the last chunk of each rank and the positions of all other chunks.
+//! This is 64 MB plus eight bytes for each chunk, however long the schedule is.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The size limit of all last chunks together, and the minimum and maximum size of a chunk, in
-/// bytes.
+/// The maximum total size of the last chunks of all ranks, and the minimum and maximum size of a
+/// chunk, in bytes.
 const TOTAL_BYTES: u64 = 64 << 20;
 const MIN_CHUNK: u64 = 256;
 const MAX_CHUNK: u64 = 64 << 10;
@@ -23,13 +24,13 @@ pub(super) struct Spool {
 
 #[derive(Default, Clone)]
 struct RankText {
-    /// The positions of its full chunks in the file.
+    /// The positions of the rank's full chunks in the file.
     chunks: Vec<u64>,
     last: Vec<u8>,
 }
 
 impl Spool {
-    /// Creates an empty spool for this number of ranks. Its file is in `folder` and has no name.
+    /// Creates an empty spool for `parts` ranks. Its temporary file is in `folder` and has no name.
     pub(super) fn new(folder: &Path, parts: u64) -> io::Result<Self> {
         let chunk = (TOTAL_BYTES / parts.max(1)).clamp(MIN_CHUNK, MAX_CHUNK) as usize;
         let parts = usize::try_from(parts).map_err(io::Error::other)?;

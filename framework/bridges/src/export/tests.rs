@@ -1,11 +1,12 @@
-//! Exported files are parsed by independent code, and compared with texts that other programs
-//! printed.
+//! These tests parse exported files by independent code, and compare them with texts that other
+//! programs printed or accepted.
 
 use super::*;
 use std::collections::{BTreeMap, HashMap};
 use swapmeet_interchange::schedule::{FORMAT, VERSION};
 
-/// Exports a schedule given as messages (from, to, bytes) by step; returns the files.
+/// Exports a schedule and returns the files. `steps` has the messages of each step as (from, to,
+/// bytes).
 fn exported(name: &str, nodes: u64, steps: &[&[(u64, u64, u64)]]) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let mut exporter = Exporter::new(format(name).unwrap(), folder.path());
@@ -36,11 +37,12 @@ fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
     String::from_utf8(exported("goal", nodes, steps).remove("schedule.goal").unwrap()).unwrap()
 }
 
-/// An all-to-all of 100 bytes over 3 ranks in two pairwise steps.
+/// An all-to-all of 100 bytes between 3 ranks, in two pairwise steps.
 const PAIRWISE: [&[(u64, u64, u64)]; 2] =
     [&[(0, 1, 100), (1, 2, 100), (2, 0, 100)], &[(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
 
-/// The text that LogGOPSim accepted; ranks 1 and 2 follow by rotation.
+/// LogGOPSim accepted the expected text. The texts of ranks 1 and 2 are those of rank 0 with all
+/// rank numbers rotated.
 #[test]
 fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     let mut expected = "num_ranks 3\n".to_owned();
@@ -54,7 +56,7 @@ fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     assert_eq!(goal(3, &PAIRWISE), expected);
 }
 
-/// A chain of three ranks with two segments: node 1 forwards each segment after it has arrived.
+/// A chain of three ranks forwards two segments. Node 1 forwards each segment after it has arrived.
 #[test]
 fn goal_with_order_data_waits_for_forwarded_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -69,7 +71,7 @@ fn goal_with_order_data_waits_for_forwarded_data() {
             ..Header::default()
         })
         .unwrap();
-    // The schedule's own step numbers: in steps 1 and 3 no message leaves a node.
+    // These are the schedule's own step numbers. Steps 1 and 3 have no messages between nodes.
     for (step, from, after) in [(2, 0, 0), (4, 0, 0), (4, 1, 2), (5, 1, 4)] {
         let send = Send { step, from, to: from + 1, bytes: 50, after, ..Send::default() };
         exporter.event(DocumentEvent::Send(send)).unwrap();
@@ -85,8 +87,8 @@ fn goal_with_order_data_waits_for_forwarded_data() {
     assert_eq!(text, expected);
 }
 
-/// Sends between the same two ranks are one message for each route. Between two nodes with two links,
-/// routes differ in their direction only.
+/// Sends between the same two ranks are merged only if they use the same route. Between two nodes
+/// that are joined by two links, routes differ only in their direction.
 #[test]
 fn goal_has_a_message_for_each_route() {
     let folder = tempfile::tempdir().unwrap();
@@ -110,10 +112,11 @@ fn goal_has_a_message_for_each_route() {
     assert!(text.contains(sends), "{text}");
 }
 
-/// Evaluates a GOAL text under LogGP, with L, o, g and G in nanoseconds; returns when each rank
-/// finishes. A send occupies the processor for o and the network for max(g, o + (s - 1) G). The
-/// message arrives L plus (s - 1) G after the send's o, and receiving takes o. This handles only
-/// what the tests need: one message at a time between two ranks.
+/// Evaluates a GOAL text under LogGP, with L, o, g and G in nanoseconds, and returns the time at
+/// which each rank finishes. A send occupies the processor for o and the network for max(g, o + (s
+/// - 1) G). The message arrives L + (s - 1) G after the o of its send, and receiving it takes o.
+/// This function supports only what the tests need: at most one message at a time between two
+/// ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {
@@ -126,7 +129,7 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             words => ranks.last_mut().unwrap().push(words.to_vec()),
         }
     }
-    // When each label finishes, and when each message arrives.
+    // The time at which each label finishes, and the time at which each message arrives.
     let mut done: HashMap<(usize, &str), u64> = HashMap::new();
     let mut there: HashMap<(usize, usize, &str), (u64, u64)> = HashMap::new();
     let mut at = vec![0; ranks.len()];
@@ -134,7 +137,7 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
         let before = at.clone();
         for (rank, lines) in ranks.iter().enumerate() {
             while let Some(line) = lines.get(at[rank]) {
-                // The dependencies of an operation follow it.
+                // The lines after an operation state its dependencies.
                 let label = line[0].trim_end_matches(':');
                 let required: Vec<&str> = lines
                     .iter()
@@ -192,7 +195,7 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
         .collect()
 }
 
-/// LogGOPSim printed this time for the text: 2 x (o + L + (s - 1) G + o), on every host.
+/// LogGOPSim printed the expected time for this text on every host: 2 x (o + L + (s - 1) G + o).
 #[test]
 fn goal_times_match_loggopsim_output() {
     assert_eq!(loggp(&goal(3, &PAIRWISE), (2500, 1500, 6)), [12188; 3]);
@@ -214,8 +217,8 @@ fn idle_steps_of_a_rank_need_no_line() {
     assert!(text.contains(rank_0), "{text}");
 }
 
-/// The bytes of rank 0 in an exchange of 1024 bytes with rank 1, from the description of the
-/// format.
+/// The expected bytes are those of rank 0 when it exchanges 1024 bytes with rank 1, according to
+/// the description of the format.
 #[test]
 fn chakra_bytes_match_the_description() {
     let files = exported("chakra", 2, &[&[(0, 1, 1024), (1, 0, 1024)]]);
@@ -237,7 +240,8 @@ fn chakra_bytes_match_the_description() {
     assert_eq!(files["schedule.0.et"], expected);
 }
 
-/// Decodes the fields of a protobuf message: number, and a varint or bytes.
+/// Decodes the fields of a protobuf message. Each field has its number, and its varint or its
+/// bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     let mut list = Vec::new();
     while !bytes.is_empty() {
@@ -269,7 +273,7 @@ fn chakra_nodes_depend_on_the_previous_step() {
             nodes.push(fields(message));
             bytes = rest;
         }
-        // The first node is metadata; a send and a receive for each step follow.
+        // The first message in the file is metadata. A send and a receive for each step follow.
         let kinds: Vec<u64> = nodes[1..].iter().map(|node| node[2].1).collect();
         assert_eq!(kinds, [5, 6, 5, 6]);
         for (index, node) in nodes[1..].iter().enumerate() {

@@ -14,14 +14,14 @@ pub fn is_like(text: &str) -> bool {
     })
 }
 
-/// The first line of a table by the user.
+/// The first line of a table that a user has written.
 const TABLE: &str = "bytes,time_us";
 
-/// Reads the times of a text, each for one message in one direction; `source` is the name of the
-/// text.
+/// Reads the times in a text. Each is the time of one message in one direction. `source` is the
+/// name of the text.
 pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
-    // The column of the time in the current section.
+    // The index of the column with the time in the current section.
     let mut time = None;
     let mut separator = ' ';
     for (number, line) in (1..).zip(text.lines()) {

@@ -1,4 +1,5 @@
-//! Fits are compared with the costs from which the tests computed the times, and with closed forms.
+//! These tests compute times from known costs and compare the fit with those costs, or with closed
+//! forms.
 
 use super::*;
 
@@ -26,7 +27,8 @@ fn exact_times_give_their_costs() {
     assert!(found.fitted.iter().all(|(_, weight)| *weight > 0.99));
 }
 
-/// Times of collectives, with consecutive steps and the bytes of the longest message of each.
+/// The times are those of collectives. Each has its number of consecutive steps, and the total
+/// bytes of the longest message in each step.
 #[test]
 fn consecutive_messages_are_counted() {
     let samples: Vec<Sample> =
@@ -39,7 +41,7 @@ fn consecutive_messages_are_counted() {
 }
 
 /// A fifth of the times are three to ten times too long. They are left out, and the fit finds the
-/// true costs.
+/// original costs.
 #[test]
 fn outliers_are_left_out() {
     let mut samples = line(12.5, 0.002);
@@ -54,7 +56,8 @@ fn outliers_are_left_out() {
     assert_eq!(left_out, [3, 9, 14, 17, 22, 30]);
 }
 
-/// Eager below 4096 bytes, rendezvous from there on.
+/// The times are those of the eager protocol below 4096 bytes, and of the rendezvous protocol from
+/// 4096 bytes on.
 #[test]
 fn the_size_at_which_costs_change_is_found() {
     let samples: Vec<Sample> = (0..20)
@@ -76,8 +79,8 @@ fn the_size_at_which_costs_change_is_found() {
     near(long.byte_us.value, 0.0004, 1e-6);
 }
 
-/// The closed form of weighted least squares with weights 1 / t^2: with u = 1/t and v = s/t,
-/// minimise the sum of (1 - a u - b v)^2.
+/// The closed form of weighted least squares with the weights 1 / t^2. With u = 1/t and v = s/t, it
+/// minimises the sum of (1 - a u - b v)^2.
 #[test]
 fn noisy_times_match_the_closed_form() {
     let data = [
@@ -124,7 +127,7 @@ fn insufficient_samples_are_refused() {
     );
     let nothing = fit(&[sample(1.0, 8.0, 0.0)]).unwrap_err();
     assert!(nothing.contains("expected a time above 0"), "{nothing}");
-    // Times that fall faster than their bytes leave no start-up.
+    // If time grows faster than the number of bytes, the fitted start-up time is 0.
     let found = fit(&[
         sample(1.0, 10.0, 0.9),
         sample(1.0, 100.0, 9.9),

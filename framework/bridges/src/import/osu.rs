@@ -1,5 +1,5 @@
-//! Output of the OSU micro-benchmarks: a title with the collective, column names, and a line for
-//! each size. It contains neither ranks nor hosts.
+//! Output of the OSU micro-benchmarks: a title with the collective, the names of the columns, and a
+//! line for each size. The output contains neither the number of ranks nor the hosts.
 
 use super::numeric_line::NumericLine;
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
@@ -22,7 +22,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let mut columns: Vec<&str> = Vec::new();
     let mut list = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
-        // A title starts another benchmark.
+        // A title begins the output of another benchmark.
         if let Some(found) = title(line) {
             let found = found.map(str::to_owned).or_else(|| source.collective.map(str::to_owned));
             collective_name = Some(found.ok_or_else(|| {
@@ -38,7 +38,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
             // Column names contain single spaces and are separated by at least two.
             columns = names.split("  ").map(str::trim).filter(|name| !name.is_empty()).collect();
         } else if let Some(cells) = NumericLine::of(number, line) {
-            // Bandwidth benchmarks have the same layout and would be read as times.
+            // Without this check, bandwidth benchmarks, which have the same layout, would be read
+            // as times.
             let collective = collective_name.clone().ok_or_else(|| {
                 error_at(number, "no title names the collective: name it with --collective")
             })?;

@@ -1,7 +1,7 @@
-//! PICO results: one data file for each configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with a
-//! row for each iteration, in nanoseconds. The collective and the number of ranks are in
-//! `SYSTEM_metadata.csv` two folders above, in the row with the folder's timestamp. The user may
-//! name the collective instead.
+//! PICO results. Each configuration has a data file, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with a
+//! row of times in nanoseconds for each iteration. The collective and the number of ranks are in
+//! `SYSTEM_metadata.csv`, which is two folders above the data file, in the row with the timestamp
+//! of the folder. Instead, the user may name the collective.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().next().is_some_and(|header| header.split(',').next() == Some("highest"))
 }
 
-/// Returns the bytes of an element.
+/// Returns the number of bytes of an element of the type `kind`.
 fn bytes_of(kind: &str) -> Option<u64> {
     Some(match kind {
         "int8" | "uint8" | "char" | "byte" => 1,
@@ -22,14 +22,14 @@ fn bytes_of(kind: &str) -> Option<u64> {
     })
 }
 
-/// Returns the path of the metadata, if there is such a file.
+/// Returns the path of the metadata file, if the file exists.
 fn metadata_file(source: &MeasurementFile<'_>) -> Option<PathBuf> {
     let system = source.path.parent()?.parent()?;
     let file = system.parent()?.join(format!("{}_metadata.csv", system.file_name()?.to_str()?));
     file.exists().then_some(file)
 }
 
-/// Returns the collective and the number of ranks from the metadata, if they are there.
+/// Returns the collective and the number of ranks, if the metadata contains them.
 fn metadata(source: &MeasurementFile<'_>, text: &str) -> Option<(String, u64)> {
     let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next()?;
@@ -47,7 +47,7 @@ fn metadata(source: &MeasurementFile<'_>, text: &str) -> Option<(String, u64)> {
 }
 
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
-    // Count, algorithm and type are in the name of the file.
+    // Parse the count, the algorithm and the type from the name of the file.
     let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let parts: Vec<&str> = name.split('_').collect();
     let named = || {
@@ -61,7 +61,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let [count, algorithm @ .., kind] = parts.as_slice() else { return Err(named()) };
     let (count, bytes) =
         (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
-    // The collective is in the metadata of the run, if they were copied along with the file.
+    // The collective is in the metadata of the run, if the user has copied these together with the
+    // data file.
     let metadata = match metadata_file(source) {
         Some(file) => {
             let text = (source.read_companion)(&file)
@@ -77,7 +78,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
             return Err(error_at(0, "no metadata names the collective: name it with --collective"));
         }
     };
-    // One column for each rank: the first has the slowest one.
+    // There is a column for each rank. The first column has the time of the slowest rank.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()

@@ -1,4 +1,5 @@
-//! Reading of texts that the programs printed, or that follow the descriptions of their formats.
+//! These tests read texts that the programs printed, or that follow the descriptions of their
+//! formats.
 
 use super::*;
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`): nested objects in which
-//! each key is a condition and the innermost one names the algorithm.
+//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`). It consists of nested
+//! objects. Each key is a condition, and the innermost key names the algorithm.
 //!
 //! The table must cover all collectives. Therefore our decisions are merged into the library's own
 //! table (`generic.json`), which still decides for fewer ranks than the sweep had. The order of
-//! members matters, so it is kept.
+//! members is kept, because MPICH evaluates conditions in order.
 
 use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -13,7 +13,7 @@ const fn algorithm(collective: &'static str, ours: &'static str, name: &'static 
     Algorithm { collective, ours, name, number: 0, fan: 0, parameter: None }
 }
 
-/// The algorithms, by the names of MPICH's leaves.
+/// The algorithms, with the names that MPICH's table uses.
 pub(super) static ALGORITHMS: [Algorithm; 11] = [
     algorithm("alltoall", "bruck", "MPIR_Alltoall_intra_brucks"),
     algorithm("alltoall", "pairwise", "MPIR_Alltoall_intra_pairwise"),
@@ -40,8 +40,8 @@ pub(super) static ALGORITHMS: [Algorithm; 11] = [
     algorithm("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
 ];
 
-/// Returns MPICH's name of a collective, the size that it compares, and whether that size is a
-/// block times the ranks.
+/// Returns MPICH's name of a collective, the key of the size that its conditions compare, and
+/// whether that size is the block size times the number of ranks.
 fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match word {
         "alltoall" => ("alltoall", "avg_msg_size", false),
@@ -53,7 +53,7 @@ fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     })
 }
 
-/// An object with its members in order.
+/// A JSON object that keeps the order of its members.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct JsonObject(Vec<(String, JsonObject)>);
 
@@ -114,8 +114,8 @@ fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
     JsonObject(vec![(key.into(), tree)])
 }
 
-/// Returns the object for an algorithm. Some algorithms need conditions; otherwise the object has
-/// what MPICH uses instead.
+/// Returns the object that chooses an algorithm. If the algorithm cannot be used in all cases, the
+/// object has conditions, and otherwise chooses the algorithm that MPICH uses instead.
 fn leaf(name: &str) -> JsonObject {
     let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
     let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
@@ -143,7 +143,7 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     let mut tree = JsonObject::read(base).map_err(|why| format!("--base: {why}"))?;
     for table in tables {
         let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
-        // Find the part of the tree that the decisions replace.
+        // Find the object that the decisions replace.
         let missing =
             |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
         let key = format!("collective={word}");
@@ -157,8 +157,8 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                 .member(inside)
                 .ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
         }
-        // Rules of one number of ranks: a condition on sizes for each, and the last one for all
-        // others.
+        // The rules for one number of ranks. Each rule except the last one has a condition on the
+        // size, and the last one applies to all larger sizes.
         let before = std::mem::take(place);
         let rules = |ranks: u64, rules: &[(u64, Rule)]| {
             let ends = rules.iter().skip(1).map(|(bytes, _)| {
@@ -172,10 +172,11 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                     .collect(),
             )
         };
-        // Fewer ranks than measured keep the library's own choice.
+        // For fewer ranks than in the sweep, keep the library's own decisions.
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
-        // MPICH (4.0 to 5.0) tests `comm_size<N` as `comm_size<=N`, so only `<=` is unambiguous.
+        // MPICH (4.0 to 5.0) evaluates `comm_size<N` as `comm_size<=N`, so only `<=` has the same
+        // meaning in all versions.
         let below = |ranks: u64| format!("comm_size<={}", ranks.saturating_sub(1));
         place.0.push((below(first), before));
         for (number, (ranks, list)) in entries.iter().enumerate() {
@@ -191,8 +192,8 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     Ok(out)
 }
 
-/// Returns the choices of MPICH's own table for one process per node, a built-in operation and
-/// separate buffers.
+/// Returns the choices that MPICH's own table makes for one process per node, a built-in operation
+/// and separate buffers.
 pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
     Ok(Some(Box::new(move |cell| {
@@ -218,7 +219,8 @@ fn chosen<'a>(tree: &'a JsonObject, word: &str, ranks: u64, bytes: u64) -> Optio
     }
 }
 
-/// Returns whether a condition of the table holds.
+/// Returns whether the condition `key` of the table holds for a collective, a number of ranks and a
+/// number of bytes.
 fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
     // A key is a quantity, an operator and a bound, such as `comm_size<=4`.
     let split = key.find(['<', '=']).unwrap_or(key.len());
@@ -227,13 +229,14 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
         "allgather" | "alltoall" => bytes.saturating_mul(ranks),
         _ => bytes,
     };
-    // Conditions without a number describe the situation: one node, separate buffers, and yes to
-    // everything else.
+    // Conditions without a number describe the situation. They are evaluated for one process per
+    // node and separate buffers. Any other property that begins with `is_` is taken as `yes`.
     let number = match what {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,
         "per_proc_msg_size" | "total_msg_size" => whole,
-        // A number of elements; the most common ones have four bytes.
+        // This is a number of elements. Assume elements of four bytes, which are the most common
+        // ones.
         "count" => bytes / 4,
         "comm_avg_ppn" => 1,
         _ => {
@@ -252,7 +255,7 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
             (None, Some(bound), _) => ("<", bound),
             (None, None, bound) => ("=", bound.unwrap_or_default()),
         };
-    // Symbolic bounds of MPICH.
+    // MPICH has symbolic bounds.
     let bound = match bound {
         "any" => return true,
         "pow2" if is == "=" => return number.is_power_of_two(),

@@ -1,4 +1,5 @@
-//! The CSV that NCCL's example tuner plugin reads. Bytes are those of the larger buffer.
+//! The CSV that NCCL's example tuner plugin reads. The numbers of bytes are those of the larger
+//! buffer.
 
 use super::{Algorithm, DecisionTable};
 use std::fmt::Write as _;

@@ -1,54 +1,57 @@
-//! Rules of a library's table: an algorithm and the parameters that the table can express.
+//! Rules of a library's decision table. A rule is an algorithm with those parameters that the table
+//! can express.
 
 use super::TimedCase;
 
-/// An algorithm that both sides have.
+/// An algorithm that both the library and this project have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm {
     pub(super) collective: &'static str,
-    /// Our name, as in rows without parameters.
+    /// Our name of the algorithm, without parameters.
     pub(super) ours: &'static str,
-    /// The library's name.
+    /// The library's name of the algorithm.
     pub(super) name: &'static str,
-    /// The library's number, if it has one.
+    /// The library's number of the algorithm; 0 if it has none.
     pub(super) number: u32,
-    /// The fan-out with which the library's algorithm equals ours; 0 if it has no fan-out.
+    /// The fan-out with which the library's algorithm is the same as ours; 0 if the algorithm has
+    /// no fan-out.
     pub(super) fan: u32,
-    /// The parameter of our algorithm that a rule may express. Rows with other parameters have no
-    /// rule.
+    /// The parameter of our algorithm that a rule can express. A row with any other parameter has
+    /// no rule.
     pub(super) parameter: Option<Parameter>,
 }
 
-/// A parameter of ours, with its default value.
+/// A parameter of our algorithms, with its default value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parameter {
-    /// `segments`: the number of segments of a block. A rule has the bytes of a segment.
+    /// `segments`: the number of segments of a block. The rule states the number of bytes of a
+    /// segment instead.
     Segments(u64),
     /// `window`: the number of messages that a rank sends at the same time.
     Window(u64),
 }
 
-/// An algorithm with its parameters, as a library's rule states them.
+/// An algorithm with the parameters that a library's rule states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
     pub(super) algorithm: Algorithm,
-    /// Bytes of a segment; 0 if messages are not divided.
+    /// The number of bytes of a segment; 0 if messages are not divided.
     pub(super) segment_bytes: u64,
-    /// Limit of the messages in flight; 0 if there is none.
+    /// The maximum number of messages in flight; 0 if there is no limit.
     pub(super) max_requests: u64,
 }
 
 impl From<Algorithm> for Rule {
-    /// Returns the rule without limits of segments or requests.
+    /// Returns a rule that divides no messages and does not limit requests.
     fn from(algorithm: Algorithm) -> Self {
         Self { algorithm, segment_bytes: 0, max_requests: 0 }
     }
 }
 
 impl Algorithm {
-    /// Returns the rule by which a library runs what was timed. `limits_requests` tells whether a
-    /// rule can limit the number of requests. `None` if this is another algorithm, or no rule has
-    /// these parameters.
+    /// Returns the rule with which a library runs the algorithm and the parameters of a timed case.
+    /// `limits_requests` tells whether a rule can limit the number of requests. `None` if the case
+    /// is of another algorithm, or if no rule can express its parameters.
     pub(super) fn rule(&self, cell: &TimedCase, limits_requests: bool) -> Option<Rule> {
         let (ours, parameters) = match cell.algorithm.split_once(':') {
             Some((ours, parameters)) => (ours, Some(parameters)),
@@ -69,7 +72,9 @@ impl Algorithm {
                 let segment_bytes = cell.bytes.div_ceil(segments);
                 match segments {
                     1 => Some(rule),
-                    // A block of 10 bytes has 8 segments of ours, but 5 segments of 2 bytes.
+                    // The number of segments must be the same on both sides. For example, a block
+                    // of 10 bytes would have 8 segments here, but only 5 segments of 2 bytes in the
+                    // library.
                     _ if segment_bytes == 0 || cell.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }

@@ -10,8 +10,9 @@ fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64)
     }
 }
 
-/// On 4 ranks, Bruck is the fastest below 1 KiB and pairwise above; on 64 ranks, linear_sync always
-/// is. An algorithm that Open MPI lacks is the fastest everywhere.
+/// On 4 ranks, `bruck` is faster than `pairwise` below 1 KiB, and slower from there on. On 64
+/// ranks, `linear-sync` is always the fastest. On 4 ranks, `suh-shin`, which Open MPI lacks, is
+/// faster than both.
 fn sweep() -> Vec<TimedCase> {
     let mut cells = Vec::new();
     for (bytes, bruck, pairwise) in
@@ -26,8 +27,8 @@ fn sweep() -> Vec<TimedCase> {
     cells
 }
 
-/// The file from the description of the format. Sizes are those of all ranks' blocks together, and
-/// a guard precedes the first entry.
+/// The expected file follows the description of the format. Its sizes are block sizes times the
+/// number of ranks, and an entry for fewer ranks than in the sweep comes first.
 #[test]
 fn classic_rules_compare_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
@@ -52,8 +53,9 @@ fn classic_rules_compare_ranks_times_bytes() {
     assert_eq!(numbers, expected, "{text}");
 }
 
-/// Chains are run in segments of a size in bytes, and only if equal segments of this size are as
-/// many as ours. A window of messages needs a limit of requests, which version 1 lacks.
+/// The library divides messages into segments of a given number of bytes, so a chain has a rule
+/// only if this gives as many segments as ours. A window of messages has a rule only if rules can
+/// limit requests, which those of version 1 cannot.
 #[test]
 fn rules_express_segments_fan_and_requests() {
     let cells = [
@@ -147,7 +149,7 @@ fn losses_compare_with_the_fastest_of_the_library() {
     );
 }
 
-/// A table like MPICH's own: nested conditions, in order.
+/// A table that, like MPICH's own, has nested conditions in order.
 const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomial": {} },
   "collective=alltoall": { "comm_type=intra": { "is_sendbuf_inplace=yes": { "algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {} },
     "is_sendbuf_inplace=no": { "comm_size<8": { "avg_msg_size<=32768": { "algorithm=MPIR_Alltoall_intra_scattered": {} },
@@ -156,8 +158,8 @@ const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomia
                                                   "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
     "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
 
-/// The decisions replace MPICH's own, which remain for smaller groups. A rule holds up to the byte
-/// before the next one. Everything else stays in order.
+/// The decisions replace those of MPICH, which remain for fewer ranks. A rule applies up to one
+/// byte below the size of the next rule. Everything else stays in order.
 #[test]
 fn mpich_keeps_the_rest_of_its_table() {
     let library = library("mpich").unwrap();
@@ -183,8 +185,8 @@ fn mpich_keeps_the_rest_of_its_table() {
     assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
 }
 
-/// On 4 ranks MPICH uses the scattered algorithm up to 32 KiB; on 64 ranks it uses Bruck up to 256
-/// bytes, then pairwise.
+/// For 4 ranks, the table chooses the scattered algorithm up to 32 KiB. For 64 ranks, it chooses
+/// Bruck up to 256 bytes, then pairwise.
 #[test]
 fn losses_by_mpichs_own_table() {
     let library = library("mpich").unwrap();
@@ -211,8 +213,8 @@ fn losses_by_mpichs_own_table() {
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
 }
 
-/// On 4 ranks Open MPI 4.1 uses linear_sync below 8 KiB. On 64 ranks it uses Bruck below 1 KiB,
-/// then linear, linear_sync from 2 KiB, and linear again from 4 KiB.
+/// For 4 ranks, Open MPI 4.1 chooses linear_sync below 8 KiB. For 64 ranks, it chooses Bruck below
+/// 1 KiB, then linear, then linear_sync from 2 KiB on, and linear again from 4 KiB on.
 #[test]
 fn losses_by_open_mpis_default_choices() {
     let mut cells = sweep();

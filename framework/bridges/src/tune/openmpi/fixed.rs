@@ -1,4 +1,5 @@
-//! The default choices of Open MPI 4.1: its fixed decisions, as data (`fixed-4.1.txt`).
+//! The default choices of Open MPI 4.1. Open MPI calls them fixed decisions; here they are data
+//! (`fixed-4.1.txt`).
 
 use super::ALGORITHMS;
 use crate::tune::{Choice, DefaultChoice, Rule};
@@ -6,19 +7,20 @@ use std::collections::HashMap;
 
 const DECISIONS: &str = include_str!("fixed-4.1.txt");
 
-/// Minimum bytes, with the number of the algorithm from there on.
+/// For each rule: the minimum number of bytes, and the number of the algorithm that is chosen from
+/// there on.
 type Rules = Vec<(u64, usize)>;
 
 /// The decisions for one collective.
 #[derive(Debug, Default)]
 struct Decisions<'a> {
-    /// The names of the algorithms, from number 1 on.
+    /// The names of the algorithms. The first one has the number 1.
     names: Vec<&'a str>,
-    /// Minimum ranks, with the rules from there on.
+    /// For each entry: the minimum number of ranks, and the rules that apply from there on.
     entries: Vec<(u64, Rules)>,
 }
 
-/// Reads the decisions. An error is in the data file.
+/// Reads the decisions. Errors if the data file is invalid.
 pub(super) fn chooser() -> Result<DefaultChoice, String> {
     let decisions = read(DECISIONS)?;
     Ok(Box::new(move |cell| {
@@ -30,14 +32,15 @@ pub(super) fn chooser() -> Result<DefaultChoice, String> {
             .iter()
             .find(|a| a.collective == cell.collective && a.number as usize == number);
         let theirs = (*of.names.get(number - 1)?).to_owned();
-        // The fixed decisions divide nothing into segments and limit no requests.
+        // The fixed decisions neither divide messages into segments nor limit requests.
         Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs })
     }))
 }
 
-/// Returns the algorithm that Open MPI executes for its decision. Recursive doubling of an
-/// allgather needs a power of two and is replaced by Bruck's algorithm; the neighbour exchange
-/// needs an even number and is replaced by the ring.
+/// Returns the number of the algorithm that Open MPI executes when it has decided for the algorithm
+/// `number`. For allgather, recursive doubling needs a power of two ranks; otherwise Open MPI
+/// executes Bruck's algorithm. The neighbour exchange needs an even number of ranks; otherwise Open
+/// MPI executes the ring.
 fn executed_algorithm(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,
@@ -87,7 +90,7 @@ mod tests {
         chooser().unwrap()(&cell).unwrap().theirs
     }
 
-    /// Decisions on both sides of thresholds, from the source of Open MPI 4.1
+    /// The expected decisions are on both sides of thresholds in the source of Open MPI 4.1
     /// (`coll_tuned_decision_fixed.c`).
     #[test]
     fn default_choices_match_open_mpis_source() {
