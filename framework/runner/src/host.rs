@@ -138,12 +138,12 @@ pub fn plan<'a>(
     params: &[(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    limit: Option<PlanLimit>,
+    limit: Option<&PlanLimit>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
     // Plan and verify.
-    let call = PlanCall { algorithm, params, task, inputs, limit: limit.as_ref() };
-    let mut host = Host::new(task, inputs, limit.clone());
+    let call = PlanCall { algorithm, params, task, inputs, limit };
+    let mut host = Host::new(task, inputs, limit.cloned());
     record_step(0);
     let outcome = call.run(&mut host, listeners);
     if host.unheeded > 0 {

@@ -142,6 +142,7 @@ fn plan_and_price(
     // Plan, while evaluators and observers listen.
     let inputs = |case: &Case| PlanInputs::of(case, task.sizes.as_deref());
     let rounding = FloatingPoint::now();
+    let limit = first.options.timeout.map(|limit| PlanLimit { clock: shared.clock.clone(), limit });
     let mut planned = {
         let mut listeners: Vec<&mut dyn Listener> = Vec::new();
         for observer in observers.iter_mut() {
@@ -155,7 +156,7 @@ fn plan_and_price(
             &first.algorithm.params,
             &task,
             inputs(first),
-            first.options.timeout.map(|limit| PlanLimit { clock: shared.clock.clone(), limit }),
+            limit.as_ref(),
             listeners,
         )
     };

@@ -177,13 +177,13 @@ fn corrupted_schedules_are_refused() {
             "step 1: rank 0 sends rank 1 block 1 -> 1 (segment 0), which it does not hold",
         ),
         (
-            "s 2 move 0,3 2 0",
-            "s 2 move 0,0 2 0",
+            "s 2 move 3 2 0 move 0 2 0",
+            "s 2 move 0 2 0 move 0 2 0",
             "step 2: rank 0 sends rank 2 block 0 -> 2 (segment 0), which it does not hold",
         ),
         (
-            "r 2 move 1-2 0 0",
-            "r 2 move 2-3 0 0",
+            "r 2 move 1 0 0 move 2 0 0",
+            "r 2 move 2 0 0 move 3 0 0",
             "rank 0 and rank 2 disagree on the blocks of their messages, or on the steps",
         ),
         ("r 3 move 3 0,2 0", "r 2 move 3 0,2 0", "waits for"),
