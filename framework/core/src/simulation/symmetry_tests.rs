@@ -375,7 +375,7 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
         Vec::new(),
     )
     .unwrap();
-    assert_eq!(simulation.symmetric(&[Shift(2)], false).unwrap(), [0..2]);
+    assert_eq!(simulation.symmetric(&[Shift(2)], false).unwrap(), vec![0..2]);
     simulation.step().unwrap();
     let send = |from, origin, destination| Rule {
         origins: NodeSet::One(origin),

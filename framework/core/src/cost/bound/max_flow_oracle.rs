@@ -249,6 +249,9 @@ fn with_files(spec: &str) -> Arc<dyn Topology> {
     parse_with(spec, &|file| Ok(if file == "racks" { RACKS } else { TREE }.to_owned())).unwrap()
 }
 
+/// The bytes from one node to another.
+type BytesOfPair<'a> = &'a dyn Fn(u64, u64) -> u64;
+
 /// Returns exchanges of different kinds: uniform, with a root, and with a different amount for each
 /// pair of nodes.
 fn exchanges(topology: &Arc<dyn Topology>, random: &mut Random) -> Vec<(&'static str, Task)> {
@@ -262,7 +265,7 @@ fn exchanges(topology: &Arc<dyn Topology>, random: &mut Random) -> Vec<(&'static
     ];
     let (hot, seed) = (random.below(n), random.below(1 << 30));
     let draw = |from: u64, to: u64| Random(seed + from * n + to).below(1 << 30);
-    let tables: [(&str, &dyn Fn(u64, u64) -> u64); 5] = [
+    let tables: [(&str, BytesOfPair); 5] = [
         ("hot sender", &|from, _| if from == hot { 1024 } else { 8 }),
         ("irregular", &|from, to| draw(from, to) % 100),
         ("sparse", &|from, to| u64::from(draw(from, to) % 8 == 0) * (1 + draw(to, from) % 99)),

@@ -3,9 +3,9 @@
 //! Dragonfly Topology*, ISCA 2008).
 //!
 //! With G groups of R routers, each router has h = ceil((G - 1) / R) global links. The global links
-//! of a group are numbered from 0. Link j leaves router j / h and leads to the group at distance j
-//! + 1, modulo G. All groups therefore have the same arrangement of links (the *palmtree*
-//! arrangement of the literature, in the opposite direction).
+//! of a group are numbered from 0. Link j leaves router j / h and leads to the group at
+//! distance j + 1, modulo G. All groups therefore have the same arrangement of links (the
+//! *palmtree* arrangement of the literature, in the opposite direction).
 //!
 //! Routes are the minimal ones of the paper: a message is sent to the router with the link to the
 //! receiver's group, over this link, and to the receiver's router. It takes at most three hops
