@@ -37,15 +37,15 @@ struct message {
 
 static int rank, ranks;
 static uint64_t nodes, segments, root, uniform; /* uniform: bytes of a block if all have the same size */
-static uint64_t origins, destinations;       /* how many of each distinguish blocks */
-static uint64_t all, *sizes, *permutation;        /* for each pair of nodes; for each node */
+static uint64_t origins, destinations;       /* the numbers of origins and destinations that distinguish blocks */
+static uint64_t all, *sizes, *permutation;        /* sizes: for each pair of nodes; permutation: for each node */
 static struct message *messages;
 static uint64_t message_count;
 static int counts_bytes;                      /* bytes are counted by destination, whatever their origin */
 static uint8_t **stored, **expected;          /* for each block that this rank ever holds, its bytes, and those of the sum */
 static int64_t *held;                         /* for each block, how many copies this rank holds; or bytes for each destination */
-static char *columns, *row;                  /* of the output rows */
-static const char *file_name, *part = ""; /* for messages: the part of the file that is read */
+static char *columns, *row;                  /* names and texts of the columns of the output rows */
+static const char *file_name, *part = ""; /* for error messages: the part of the file that is being read */
 static long line_number;
 
 static void fail(int status, const char *format, ...)
@@ -133,7 +133,7 @@ static const char *named(uint64_t id)
     return text;
 }
 
-/* Whether this rank holds a block initially, and finally. */
+/* Returns whether this rank holds a block initially or, if `after` is set, finally. */
 static int is_there(uint64_t id, int after)
 {
     const uint64_t origin = id / segments / destinations, destination = id / segments % destinations, me = (uint64_t)rank;
@@ -305,7 +305,7 @@ static void prepare(void)
     free(most);
 }
 
-/* Checks that both ends of each pair agree, so that no rank waits for a message that is never sent. */
+/* Checks that each pair of ranks agrees on its messages, so that no rank waits for a message that is never sent. */
 static void match(void)
 {
     uint64_t m, i, *theirs = room(3 * nodes, sizeof *theirs);
@@ -484,7 +484,7 @@ int main(int argc, char **argv)
         MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD), MPI_Reduce(&spent, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        /* All ranks must have checked their bytes before a row says so. */
+        /* A row says that the bytes were checked, so all ranks must have checked theirs first. */
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) write_row(out, name, i, first, sum / ranks, last[i]);
     }

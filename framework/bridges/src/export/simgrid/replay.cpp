@@ -1,7 +1,7 @@
 /* Plays the messages of a schedule exported by `swapmeet export --format simgrid` in SimGrid, and prints when the last rank finishes:
  *     c++ -O2 -o replay replay.cpp -lsimgrid
  *     ./replay platform.xml messages.txt [--barrier] --cfg=network/model:CM02 --cfg=network/crosstraffic:0
- * A rank starts all sends and receives of a step at once, and begins the next step when they are complete; with --barrier, when those of all ranks are.
+ * A rank starts all sends and receives of a step at once, and begins the next step when they are complete, or with --barrier when those of all ranks are complete.
  * These flags make SimGrid share links evenly and charge only bandwidth (from SimGrid 3.36 on: --cfg=network/model:raw). */
 
 #include <cstdint>
