@@ -113,10 +113,10 @@ fn goal_has_a_message_for_each_route() {
 }
 
 /// Evaluates a GOAL text under LogGP, with L, o, g and G in nanoseconds, and returns the time at
-/// which each rank finishes. A send occupies the processor for o and the network for max(g, o + (s
-/// - 1) G). The message arrives L + (s - 1) G after the o of its send, and receiving it takes o.
-/// This function supports only what the tests need: at most one message at a time between two
-/// ranks.
+/// which each rank finishes. A send of s bytes occupies the processor for o and the network for
+/// `max(g, o + (s - 1) G)`. The message arrives `L + (s - 1) G` after the o of its send, and
+/// receiving it takes o. This function supports only what the tests need: at most one message at a
+/// time between two ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {

@@ -228,7 +228,7 @@ impl<W: Write> Json<W> {
     }
 }
 
-/// Returns the vertices of a route ([`Topology::endpoint`]), including its source and destination,
+/// Returns the vertices of a route (`Topology::endpoint`), including its source and destination,
 /// and the bandwidth of each link.
 fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
