@@ -1,6 +1,6 @@
-//! Allows duplicate symbols: all bundled plugins are linked into the program, and each defines the
-//! entry symbol of plugin files. The program does not use that symbol, so it does not matter which
-//! definition the linker keeps.
+//! Tells the linker to accept duplicate symbols. All bundled plugins are linked into the program,
+//! and each of them defines the entry symbol of plugin files. The program does not use that symbol,
+//! so it does not matter which of the definitions the linker keeps.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

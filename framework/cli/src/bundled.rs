@@ -1,5 +1,6 @@
 //! The bundled plugins. They are linked into the program, so that the program works without plugin
-//! files. If the program's folder contains the plugin files, these files are used instead.
+//! files. If the folder of the program contains files of these plugins, the program uses the files
+//! instead of the linked plugins.
 
 use swapmeet_runner::plugin::linked::Linked;
 

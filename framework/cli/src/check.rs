@@ -1,4 +1,4 @@
-//! `swapmeet check`: conformance of one plugin file.
+//! `swapmeet check`: tests whether a plugin file conforms to the plugin interface.
 
 use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
 use crate::failure::{Failure, SOME_FAILED};
@@ -24,9 +24,9 @@ use swapmeet_runner::limits::wait_for_double_memory;
 use swapmeet_runner::sandbox::{FileAccess, NO_SANDBOX, TRACE};
 use swapmeet_runner::topology;
 
-/// Examines a plugin and prints the report.
+/// Runs the conformance tests of a plugin and prints the report.
 pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
-    // Check the arguments before the first question starts a process.
+    // Check the arguments before the first child process is started.
     for spec in &args.topologies {
         topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")))?;
     }
@@ -41,7 +41,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(format!("{}: no such file", args.plugin.display())));
     }
     let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
-    // Each question to the plugin runs in its own process, within these limits.
+    // The conformance tests ask the plugin questions. Each question runs in its own process, within
+    // these limits.
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
         plugin: args.plugin.clone(),
@@ -52,8 +53,8 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     if topologies.is_empty() {
         topologies = ladder();
     }
-    // The report lists the findings of the conformance tests first. Algorithm names that other
-    // plugins also use follow.
+    // The report lists the findings of the conformance tests first, and then the algorithms whose
+    // names other plugins also use.
     let bench = BenchWithProgress::new(processes);
     let report = examine(&bench, &args.plugin.display().to_string(), &topologies, &wanted);
     bench.bar.finish_and_clear();
@@ -96,7 +97,7 @@ fn name_clashes(report: &Report) -> Vec<Finding> {
     taken.collect()
 }
 
-/// A bench that shows the current case on the terminal.
+/// A test bench that shows the current case on the terminal.
 struct BenchWithProgress {
     processes: Processes,
     bar: ProgressBar,
@@ -150,7 +151,8 @@ impl Bench for BenchWithProgress {
     }
 }
 
-/// Answers one question of [`check`] in a child process, because the plugin may crash the process.
+/// Answers one question of [`check`]. This function runs in a child process, because the plugin may
+/// crash the process.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     let question: Question =
         serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
@@ -169,13 +171,14 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     };
     isolation::begin_with_files(args.memory, !args.no_sandbox, &access)
         .map_err(|e| Failure::Output(e.to_string()))?;
-    // A worker of `run` has an open socket while plugins run. This open file takes the place of the
-    // socket. A plugin that closes descriptors which it did not open closes this file, too.
+    // A worker of `run` has an open socket while plugins run. Here, this open file stands in for
+    // the socket: a plugin that wrongly closes descriptors which it did not open also closes this
+    // file, and the check below notices it.
     let held = ManuallyDrop::new(OwnedFd::from(
         File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?,
     ));
-    // Two plans that are made at the same time may use twice the memory, so the parent is asked to
-    // raise the memory limit first.
+    // Some questions make two plans at the same time, which may use twice the memory. Before that,
+    // this function asks the parent process to raise the memory limit.
     let two = || {
         let text = serde_json::to_vec(&Answer::AtOnce).map_err(io::Error::from);
         if text.and_then(|text| std::fs::write(&args.answer, text)).is_ok() {

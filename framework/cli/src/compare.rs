@@ -24,8 +24,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Converts the error of a comparison. If no row has the baseline, the message suggests similar
-/// names.
+/// Converts the error of a comparison to a message. If no row has the baseline algorithm, the
+/// message suggests similar names.
 fn refused(error: CompareError) -> Failure {
     let message = error.to_string();
     match error {

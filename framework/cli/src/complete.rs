@@ -1,8 +1,8 @@
-//! Completions for shells: commands and flags from the definition of the command line, and specs
-//! from the available topologies, algorithms, workloads and machines. Algorithms of the user's own
-//! plugins are included.
+//! Tab completion in shells. The definition of the command line gives the commands and flags. The
+//! available topologies, algorithms, workloads and machines give the specs; these include the
+//! algorithms of the user's own plugins.
 //!
-//! The script makes the shell call the program at each Tab.
+//! The completion script makes the shell call this program at each Tab.
 
 use crate::args::{Cli, CompletionsArgs, PluginArgs};
 use crate::failure::Failure;
@@ -16,15 +16,16 @@ use swapmeet_core::delivery::collective::ALL_TO_ALL;
 use swapmeet_core::network::topology::families;
 use swapmeet_workloads::generators;
 
-/// The variable in which the script names its shell when it requests completions.
+/// The environment variable in which the completion script gives the name of the shell when it
+/// requests completions.
 const VARIABLE: &str = "COMPLETE";
 
-/// Answers a request for completions and exits; otherwise does nothing.
+/// If the shell requests completions, prints them and exits. Otherwise, does nothing.
 pub(crate) fn answer() {
     CompleteEnv::with_factory(with_values).var(VARIABLE).complete();
 }
 
-/// Prints the script for a shell.
+/// Prints the completion script for a shell.
 pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let (name, mut script) = (args.shell.to_string(), Vec::new());
     let shells = Shells::builtins();

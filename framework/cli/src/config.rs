@@ -18,7 +18,7 @@ pub(crate) fn read() -> Result<Config, Failure> {
     Ok(of(Path::new(NAME), Owner::Folder)?.over(user))
 }
 
-/// Returns `$XDG_CONFIG_HOME/swapmeet`, by default under `~/.config`.
+/// Returns `$XDG_CONFIG_HOME/swapmeet`, or `~/.config/swapmeet` if the variable is not set.
 fn user_folder() -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -43,8 +43,8 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     }
 }
 
-/// Describes a machine in the given format. The values that the model or the planning reads come
-/// first, each with its source. Inherited values that are not read follow.
+/// Describes a machine in the given format. The list starts with the values that the cost model or
+/// the planning reads, each with its source. Inherited values that are not read follow.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
@@ -95,8 +95,8 @@ fn pretty(value: &Value) -> Result<String, Failure> {
 }
 
 fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
-    // Collect two kinds of values: those found by search or by formula, and those published in the
-    // paper.
+    // Collect two kinds of properties: those that this program computes by search or by formula,
+    // and those that the paper of the network states.
     let survey = Survey::of(topology);
     let spec = topology.spec();
     let Published { theorem_1, table_1, ratio } =
@@ -107,8 +107,8 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
-    // A row contains the name of the property, its value, how the value was found, and the
-    // published value.
+    // A row contains the name of the property, its computed value, how this value was computed, and
+    // the value in the paper.
     let row = |name: &str, value: Option<String>, how: String, paper: String| {
         [name.to_owned(), value.unwrap_or_else(|| "not known".to_owned()), how, paper]
     };
@@ -157,7 +157,8 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             ratio.map_or(String::new(), |ratio| format!("{ratio:.2} (Table I)")),
         ),
     ];
-    // With several ranks per node, the rows so far describe the network of nodes, not the ranks.
+    // If there are several ranks per node, the rows so far describe the network of nodes, not the
+    // network of ranks.
     if topology.node_network().is_some() {
         rows.insert(
             0,

@@ -1,4 +1,4 @@
-//! `swapmeet export`: a verified schedule for other programs.
+//! `swapmeet export`: writes a verified schedule in a format of another program.
 
 use crate::args::{ExportArgs, PluginArgs};
 use crate::failure::Failure;
@@ -15,7 +15,7 @@ use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
 
-/// Writes the schedule of one algorithm on one topology after it has been verified.
+/// Writes the schedule of one algorithm on one topology if the schedule is valid.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let cases = trace::cases(&args.schedule, args.timeout, &args.plugins)?;
     let [case] = cases.as_slice() else {
@@ -64,8 +64,8 @@ pub(crate) fn translated(
         ExportError::Write(error) => Failure::file(place, &error),
     };
     let mut exporter = Exporter::new(format, folder);
-    // If the workload has no block sizes for this topology, return an unsupported row, as `run`
-    // does.
+    // If the workload has no block sizes for this topology, return a row with the status
+    // `unsupported`, as `run` does.
     let task = match case.workload.task(&case.topology, case.seed) {
         Ok(task) => task,
         Err(why) => {
@@ -73,8 +73,8 @@ pub(crate) fn translated(
             return Ok(Some(Box::new(refused)));
         }
     };
-    // A file starts with a header that identifies the case. The table of sizes per pair of nodes
-    // takes much memory, so it is only built for formats that use it.
+    // An exported file starts with a header that identifies the case. The table of block sizes per
+    // pair of nodes takes much memory, so it is only built for formats that use it.
     let nodes = case.topology.nodes();
     let head = Header {
         format: FORMAT.to_owned(),
@@ -113,15 +113,17 @@ pub(crate) fn translated(
     let mut lines = LineParser::new(&mut exporter);
     let (record, written) = trace::events(case, plugins, &mut lines)?;
     written.map_err(passed_on)?;
-    // Only valid schedules are finished; without this call, the exported files stay incomplete.
+    // Finish the exported files only if the schedule is valid. Files that are not finished are
+    // incomplete.
     if let Some(record) = record.as_ref().filter(|record| record.status == Status::Ok) {
         exporter.finish(&measured(case, record)).map_err(failed)?;
     }
     Ok(record)
 }
 
-/// Returns the columns of a row for measurements, with placeholders for measured values. Of the
-/// predicted values, only those that hold for every run of this schedule are kept.
+/// Returns the columns of a row for future measurements of this schedule. Measured values are
+/// placeholders, which the replay program replaces. Predicted values are kept only if they are the
+/// same in every run of the schedule, such as the number of messages.
 fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
     let row = Record {
         status: Status::Ok,
@@ -151,7 +153,7 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
 /// The destination of an export.
 enum Place {
     Printed(&'static str),
-    /// The path of the file, and its name in the staging folder.
+    /// The path of the exported file, and the name of the file in the staging folder.
     File(PathBuf, &'static str),
     Folder(PathBuf),
 }
@@ -171,8 +173,8 @@ impl Place {
         }
         output::may_write(out, args.over, run::input_files_of_case(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
-        // Files of an earlier export could be mistaken for files of this export, so the folder must
-        // be empty unless `--force` is given.
+        // The folder must be empty unless `--force` is given. Otherwise, files of an earlier export
+        // could be mistaken for files of this export.
         if matches!(shape, OutputKind::Folder) && !args.over.force && is_full() {
             let out = out.display();
             return Err(Failure::Usage(format!(
@@ -185,7 +187,7 @@ impl Place {
         })
     }
 
-    /// Creates an empty temporary folder on the same disk.
+    /// Creates an empty temporary folder on the same disk as the destination.
     fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
             Self::Printed(_) => std::env::temp_dir(),

@@ -8,23 +8,23 @@ use std::process::ExitCode;
 use swapmeet_core::text::shortened;
 use swapmeet_runner::input::InputError;
 
-/// A case was invalid, crashed, timed out or failed.
+/// The exit status if a case was invalid, crashed, timed out or failed.
 pub(crate) const SOME_FAILED: u8 = 1;
-/// Bad usage or bad input.
+/// The exit status after wrong usage or wrong input.
 pub(crate) const BAD_INPUT: u8 = 2;
-/// Stopped by Ctrl-C. All finished rows are in the file.
+/// The exit status after Ctrl-C. The output file contains all finished rows.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// A reason for ending the program early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The input contains an error at a known place.
+    /// An error at a known position of the input.
     Input(Box<InputError>),
     /// Another error that the user can correct, such as a missing file or an unreadable folder.
     Usage(String),
     /// Output could not be written.
     Output(String),
-    /// The reader of standard output has closed it. No message is printed.
+    /// The process that reads standard output has closed it. No message is printed.
     ClosedPipe,
 }
 
@@ -35,7 +35,8 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
-    /// Returns the error of writing to standard output. A closed pipe is not reported.
+    /// Converts an error of writing to standard output. The error of a closed pipe is not reported
+    /// to the user.
     pub(crate) fn printing(error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::ClosedPipe;
@@ -43,13 +44,13 @@ impl Failure {
         Self::writing("standard output", error)
     }
 
-    /// Returns the error of writing other output.
+    /// Converts an error of writing `what`, which is not standard output.
     pub(crate) fn writing(what: &str, error: &io::Error) -> Self {
         Self::Output(format!("{what}: {error}"))
     }
 
-    /// Returns the error of opening or writing a file. If no file can be created at this path, the
-    /// user can correct it; a failing disk is an output error.
+    /// Converts an error of opening or writing a file. If no file can be created at this path, the
+    /// error is a usage error, because the user can correct it. A failing disk is an output error.
     pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
         use io::ErrorKind::{
             AlreadyExists, IsADirectory, NotADirectory, NotFound, PermissionDenied,

@@ -1,4 +1,5 @@
-//! `swapmeet fit`: a machine from measurements, as a table of an experiment file.
+//! `swapmeet fit`: fits the parameters of a machine to measurements, and writes the machine as a
+//! table of an experiment file.
 
 use crate::args::FitArgs;
 use crate::failure::Failure;
@@ -15,7 +16,7 @@ use swapmeet_workloads::file::read_bounded;
 
 /// Writes the fitted machine, and prints the residuals of the fit.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
-    /// Maximum bytes of one file.
+    /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
     // The machine's name becomes a TOML key.
     if args.name.is_empty()
@@ -43,10 +44,10 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
         }
     }
     samples.extend(of_rows(&rows, args.machine.as_deref())?);
-    // The fitted machine, as an excerpt of a configuration file.
+    // Fit the machine, and write it as a table of an experiment file.
     let fit = fitted(&samples).map_err(Failure::Usage)?;
     let text = table(&args.name, &samples, &fit);
-    // One line for each sample, so outliers can be found.
+    // Write one line for each sample, so that the user can find outliers.
     if let Some(path) = &args.residuals {
         output::file(path, |out| {
             let text = residual_table(&samples, &fit).map_err(io::Error::other)?;
@@ -81,9 +82,9 @@ fn residual_table(samples: &[Sample], fit: &Fit) -> Result<String, csv::Error> {
     csv_table([header.map(str::to_owned)].into_iter().chain(rows))
 }
 
-/// Returns one sample for each measured row: the measured time, and the number of steps and the
-/// critical bytes of the schedule. If the row does not have these two values, they are taken from
-/// the predicted row of the same case.
+/// Returns one sample for each measured row. A sample contains the measured time, and the number of
+/// steps and the critical bytes of the schedule. If the measured row does not contain these two
+/// values, they are taken from the predicted row of the same case.
 fn of_rows(rows: &[Record], machine: Option<&str>) -> Result<Vec<Sample>, Failure> {
     fn case(row: &Record) -> [&str; 4] {
         [&row.topology, &row.collective, &row.workload, &row.algorithm]

@@ -16,9 +16,9 @@ use swapmeet_workloads::file::{read_bounded, read_regular};
 
 /// Writes one row for each measured time in the files.
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
-    /// Maximum bytes of one file.
+    /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
-    // The name becomes part of a spec in the column `machine`. In a spec, these characters separate
+    // The machine name becomes a part of the column `machine`. There, these characters separate
     // parameters.
     check_text("--name", &args.name)?;
     args.algorithm.iter().try_for_each(|name| check_text("--algorithm", name))?;
@@ -29,7 +29,7 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         )));
     }
     output::may_write(&args.out, args.over, &args.files)?;
-    // Measurement files contain the number of ranks but not the topology, so the user states the
+    // Measurement files state the number of ranks but not the topology, so the user gives the
     // topology.
     let given = args.topology.as_deref().map(|spec| {
         let known = topology::parse(spec).map_err(|e| Failure::Usage(format!("--topology: {e}")));
@@ -37,7 +37,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     });
     let given = given.transpose()?;
     let mut rows = Vec::new();
-    // Measurements of the same case, in one file or in several, are numbered as repetitions.
+    // Several measurements of the same case, in one file or in several files, are numbered as
+    // repetitions.
     let mut repetitions: HashMap<(String, String, String), u32> = HashMap::new();
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
@@ -89,8 +90,8 @@ fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the topology of a row and its number of nodes. If the user gives no topology and only
-/// the number of ranks is known, the topology is a fully connected network.
+/// Returns the topology of a row and its number of nodes. If the user gives no topology and the
+/// file only states the number of ranks, the topology is a fully connected network.
 fn place(
     args: &ImportArgs,
     given: Option<&(String, u64)>,

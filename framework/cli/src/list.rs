@@ -149,8 +149,8 @@ fn make(kind: Kind, registry: &Registry) -> List {
             header: &["name", "spec", "what it is"],
             rows: families().iter().map(|f| texts(&[f.name, f.syntax, f.help])).collect(),
         },
-        // Generators of all-to-all are listed under their own names, and other collectives under
-        // the name of the collective.
+        // An all-to-all generator is listed under its own name. Other workloads are listed under
+        // the name of their collective.
         Kind::Workloads => List {
             title: "workloads",
             header: &["name", "spec", "what it is"],
@@ -165,7 +165,7 @@ fn make(kind: Kind, registry: &Registry) -> List {
                 }))
                 .collect(),
         },
-        // One row for each parameter of each preset, with the source of the value.
+        // The list has one row for each parameter of each preset, with the source of the value.
         Kind::Machines => List {
             title: "machines",
             header: &["name", "parameter", "value", "meaning", "source"],
@@ -227,7 +227,7 @@ fn collectives(algorithm: &Algorithm) -> String {
 
 fn params(algorithm: &Algorithm) -> String {
     let one = |p: &Param| match p.default.as_str() {
-        // The default depends on the problem; the help text explains it.
+        // The default value depends on the problem; the help text describes it.
         "" => format!("{}=.. ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };
@@ -264,7 +264,7 @@ fn as_json(lists: &[List], registry: &Registry) -> Result<String, serde_json::Er
     serde_json::to_string_pretty(&value)
 }
 
-/// Returns all properties of an algorithm.
+/// Returns all properties of an algorithm as JSON.
 fn in_full(a: &Algorithm) -> Value {
     let params: Vec<Value> = a
         .params

@@ -1,4 +1,4 @@
-//! The swapmeet program: runs a command and returns its result as an exit status.
+//! The program `swapmeet`: runs a command and converts its result to an exit status.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
@@ -41,7 +41,8 @@ use args::{Cli, Command, DescribePluginsArgs, WorkerArgs};
 use failure::{BAD_INPUT, Failure};
 
 fn main() -> ExitCode {
-    // Ignore the signal for exceeding the file size limit. The write then returns an error.
+    // Ignore the signal that the system sends when a file exceeds its size limit. The write then
+    // returns an error instead.
     drop(signal_hook::flag::register(SIGXFSZ, Arc::default()));
     swapmeet_runner::plugin::linked::offer(bundled::PLUGINS);
     complete::answer();
@@ -49,8 +50,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return without_command(&error),
     };
-    // Each subcommand has its own module. Hidden subcommands are run as child processes by the
-    // other subcommands.
+    // Each subcommand has its own module. Hidden subcommands run only in child processes, which
+    // other subcommands start.
     let outcome = match &cli.command {
         Command::Run(args) if args.tui => tui::watch(args),
         Command::Run(args) => match args.real_ranks.on {
@@ -87,7 +88,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the help, the version, or the error in the flags.
+/// Prints the requested help or version, or the error in the flags.
 fn without_command(error: &clap::Error) -> ExitCode {
     match error.print().and_then(|()| io::stdout().flush()) {
         Ok(()) => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_INPUT)),
@@ -95,7 +96,7 @@ fn without_command(error: &clap::Error) -> ExitCode {
     }
 }
 
-/// Serves jobs of the parent process.
+/// Runs as a worker process, which executes jobs of the parent process.
 fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
     swapmeet_runner::worker::serve(
         args.memory_limit,

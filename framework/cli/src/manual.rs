@@ -1,5 +1,5 @@
-//! `swapmeet man`: manual pages, generated from the definition of the command line, so that they
-//! cannot differ from it.
+//! `swapmeet man`: manual pages. They are generated from the definition of the command line, so
+//! that they always agree with it.
 
 use crate::args::{Cli, ManArgs};
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
         }
         Some(folder) => {
             std::fs::create_dir_all(folder).map_err(|e| Failure::file(folder, &e))?;
-            // Write to a staging folder first, so that no incomplete page is left.
+            // Write to a staging folder first, so that a failure leaves no incomplete page.
             let pages = StagingFolder::new(folder).map_err(|e| Failure::file(folder, &e))?;
             clap_mangen::generate_to(program, pages.path())
                 .map_err(|e| Failure::file(folder, &e))?;
@@ -38,7 +38,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the definition without internal commands.
+/// Returns the definition of the command line without hidden commands.
 fn visible() -> Command {
     let all = Cli::command().disable_help_subcommand(true);
     let commands: Vec<Command> =

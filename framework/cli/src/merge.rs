@@ -1,4 +1,4 @@
-//! `swapmeet merge`: joins the rows of shards.
+//! `swapmeet merge`: combines the row files of shards into one file.
 
 use crate::args::MergeArgs;
 use crate::failure::{Failure, SOME_FAILED};
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use swapmeet_results::{CsvSink, Shards, Sink};
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
-    // Check inputs and output before anything is written.
+    // Check the input files and the destination before anything is written.
     output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
     let shards = Shards::read(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let cases =

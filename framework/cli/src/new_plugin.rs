@@ -1,4 +1,4 @@
-//! `swapmeet new-plugin` and `swapmeet header`: the starting point for a plugin author.
+//! `swapmeet new-plugin` and `swapmeet header`: create the first files of a new plugin.
 
 use crate::args::{Lang, NewPluginArgs};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, write};
 
-/// Creates the folder and prints the next steps.
+/// Creates the folder of a new plugin, and prints the next steps for its author.
 pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
     let name = Name::parse(&args.name).map_err(|e| Failure::Usage(e.to_string()))?;
     let language = match args.lang {

@@ -1,5 +1,5 @@
-//! `swapmeet optimum`: the least time in which a network can move the bytes of a workload, the
-//! bottleneck, and how close the algorithms come to this time.
+//! `swapmeet optimum`: computes the minimum time in which a network can move the bytes of a
+//! workload, and names the bottleneck. It also compares the times of algorithms with this minimum.
 
 use crate::args::{OptimumArgs, OptimumFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -33,7 +33,7 @@ use swapmeet_workloads::file::{MAX_BYTES, read_bounded};
 
 mod answer;
 
-/// Prints the optimum, or verifies a certificate.
+/// Computes and prints the optimum, or verifies a certificate.
 pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     if let Some(file) = &args.check {
         return verify(file, args.format);
@@ -73,7 +73,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns one case for each algorithm that supports the collective and needs no file.
+/// Returns one case for each algorithm that supports the collective and needs no input file.
 fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> {
     /// The time limit of a case, in seconds.
     const LONGEST: f64 = 60.0;
@@ -105,10 +105,10 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
 /// The problem to solve: a task on a machine.
 struct Setting {
     task: Task,
-    /// Bytes per unit of load.
+    /// The number of bytes per unit of load.
     unit_bytes: f64,
     machine: Machine,
-    /// The description of the problem in messages.
+    /// The name of the problem in messages to the user.
     name: String,
 }
 
@@ -146,8 +146,8 @@ impl Setting {
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
-    /// Returns the lower bound of the optimum plus the start-ups and latencies that no schedule
-    /// avoids, in µs.
+    /// Returns the lower bound of the optimum plus the start-ups and latencies that every schedule
+    /// has, in µs.
     fn with_startups(&self, optimum: &Optimum) -> f64 {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);
         let link_byte_us = self.machine.network_rates().map_or(0.0, |rates| rates.link_byte_us);
@@ -160,7 +160,7 @@ impl Setting {
 /// Runs the cases and returns the rows that have a time, sorted by time in ascending order; `None`
 /// after an interrupt.
 fn rows(args: &OptimumArgs, cases: &[Case]) -> Result<Option<Vec<Record>>, Failure> {
-    /// The maximum delay until an interrupt is noticed.
+    /// The maximum time until the program notices an interrupt.
     const SLICE: Duration = Duration::from_millis(100);
     if cases.is_empty() {
         return Ok(Some(Vec::new()));
@@ -185,8 +185,8 @@ fn rows(args: &OptimumArgs, cases: &[Case]) -> Result<Option<Vec<Record>>, Failu
     Ok(Some(rows))
 }
 
-/// Verifies the certificate in a file. The network and the demand in the certificate must also be
-/// those of the specs that the certificate names.
+/// Verifies the certificate in a file. The certificate names the specs of a topology, a workload
+/// and a machine. Its network and its demand must be those that result from these specs.
 fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
     let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
     let text = read_bounded(file, MAX_BYTES, "a certificate").map_err(wrong)?;
@@ -235,7 +235,7 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
     Ok(if result.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) })
 }
 
-/// Returns the network, the demand and the time unit of the specs that a certificate names.
+/// Builds the network, the demand and the time unit from the specs that a certificate names.
 fn named(
     origin: &Origin,
 ) -> Result<(swapmeet_optimum::network::Network, swapmeet_optimum::demand::Demand, f64), Failure> {

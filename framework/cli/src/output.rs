@@ -1,5 +1,5 @@
-//! Output of the program: standard output, which only contains data, and files, which are written
-//! completely or not at all.
+//! Output of the program. Standard output contains only data. Files are written completely or not
+//! at all.
 
 use crate::args::Overwrite;
 use crate::failure::Failure;
@@ -29,13 +29,14 @@ pub(crate) fn file(
     atomic_file::write(path, write).map_err(|e| not_written(path, e))
 }
 
-/// Creates an empty temporary file that can replace the file at `path`. Returns the temporary file
-/// and the path that it will replace.
+/// Creates an empty temporary file that can later replace the file at `path`. Returns the temporary
+/// file and the path of the file that it will replace, which differs from `path` if `path` is a
+/// symbolic link.
 pub(crate) fn temporary_for(path: &Path) -> Result<(NamedTempFile, PathBuf), Failure> {
     atomic_file::draft_for(path).map_err(|e| not_written(path, e))
 }
 
-/// Locks a file until it is closed. Errors if another run is writing to the file.
+/// Locks a file until it is closed. Errors if another run of this program has locked the file.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     atomic_file::lock(file).map_err(|e| not_written(path, e))
 }
@@ -50,8 +51,8 @@ fn not_written(path: &Path, error: AtomicWriteError) -> Failure {
     }
 }
 
-/// Errors if `place` is one of the input files `read`, or if it exists and the user has not allowed
-/// overwriting. Call this before the work begins.
+/// Errors if `place` is one of the input files `read`, or if `place` exists and the user has not
+/// allowed overwriting. Call this function before the work begins.
 pub(crate) fn may_write<P: AsRef<Path>>(
     place: &Path,
     over: Overwrite,
@@ -67,8 +68,8 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     }
 }
 
-/// Returns the error for an existing file that may not be overwritten. `or` is the part of the
-/// message that names an alternative.
+/// Returns the error for an existing file that may not be overwritten. `or` is the text in the
+/// message that names an alternative to overwriting.
 pub(crate) fn exists_error(place: &Path, bytes: u64, or: &str) -> Failure {
     let place = place.display();
     Failure::Usage(format!(
@@ -85,7 +86,8 @@ pub(crate) fn refuse_inputs<P: AsRef<Path>>(
         std::fs::metadata(path).ok().filter(Metadata::is_file).map(|m| (m.dev(), m.ino()))
     };
     let Some(own) = identity(out) else { return Ok(()) };
-    // The program's own file contains the bundled algorithms, so it counts as an input file, too.
+    // The file of the running program contains the bundled algorithms, so it also counts as an
+    // input file.
     let is_program = std::env::current_exe().is_ok_and(|program| identity(&program) == Some(own));
     match is_program || read.into_iter().any(|path| identity(path.as_ref()) == Some(own)) {
         true => Err(Failure::Usage(format!(

@@ -22,7 +22,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     }
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
-    // Each kind of figure checks that the rows contain the values that it draws.
+    // Each kind of figure checks that the rows contain the values that the figure draws.
     let files = rows(&args.rows)?;
     let drawn: Box<dyn Drawable> = match args.kind {
         FigureKind::Curves => Box::new(Figure::of(&files, &curves(args)).map_err(|e| refused(&e))?),
@@ -37,7 +37,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         FigureKind::Steps => stacked(args, &files, StackKind::Steps)?,
         FigureKind::Traffic => stacked(args, &files, StackKind::Traffic)?,
     };
-    // All file formats are produced from the same figure.
+    // Convert the figure to the requested file format.
     let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
     let picture = || drawn.picture(&paper);
     let bytes = match format {
@@ -52,7 +52,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         }
         FigureFormat::Csv => table()?,
     };
-    // Nothing is written unless the whole figure could be drawn.
+    // Write the file only if the whole figure could be drawn.
     output::file(&args.out, |out| out.write_all(&bytes))?;
     if let Some(data) = data {
         let table = table()?;
@@ -76,7 +76,7 @@ fn stacked(
     ))
 }
 
-/// Returns the options of a figure with curves.
+/// Returns the options of a figure that consists of curves.
 fn curves(args: &PlotArgs) -> FigureOptions<'_> {
     FigureOptions {
         x: match args.x.unwrap_or(XAxis::Block) {
@@ -107,7 +107,7 @@ fn curves(args: &PlotArgs) -> FigureOptions<'_> {
     }
 }
 
-/// Errors if a flag is given that only applies to curves.
+/// Errors if the user gives a flag that only applies to curves.
 fn only_for_curves(args: &PlotArgs) -> Result<(), Failure> {
     let given = [
         ("--x", args.x.is_some()),
@@ -126,7 +126,8 @@ fn refused(error: &FigureError) -> Failure {
     Failure::Usage(error.to_string())
 }
 
-/// Returns the requested format, or that of the file name extension.
+/// Returns the file format that the user requests, or the format that belongs to the file name
+/// extension.
 fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
     let named = match args.out.extension().and_then(|e| e.to_str()) {
         Some("svg") => Some(FigureFormat::Svg),
@@ -142,7 +143,7 @@ fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
     })
 }
 
-/// Returns the selected rows of the files.
+/// Reads files and returns the rows that the user selects.
 pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
     let mut files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     type Text = fn(&Record) -> &str;

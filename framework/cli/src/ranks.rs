@@ -1,5 +1,5 @@
-//! `swapmeet run --on mpirun|slurm`: executes schedules in the format of `export --format mpi` on
-//! real ranks, and writes the measured times as rows.
+//! `swapmeet run --on mpirun|slurm`: executes schedules on real MPI ranks, and writes the measured
+//! times as rows. The schedules have the format of `export --format mpi`.
 
 use crate::args::{CaseArgs, On, Overwrite, RowFormat, RunArgs};
 use crate::export::translated;
@@ -31,8 +31,8 @@ mod failure;
 /// The cases of an experiment, and the settings for measuring them.
 struct Plan {
     cases: Vec<Case>,
-    /// The command line that starts the ranks, without the program to run. `{ranks}` is replaced by
-    /// the number of ranks.
+    /// The command line of the launcher that starts the ranks. It does not include the program that
+    /// runs on the ranks. `{ranks}` is replaced by the number of ranks.
     launch: Vec<String>,
     name: String,
     warmup: u32,
@@ -40,7 +40,7 @@ struct Plan {
     format: &'static Format,
 }
 
-/// Runs an experiment on real ranks, or writes a job that does so.
+/// Runs an experiment on real ranks, or writes a Slurm job that does so.
 pub(crate) fn run(
     RunArgs { cases: args, real_ranks: ranks, format: row_format, .. }: &RunArgs,
     on: On,
@@ -48,12 +48,13 @@ pub(crate) fn run(
     refuse_appearance(&args.appearance)?;
     // Read the experiment, and reject flags that do not apply to measurements.
     let mut experiment = experiment(args)?;
-    // The program on the ranks repeats one schedule. So each case is prepared once, with the same
-    // seed for all repetitions.
+    // The program on the ranks repeats a schedule by itself. So each case is prepared once, and all
+    // repetitions have the same seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins)?;
     let mut cases = shard_cases(&all, args.shard)?;
-    // Cases that differ only in the machine have the same schedule, which is measured once.
+    // Cases that differ only in the machine have the same schedule, so measure this schedule only
+    // once.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))
@@ -62,7 +63,8 @@ pub(crate) fn run(
         return Err(Failure::Usage("--resume: measurements cannot be continued".to_owned()));
     }
     protect_inputs(args, &all)?;
-    // The name becomes a part of the column `machine`, where these characters separate parameters.
+    // The machine name becomes a part of the column `machine`. There, these characters separate
+    // parameters.
     let name = match &ranks.name {
         Some(name) => name.clone(),
         None => rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -101,7 +103,7 @@ pub(crate) fn run(
     }
 }
 
-/// Runs all cases with the launcher, on this machine or wherever the launcher starts ranks.
+/// Runs all cases with the launcher. The launcher decides on which machines the ranks run.
 fn run_with_launcher(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -121,7 +123,7 @@ fn run_with_launcher(
     for (number, case) in plan.cases.iter().enumerate() {
         let place = folder.path().join(number.to_string());
         std::fs::create_dir(&place).map_err(|e| Failure::file(&place, &e))?;
-        // The schedule is simulated and verified first; only a verified one is run on real ranks.
+        // The schedule is first simulated and verified. It runs on real ranks only if it is valid.
         let Some(record) = export_case(args, plan, case, &place)? else {
             finished = false;
             break;
@@ -151,7 +153,7 @@ fn run_with_launcher(
         }
         drop(std::fs::remove_dir_all(&place));
     }
-    // Table, summary and exit status are those of simulated runs.
+    // The table, the summary and the exit status are the same as for simulated runs.
     rows.finish()?;
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
@@ -169,7 +171,8 @@ fn run_with_launcher(
 }
 
 /// Writes the schedule of a case to a folder and returns the row of the case. If there is no
-/// schedule, the row is that of a failed measurement. Returns `None` after an interrupt.
+/// schedule, the status of the row is that of a failed measurement. Returns `None` after an
+/// interrupt.
 fn export_case(
     args: &CaseArgs,
     plan: &Plan,
@@ -187,7 +190,7 @@ fn export_case(
     }
 }
 
-/// Returns a measured row without times.
+/// Returns the row of a measurement that has no times.
 fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
     Record {
         status,
@@ -199,7 +202,7 @@ fn row(plan: &Plan, case: &Case, status: Status, reason: String) -> Record {
     }
 }
 
-/// Compiles the program that executes schedules on real ranks.
+/// Compiles the C program that executes schedules on real ranks.
 fn compile_program(folder: &Path) -> Result<PathBuf, Failure> {
     let (source, program) = (folder.join("replay.c"), folder.join("replay"));
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
@@ -229,8 +232,8 @@ fn measure_case(
     folder: &Path,
     interrupted: &AtomicBool,
 ) -> Result<Option<Vec<Record>>, Failure> {
-    // The launcher starts the program, which writes measured rows to a file. Error messages go to a
-    // file, too, because a pipe could fill up and block the launcher.
+    // The launcher starts the program, which writes measured rows to a file. Error output is also
+    // redirected to a file, because a full pipe would block the launcher.
     let (rows, errors) = (folder.join("rows.csv"), folder.join("errors.txt"));
     let failed = |e: io::Error| Failure::file(&errors, &e);
     let words = launch_words(plan, case);
@@ -256,8 +259,8 @@ fn measure_case(
         let reason = said.map_or_else(|| why.to_owned(), |said| format!("{why}: {said}"));
         Ok(Some(vec![row(plan, case, status, reason)]))
     };
-    // Exit status 1 and a message of the program mean that the schedule is invalid on real ranks:
-    // for instance, blocks are missing or have wrong bytes. All other failures come from the
+    // If the exit status is 1 and the program printed a message, the schedule is invalid on real
+    // ranks: for instance, blocks are missing or have wrong bytes. All other failures come from the
     // launcher or the machine.
     match wait_for(child, case.options.timeout, interrupted).map_err(failed)? {
         LaunchEnd::Itself(status) if status.success() => {
@@ -312,7 +315,8 @@ fn wait_for(
     limit: Option<Duration>,
     interrupted: &AtomicBool,
 ) -> io::Result<LaunchEnd> {
-    /// The interval between checks, and the time for a clean exit.
+    /// The interval between two checks whether the launcher has ended. `CLEARING` is the time that
+    /// the launcher gets for a clean exit.
     const SLICE: Duration = Duration::from_millis(5);
     const CLEARING: Duration = Duration::from_secs(2);
     let begun = Instant::now();
@@ -343,9 +347,9 @@ fn wait_for(
     Ok(ended)
 }
 
-/// Writes a Slurm job. The schedules are written to a folder next to it.
+/// Writes a Slurm job script. The schedules are written to a folder next to the script.
 fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Failure> {
-    // The folder belongs to the script. Both are replaced together.
+    // The folder belongs to the script, so both of them are replaced at the same time.
     let folder = PathBuf::from(format!("{}.schedules", script.display()));
     let over = Overwrite { force: args.force };
     output::may_write(script, over, args.experiment.iter())?;
@@ -359,14 +363,14 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
         std::fs::remove_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
     }
     std::fs::create_dir_all(&folder).map_err(|e| Failure::file(&folder, &e))?;
-    // The job compiles the program itself, because the machine of the job may have another MPI
-    // library.
+    // The job compiles the C program, because the machine on which the job runs may have another
+    // MPI library.
     let source = folder.join("replay.c");
     std::fs::write(&source, mpi::PROGRAM).map_err(|e| Failure::file(&source, &e))?;
     let mut runs = String::new();
     let (mut most, mut count) = (0, 0_u64);
-    // Each case gets a numbered folder with its schedule. Cases without a schedule are reported and
-    // left out.
+    // The schedule of each case is written to a numbered folder. Cases without a schedule are
+    // reported and left out.
     for case in &plan.cases {
         let place = folder.join((count + 1).to_string());
         std::fs::create_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
@@ -387,7 +391,8 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
         drop(std::fs::remove_file(place.join("replay.c")));
         count += 1;
         most = most.max(case.topology.nodes());
-        // The line that runs this case, with a comment that names it.
+        // Append the line of the job script that runs this case, after a comment line that names
+        // the case.
         let words: Vec<String> = launch_words(plan, case)
             .into_iter()
             .chain(flags(plan))
@@ -403,7 +408,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
             flags.join(" ")
         );
     }
-    // The job changes to the folder, so relative paths would not work.
+    // The job script changes to the folder of the schedules, so the output path must be absolute.
     let out = args
         .out
         .as_deref()

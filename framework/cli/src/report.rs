@@ -1,4 +1,4 @@
-//! `swapmeet report`: writes a page about result files.
+//! `swapmeet report`: writes a page that summarises result files.
 
 use crate::args::ReportArgs;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a page about rows. The default title lists the names of the experiments.
+/// Returns a page that summarises rows. The default title lists the names of the experiments.
 pub(crate) fn page_of(
     files: &[(String, Vec<Record>)],
     title: Option<&str>,
@@ -38,7 +38,7 @@ pub(crate) fn page_of(
     page(files, &wanted)
 }
 
-/// Returns the names of the experiments, each once.
+/// Returns the names of the experiments without duplicates.
 fn experiments(files: &[(String, Vec<Record>)]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for row in files.iter().flat_map(|(_, rows)| rows) {

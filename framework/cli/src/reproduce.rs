@@ -1,4 +1,4 @@
-//! `swapmeet reproduce`: runs the experiments of papers again.
+//! `swapmeet reproduce`: repeats the experiments of papers.
 
 use crate::args::{ReproduceArgs, ReproducePaperArgs};
 use crate::failure::{Failure, INTERRUPTED};
@@ -17,14 +17,14 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::isolation::{self, Limits};
 
-/// Runs the experiments of one paper or of all.
+/// Repeats the experiments of one paper or of all papers.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
     let wanted: Vec<&Paper> = match &args.paper {
         None => papers().iter().collect(),
         Some(name) => vec![find(name)?],
     };
-    // The child processes search for plugins again. Searching here first reports errors of the
-    // search only once.
+    // Search for plugins here although each child process searches again, so that the errors of
+    // this search are reported only once.
     let registry = run::registry(&args.plugins)?;
     let files: Vec<PathBuf> = registry.plugins().iter().map(|plugin| plugin.path.clone()).collect();
     // The summary of all papers is only written if all papers are run.
@@ -60,11 +60,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, Failure> {
 struct Tables {
     csv: String,
     markdown: String,
-    /// The section about the paper on the summary page of all papers.
+    /// The section of this paper on the summary page of all papers.
     section: String,
 }
 
-/// A message of a child process.
+/// A message from the child process to the parent process.
 #[derive(Serialize, Deserialize)]
 enum Message {
     /// The child process has begun to make a schedule. The text names the algorithm and the
@@ -76,8 +76,9 @@ enum Message {
     Failed(String),
 }
 
-/// Runs the experiments of a paper in a child process, because they execute plugins. The inner
-/// error means that the child process or a schedule failed.
+/// Runs the experiments of a paper in a child process, because the experiments execute plugins,
+/// which may crash. The outer error ends the whole command. The inner error means that the child
+/// process or a schedule failed.
 fn run_in_child(
     paper: &Paper,
     args: &ReproduceArgs,
@@ -95,8 +96,8 @@ fn run_in_child(
         command.arg("--plugin-dir").arg(dir);
     }
     let longest = Duration::from_secs_f64(args.timeout);
-    // The child process gets the same grace period as a worker. Within this period it can report
-    // the timeout and the current step itself.
+    // After the time limit, the child process gets the same grace period as a worker. Within this
+    // period it can report the timeout and the current step itself.
     let grace = longest / 4 + Duration::from_secs(2);
     let limits = Limits { max_silence: longest, grace, memory_limit: Some(memory), stop };
     let mut under_way = String::new();
@@ -133,8 +134,8 @@ pub(crate) fn paper(args: &ReproducePaperArgs) -> Result<ExitCode, Failure> {
     let answers =
         isolation::begin(args.memory_limit, !args.plugins.no_sandbox, &files).map_err(failed)?;
     let report_start = |case: &Case| {
-        // Errors are ignored, because they mean that the parent process is gone. This process will
-        // then end soon.
+        // A failed send is ignored. It means that the parent process has ended, and this process
+        // will then end soon, too.
         drop(answers.send(&Message::Begins(format!(
             "{} on {}",
             case.algorithm,

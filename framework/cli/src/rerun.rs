@@ -17,17 +17,17 @@ use swapmeet_runner::case::{Case, RunOptions};
 use swapmeet_runner::lookup::CaseLookup;
 use swapmeet_runner::unit::units;
 
-/// The result of running a case again.
+/// The result of repeating a case.
 enum Outcome {
     Same,
-    /// The results that changed, and the changed conditions that may explain why.
+    /// The results that differ, and the differences in conditions that may explain them.
     Differs(Vec<Difference>, Vec<Difference>),
-    /// The case cannot run again, for this reason.
+    /// The reason why the case cannot be repeated.
     Refused(String),
 }
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
-    // Row numbers count from 1, without the header, as in error messages.
+    // Row numbers start at 1 and do not count the header, as in error messages.
     let rows = read_file(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
     let selected: Vec<usize> =
         if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
@@ -54,7 +54,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
             }
         }
     }
-    // Rows are compared as soon as their cases end, but printed in the order of the file.
+    // Compare each row when its case ends, but print the results in the order of the file.
     let finished = run(args, &cases, |index, again| {
         let (number, old) = (numbers[index], &rows[numbers[index] - 1]);
         let changes = old.changes(again);
@@ -71,7 +71,7 @@ pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
         writeln!(out, "row {number} ({case}): {}", describe(outcome))
             .map_err(|e| Failure::printing(&e))?;
     }
-    // If any row differs or cannot be run again, the exit status reports a failure to scripts.
+    // The exit status reports a failure if any row differs or any case cannot be repeated.
     let same = results.values().filter(|outcome| matches!(outcome, Outcome::Same)).count();
     let (count, interrupted) = (results.len(), if finished { "" } else { "interrupted: " });
     say!(
@@ -92,7 +92,7 @@ fn run(
     cases: &[Case],
     mut ended: impl FnMut(usize, &Record),
 ) -> Result<bool, Failure> {
-    /// The maximum delay until an interrupt is noticed.
+    /// The maximum time until the program notices an interrupt.
     const SLICE: Duration = Duration::from_millis(100);
     let interrupted = interrupts();
     let workers = workers(args.jobs, None, units(cases).len(), &args.plugins)?;

@@ -1,4 +1,4 @@
-//! `swapmeet run`: runs the cases of flags and files and writes rows.
+//! `swapmeet run`: runs the cases that flags and files describe, and writes their rows.
 
 use crate::args::{AppearanceArgs, CaseArgs, PluginArgs, RowFormat, RunArgs};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -45,13 +45,15 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     protect_inputs(args, &all)?;
-    // With --resume, the file already contains rows. The cases of these rows do not run again.
+    // With `--resume`, the output file already contains rows. Do not repeat the cases of these
+    // rows.
     let remarks = Remarks::default();
     let (mut rows, found) = place_for(args, *format, &cases, &all, &remarks)?;
     let kept = found.kept();
     let interrupted = interrupts();
 
-    // The tally counts all cases of the file, including those of interrupted earlier runs.
+    // The tally counts all rows in the output file, including those of earlier runs that were
+    // interrupted.
     let mut tally = Tally::default();
     found.rows.iter().flatten().for_each(|record| tally.add(record));
     let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
@@ -66,8 +68,8 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         lines: 0,
         in_order: found.in_order,
     };
-    // The rows of a file are written in the order in which cases end, and sorted at the end. After
-    // an interrupt they stay unsorted; a run with --resume sorts them.
+    // Rows are written to a file in the order in which cases end, and sorted after the last case.
+    // After an interrupt, the rows stay unsorted until a run with `--resume` sorts them.
     let finished = course.follow(
         &to_run,
         &workers(args.jobs, args.memory_limit, units(&to_run).len(), &args.plugins)?,
@@ -77,8 +79,8 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     rows.finish()?;
     progress.finish();
     let unsorted = if finished { rows.sort(&cases, in_order)? } else { None };
-    // Without --out, the rows become a table on standard output; the summary goes to standard
-    // error.
+    // Without `--out`, print the rows as a table on standard output. The summary is printed to
+    // standard error.
     if let Rows::Kept(rows) = &rows {
         let text = table::results(rows, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
@@ -107,8 +109,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     })
 }
 
-/// Opens the destination for the rows of these cases, which are all cases of an experiment or some
-/// of them.
+/// Opens the destination of the rows of `cases`. `all` are the cases of all shards.
 pub(crate) fn place_for(
     args: &CaseArgs,
     format: Option<RowFormat>,
@@ -148,44 +149,45 @@ pub(crate) fn print_remarks(remarks: &Remarks) {
         .for_each(|remark| say!("{remark}"));
 }
 
-/// Returns a flag that is set by Ctrl-C or a request to terminate. A second signal ends the program
-/// at once.
+/// Returns a flag that is set by Ctrl-C or by a request to terminate. A second signal ends the
+/// program immediately.
 pub(crate) fn interrupts() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // If no handler can be installed, the signal ends the program by default.
+        // If no handler can be installed, the signal ends the program, which is the default action.
         let _ = flag::register_conditional_shutdown(signal, INTERRUPTED.into(), Arc::clone(&flag))
             .and_then(|_| flag::register(signal, Arc::clone(&flag)));
     }
     flag
 }
 
-/// Errors if rows would overwrite the experiment file, a file that its specs name, or a plugin.
+/// Errors if the rows would overwrite an input: the experiment file, a file that a spec names, or a
+/// plugin.
 pub(crate) fn protect_inputs(args: &CaseArgs, all: &Product) -> Result<(), Failure> {
     let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
     output::refuse_inputs(out, args.experiment.clone().into_iter().chain(input_files(all)))
 }
 
-/// Returns the files that an experiment's specs name, and its plugins.
+/// Returns the input files of all cases: files that their specs name, and plugins.
 pub(crate) fn input_files(all: &Product) -> BTreeSet<PathBuf> {
     let named = all.inputs().map(|input| Path::new(input.file.as_str())).chain(all.plugins());
     named.flat_map(of_pattern).collect()
 }
 
-/// Returns the files that a case's specs name, and its plugin.
+/// Returns the input files of a case: files that its specs name, and its plugin.
 pub(crate) fn input_files_of_case(case: &Case) -> impl Iterator<Item = &Path> {
     let named = case.inputs.iter().map(|input| Path::new(input.file.as_str()));
     named.chain([case.algorithm.algorithm.file.as_path()])
 }
 
-/// Returns the files that match a name or pattern. Files that no longer exist are left out.
+/// Returns the existing files that match a file name or a pattern.
 fn of_pattern(name: &Path) -> Vec<PathBuf> {
     name.to_str()
         .and_then(|name| file::files(name).ok())
         .unwrap_or_else(|| vec![name.to_path_buf()])
 }
 
-/// Returns how the flags treat existing rows.
+/// Returns what the flags say about rows that already exist.
 pub(crate) fn before(args: &CaseArgs) -> Before {
     match (args.resume, args.retry_failed) {
         (false, _) if args.force => Before::Drop,
@@ -195,7 +197,8 @@ pub(crate) fn before(args: &CaseArgs) -> Before {
     }
 }
 
-/// Prints a note if `--threads` is given. The flag is accepted for one more release.
+/// Prints a note that `--threads` has no effect if the flag is given. One more release will accept
+/// the flag.
 pub(crate) fn note_threads(threads: Option<u32>) {
     if threads.is_some() {
         say!(
@@ -204,8 +207,8 @@ pub(crate) fn note_threads(threads: Option<u32>) {
     }
 }
 
-/// Returns the configuration of workers. `parts` is the maximum number of workers that are busy at
-/// the same time.
+/// Returns the configuration of workers. `parts` is the maximum number of workers that can be busy
+/// at the same time.
 pub(crate) fn workers(
     jobs: Option<u32>,
     memory_limit: Option<u64>,
@@ -222,14 +225,14 @@ pub(crate) fn workers(
     Ok(Workers { command, jobs, memory_limit })
 }
 
-/// Returns the command that starts a child process for plugins.
+/// Returns the command line of a child process that executes plugins.
 pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathBuf>> {
     let words = [std::env::current_exe()?, PathBuf::from(command)];
     Ok(words.into_iter().chain(plugins.no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
-/// Returns the default memory limit of a worker: four fifths of the memory divided by the number of
-/// concurrent workers, but at least 1 GiB.
+/// Returns the default memory limit of a worker. The limit is four fifths of the machine's memory
+/// divided by the number of concurrent workers, but at least 1 GiB.
 pub(crate) fn default_memory(jobs: u64) -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
@@ -241,18 +244,19 @@ pub(crate) fn default_memory(jobs: u64) -> u64 {
 /// The maximum number of log lines from plugins that a run prints.
 const MOST_LINES: u64 = 1000;
 
-/// A running experiment, which turns events into rows and progress.
+/// The state of a running experiment. Events of workers become rows and updates of the progress
+/// display.
 struct Progression<'a> {
     progress: Progress,
     tally: Tally,
     rows: &'a mut Rows,
     ordered: ReorderBuffer,
-    /// The number of ended cases.
+    /// The number of cases that have ended.
     ended: usize,
-    /// The number of lines from plugins.
+    /// The number of log lines from plugins so far.
     lines: u64,
-    /// Whether the rows in the file are in the order of cases so far. Only used for files that can
-    /// be sorted later.
+    /// Whether the rows in the file are in the order of their cases so far. This is only used for
+    /// files that can be sorted later.
     in_order: bool,
 }
 
@@ -264,7 +268,7 @@ impl Progression<'_> {
         workers: &Workers,
         interrupted: &AtomicBool,
     ) -> Result<bool, Failure> {
-        /// The maximum delay until an interrupt is noticed.
+        /// The maximum time until the program notices an interrupt.
         const SLICE: Duration = Duration::from_millis(100);
         let batch = Batch::start(cases, workers)
             .map_err(|e| Failure::Output(format!("no thread could be started: {e}")))?;
@@ -283,14 +287,14 @@ impl Progression<'_> {
                     self.progress.steps(case, steps, messages);
                 }
                 Some(BatchEvent::Log { line }) => self.log(&line),
-                // This run requests no observer.
+                // Only observers send this event, and this run has none.
                 Some(BatchEvent::Observed { .. }) => {}
                 Some(BatchEvent::Finished { case, record }) => {
                     self.tally.add(&record);
                     self.progress.finished(case, &cases[case], &record);
                     if self.rows.can_be_sorted() {
-                        // Do not wait for earlier cases: if one of them fails, this row would be
-                        // lost.
+                        // Write the row without waiting for earlier cases. A row that waits in
+                        // memory would be lost if this program failed.
                         self.in_order &= case == self.ended;
                         self.rows.push(*record)?;
                     } else {
@@ -309,8 +313,8 @@ impl Progression<'_> {
         }
         self.log_rest();
         if self.ended < cases.len() && !stopping {
-            // A case without a row means that a thread of this program has panicked. Its message
-            // has been printed.
+            // If a case has no row, a thread of this program has panicked. The thread has printed
+            // its message.
             return Err(Failure::Output(format!(
                 "{} cases have no row: please report it",
                 cases.len() - self.ended
@@ -319,7 +323,7 @@ impl Progression<'_> {
         Ok(self.ended == cases.len())
     }
 
-    /// Prints a line from a plugin, up to [`MOST_LINES`] of them.
+    /// Prints a log line of a plugin. After [`MOST_LINES`] lines, further lines are only counted.
     fn log(&mut self, line: &str) {
         self.lines += 1;
         if self.lines <= MOST_LINES {
@@ -336,7 +340,7 @@ impl Progression<'_> {
     }
 }
 
-/// The number of cases with each outcome.
+/// The number of cases for each outcome.
 #[derive(Default)]
 pub(crate) struct Tally {
     ok: u64,

@@ -1,5 +1,5 @@
-//! Messages to the user on standard error. Errors in writing them are ignored, so that the program
-//! continues if nobody reads them or the disk is full.
+//! Messages to the user on standard error. A failure to write a message is ignored, so that the
+//! program continues if standard error is closed or the disk is full.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};
@@ -11,12 +11,12 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Prints a line in one write, so that lines of several processes do not mix.
+/// Prints a line with a single write, so that lines of several processes do not mix.
 pub(crate) fn line(text: Arguments<'_>) {
     written(&visible(&shortened(&text.to_string())));
 }
 
-/// Prints a text that contains colours of this program.
+/// Prints a text with the colour codes that this program has added.
 pub(crate) fn styled(text: &str) {
     written(text);
 }
@@ -25,8 +25,8 @@ fn written(text: &str) {
     let _ = io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Replaces control characters, which could change the state of a terminal. File names and specs
-/// may contain them. The length in bytes stays the same.
+/// Replaces control characters, because they could change the state of the terminal. File names and
+/// specs may contain them. The replaced text has the same length in bytes.
 pub(crate) fn visible(text: &str) -> String {
     let shown = |c: char| !is_unsafe(c) || matches!(c, '\n' | '\t');
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

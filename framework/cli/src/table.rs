@@ -5,7 +5,8 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use swapmeet_results::{Record, Status, Verified, duration};
 
-/// Returns a table without rules, with a header and rows. `numbers` are the right-aligned columns.
+/// Returns a table with a header and rows, without lines between cells. `numbers` are the indices
+/// of the right-aligned columns.
 pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(NOTHING).set_header(header.to_vec()).add_rows(rows);
@@ -18,15 +19,16 @@ pub(crate) fn plain(header: &[&str], numbers: &[usize], rows: Vec<Vec<String>>) 
     table.trim_fmt()
 }
 
-/// Returns the number of columns of the terminal, if standard output is one.
+/// Returns the width of the terminal in columns, or `None` if standard output is not a terminal.
 pub(crate) fn terminal_width() -> Option<usize> {
     let size = output::is_terminal().then(crossterm::terminal::size)?;
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Returns the table of a run: a line for each case, followed by the reasons of cases without
-/// results. If any case has barriers, a column shows their share of the time. If the table is wider
-/// than `width`, values that all cases share are listed above it.
+/// Returns the table of a run. It has a line for each case; the reasons of cases without results
+/// follow. If any case has barriers, a column shows the percentage of time that barriers take. If
+/// the table is wider than `width`, a column that is equal for all cases is removed and its value
+/// is listed above the table.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",
@@ -44,7 +46,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
     let mut rows = Vec::new();
-    // If a case has no result, the column `verified` shows its status.
+    // If a case has no result, the column `verified` shows the status of the case instead.
     for r in records {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         let verified = match (r.status, r.verified) {
@@ -84,8 +86,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             }
         }
     }
-    // Values that all cases share move above the table only if the table is wider than the
-    // terminal.
+    // If the table is wider than the terminal, remove columns that are equal for all cases, and
+    // list their values above the table.
     let numbers: Vec<usize> = (5..header.len()).collect();
     let mut text = plain(&header, &numbers, rows.clone());
     if width.is_some_and(|width| text.lines().any(|line| line.chars().count() > width)) {
@@ -105,8 +107,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     text
 }
 
-/// Checks the first `most` columns. Removes each column that has the same text in all rows, and
-/// returns these texts.
+/// Removes those of the first `most` columns that have the same text in all rows. Returns these
+/// texts.
 fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) -> Vec<String> {
     let mut common = Vec::new();
     for column in (0..most).rev() {

@@ -1,5 +1,5 @@
-//! `swapmeet trace`: prints a schedule while it is made, one line per message, in the notation that
-//! papers use.
+//! `swapmeet trace`: prints a schedule while it is made, one line per message, in the notation of
+//! papers about schedules.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
@@ -41,8 +41,8 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     if args.times {
         times::check_available(&cases)?;
     }
-    // The text format prints the schedules of several block sizes one after another. A JSON
-    // document contains one schedule.
+    // The text format can print schedules for several block sizes one after another. A JSON
+    // document contains only one schedule.
     let TraceArgs { summary, step, node, times, .. } = *args;
     let options =
         TraceOptions { json: args.format == TraceFormat::Json, summary, step, node, times };
@@ -55,7 +55,8 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     };
     written.map_err(|e| Failure::printing(&e))?;
     let Some(record) = record else { return Ok(ExitCode::from(INTERRUPTED)) };
-    // The summary goes to standard error, because the schedule may be piped to a program.
+    // Print the summary to standard error, because standard output, which contains the schedule,
+    // may be piped to another program.
     match record.status {
         Status::Ok => {
             say!(
@@ -88,8 +89,8 @@ pub(crate) fn cases(
     run::cases_of(lists, of.seed, timeout, plugins)
 }
 
-/// Prints the reason why there is no schedule. An unsupported case is a valid answer; anything else
-/// is a failure.
+/// Prints the reason why there is no schedule. An unsupported case is a valid answer; any other
+/// reason is a failure.
 pub(crate) fn print_failure(record: &Record, status: Status) -> ExitCode {
     say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
     if status == Status::Unsupported { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) }
@@ -98,7 +99,7 @@ pub(crate) fn print_failure(record: &Record, status: Status) -> ExitCode {
 /// The row of a schedule (`None` after an interrupt), and the result of writing it.
 type Traced = (Option<Box<Record>>, io::Result<()>);
 
-/// Writes a schedule as a JSON document.
+/// Writes a schedule as one JSON document.
 pub(crate) fn as_json(
     case: &Case,
     plugins: &PluginArgs,
@@ -107,7 +108,7 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes the events of the JSON document, one per line.
+/// Writes the events of the JSON document, one event per line, without the brackets around them.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
@@ -133,7 +134,7 @@ fn document(
     Ok((record, written))
 }
 
-/// Writes the schedule that the cases share while a worker makes it.
+/// Starts a worker that makes the schedule of the cases, and writes the events of this schedule.
 fn write_events(
     cases: &[Case],
     plugins: &PluginArgs,

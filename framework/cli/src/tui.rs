@@ -1,4 +1,4 @@
-//! `swapmeet tui`: prepares the dashboard from flags and files for the current terminal, and
+//! `swapmeet tui`: configures the dashboard from flags, files and the terminal, shows it, and
 //! handles its result.
 
 use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
@@ -23,8 +23,7 @@ use swapmeet_tui::{Appearance, RenderKind, RenderRequest, Setup, Theme, is_ascii
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn tui(args: &TuiArgs) -> Result<ExitCode, Failure> {
-    // The first file is an experiment or a result file. Result files are recognised by the
-    // extension `.csv`.
+    // The first file is an experiment or a result file. A result file has the extension `.csv`.
     let is_rows = |path: &&PathBuf| path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
     let first = args.cases.experiment.as_ref().filter(is_rows);
     if let Some(other) = args.rows.iter().find(|path| !is_rows(path)) {
@@ -93,11 +92,11 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     }
     run::fill_in(&mut experiment)?;
     let registry = run::registry(&args.plugins)?;
-    // Report errors in flags or files before the dashboard opens, even if the experiment is
-    // incomplete.
+    // Build the cases before the dashboard opens, so that errors in flags or files are reported
+    // first, even if the experiment is incomplete.
     let all = Product::of(&experiment, &registry)?;
-    // Select the topologies, algorithms, workloads and machines of the rows, as far as they are
-    // available. The rows themselves are always shown.
+    // Select the available topologies, algorithms, workloads and machines of the rows, so that the
+    // user can run the same cases. The rows are shown even if their specs are not available.
     if !opened.is_empty() && args.experiment.is_none() {
         pick(&mut experiment, args, experiment_of(opened.iter(), &registry));
     }
@@ -121,8 +120,8 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         found,
         opened,
         render,
-        // The number of cases is not limited, because the user may start another experiment with
-        // more cases.
+        // The number of workers is not limited by the current number of cases, because the user may
+        // start another experiment with more cases.
         workers: run::workers(args.jobs, args.memory_limit, usize::MAX, &args.plugins)?,
         rows,
         out: args.out.clone(),
@@ -144,7 +143,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     })
 }
 
-/// For each kind of spec that no flag selects, selects the specs of the rows.
+/// Selects the specs of the rows for each kind of spec that the user has not selected by a flag.
 fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
     for (given, list, named) in [
         (&args.topologies, &mut experiment.topologies, of_rows.topologies),
@@ -161,7 +160,7 @@ fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
     experiment.seed = args.seed.unwrap_or(of_rows.seed);
 }
 
-/// Renders rows as `plot` and `report` do.
+/// Renders rows as a figure or a report, like the commands `plot` and `report`.
 fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let files = [(String::new(), rows)];
     let baseline = request.baseline.as_deref();

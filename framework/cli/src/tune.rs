@@ -1,4 +1,4 @@
-//! `swapmeet tune`: makes a decision table for a library from the rows of a sweep.
+//! `swapmeet tune`: converts the rows of a sweep to a decision table for an MPI library or NCCL.
 
 use crate::args::TuneArgs;
 use crate::failure::Failure;
@@ -12,8 +12,8 @@ use swapmeet_results::stats::Summary;
 use swapmeet_results::{Record, Status, is_measured, read_file};
 use swapmeet_workloads::file::read_bounded;
 
-/// Writes the table, and prints how much time is lost without it. This is compared with the
-/// library's own choices, and with one algorithm for all cases.
+/// Writes the table, and prints how much time is lost without it. There are two comparisons: with
+/// the algorithms that the library itself would choose, and with one algorithm for all cases.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     // Only successful rows of the selected machine and topologies are considered.
     let Some(library) = library(&args.format) else {
@@ -29,7 +29,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
             && args.machine.as_ref().is_none_or(|machine| *machine == row.machine)
     });
     rows.retain(|row| args.topology.is_empty() || args.topology.contains(&row.topology));
-    // The fastest algorithm of each case becomes a rule of the library's table.
+    // The fastest algorithm of each case becomes a rule of the table.
     let cells = cells(&rows)?;
     let tables = library.decide(&cells).map_err(Failure::Usage)?;
     for Uncompared { collective, algorithm, has_others } in library.uncompared(&cells) {
@@ -40,8 +40,8 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         };
         say!("warning: {collective}: the table always names `{algorithm}`: {why}");
     }
-    // Some libraries read only complete tables. For these, the decisions are merged into the
-    // library's own table.
+    // Some libraries read only complete tables. For these libraries, the new rules are merged into
+    // the library's own table.
     let base = args.base.as_deref().map(read_table).transpose()?;
     if base.is_some() && !library.is_patch {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
@@ -52,7 +52,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     } else {
         output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
     }
-    // Print the loss if one algorithm were used for all cases.
+    // Print how much time would be lost if one algorithm were used for all cases.
     if let Some(default) = &args.default {
         let lost = library.losses(&cells, default);
         if lost.is_empty() {
@@ -60,7 +60,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         }
         print_losses("", &lost);
     }
-    // Print the loss if the library made its own choices.
+    // Print how much time would be lost if the library chose the algorithms.
     if let Some(DefaultLosses { losses, without_a_time }) =
         library.losses_of_defaults(&cells, base.as_deref()).map_err(Failure::Usage)?
     {
@@ -76,9 +76,9 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the time of each case. All rows must have the same machine, and all rows with the same
-/// number of nodes must have the same topology. Repeated predictions are averaged. For repeated
-/// measurements the median is used, because other work on the machine causes outliers.
+/// Returns one time per case. All rows must have the same machine, and all rows with the same
+/// number of nodes must have the same topology. The time of a case is the mean of its predictions.
+/// For measurements it is the median, because background activity of the machine causes outliers.
 fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     // Times on different machines or topologies cannot be compared, so mixed rows are an error.
     let one = |texts: BTreeSet<&str>, what: &str, flag: &str| {
@@ -99,10 +99,11 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     for (nodes, of) in topologies {
         one(of, &format!("topologies of {nodes} nodes"), "--topology")?;
     }
-    // Collect the repetitions of each case.
+    // Collect the times of the repetitions of each case.
     let mut times: BTreeMap<(&str, u64, u64, &str), Vec<f64>> = BTreeMap::new();
     for row in rows {
-        // The table has one block size per entry. Irregular workloads have no single block size.
+        // Leave out irregular workloads. The table needs one block size per entry, and their blocks
+        // differ in size.
         if let (Some(time), Some(bytes)) = (row.time_us, row.block_bytes) {
             times
                 .entry((&row.collective, row.nodes, bytes, &row.algorithm))
@@ -113,7 +114,7 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
     if times.is_empty() {
         return Err(Failure::Usage("no row has a time and one size of block".to_owned()));
     }
-    // One time per case.
+    // Combine the repetitions of each case into one time.
     let is_measured = rows.first().is_some_and(is_measured);
     let cell =
         |((collective, ranks, bytes, algorithm), times): ((&str, u64, u64, &str), Vec<f64>)| {
@@ -131,13 +132,13 @@ fn cells(rows: &[Record]) -> Result<Vec<TimedCase>, Failure> {
 
 /// Reads a decision table of a library.
 fn read_table(path: &Path) -> Result<String, Failure> {
-    /// Maximum bytes of a decision table. The table of MPICH has 30 KB.
+    /// The maximum number of bytes of a decision table. The table of MPICH has about 30 000 bytes.
     const LONGEST: u64 = 16 << 20;
     read_bounded(path, LONGEST, "a table")
         .map_err(|why| Failure::Usage(format!("{}: {why}", path.display())))
 }
 
-/// Prints how much time is lost if the algorithms are chosen without the table.
+/// Prints how much time is lost if `chosen_by` chooses the algorithms instead of the table.
 fn print_losses(chosen_by: &str, losses: &[Loss]) {
     let lost = |loss: &&Loss| loss.ratio > 1.0;
     for Loss { collective, ranks, bytes, used, best, ratio } in losses.iter().filter(lost) {

@@ -18,8 +18,8 @@ pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> St
         if lists.len() > 1 {
             out += &format!("{}\n\n", list.title.to_uppercase());
         }
-        // Algorithms, machines and plugins have their own formats; the other kinds share one
-        // format.
+        // Algorithms, machines and plugins have separate formats. All other kinds of lists have the
+        // same format.
         match (list.title, &args.name) {
             ("algorithms", Some(name)) => {
                 out += &registry.algorithm(name).map(|a| algorithm(&a)).unwrap_or_default();
@@ -86,8 +86,8 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{}...", words.trim_end_matches([',', ';', ':', '.', ' ']))
 }
 
-/// The papers whose algorithms are listed first. Each entry has the beginning of the reference in
-/// the plugin's tables, and a title.
+/// The papers whose algorithms are listed first. Each entry has two texts: the start of the paper's
+/// reference in the plugins, and the title of the group in the list.
 const PAPERS: [(&str, &str); 5] = [
     ("Y.-J. Suh", "Suh & Shin"),
     ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),
@@ -96,8 +96,8 @@ const PAPERS: [(&str, &str); 5] = [
     ("Y. Li, S. Peng", "Li, Peng & Chu"),
 ];
 
-/// Returns one line per algorithm of the list: first those of the five papers, then the others by
-/// plugin, and last the reconstructions of published algorithms.
+/// Returns one line per algorithm of the list. The algorithms of the five papers are first,
+/// followed by all others, grouped by plugin. Reconstructions of published algorithms are last.
 fn algorithms(list: &List, registry: &Registry) -> String {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     // Number the groups of algorithms in the order in which they are listed.
@@ -111,7 +111,8 @@ fn algorithms(list: &List, registry: &Registry) -> String {
             None => (PAPERS.len(), format!("plugin {}", a.plugin.name)),
         }
     };
-    // The user may have selected the algorithms of one collective.
+    // Leave out algorithms that are not in `list`, because the user may have requested only the
+    // algorithms of one collective.
     let mut selected: Vec<_> = registry
         .algorithms()
         .filter(|a| list.rows.iter().any(|row| row[0] == a.name))
@@ -121,7 +122,7 @@ fn algorithms(list: &List, registry: &Registry) -> String {
         return "no algorithm found; see `swapmeet list plugins`\n".to_owned();
     }
     selected.sort_by(|(a, _), (b, _)| a.cmp(b));
-    // Long cells are abbreviated: `list algorithms NAME` prints them in full.
+    // Long cells are abbreviated, because `list algorithms NAME` prints them in full.
     let row = |(_, a): &(_, &std::sync::Arc<Algorithm>)| {
         let collectives = collectives(a);
         let several = collectives.split(' ').count();
@@ -205,7 +206,7 @@ fn plugins(registry: &Registry) -> String {
     out
 }
 
-/// Returns how plugins are confined on this machine.
+/// Returns a text that states how the sandbox confines plugins on this machine.
 fn confined(no_sandbox: bool) -> String {
     match (no_sandbox, sandbox::protection()) {
         (true, _) => {
@@ -216,7 +217,7 @@ fn confined(no_sandbox: bool) -> String {
     }
 }
 
-/// Returns the details of a preset, and the parameters that any machine has.
+/// Returns the details of a preset, and the parameters that all machines have.
 fn machine(name: &str) -> String {
     let mut out = String::new();
     for preset in presets().iter().filter(|preset| preset.name == name) {

@@ -1,4 +1,4 @@
-//! The answer of `swapmeet optimum` as text and as JSON.
+//! The result of `swapmeet optimum`, printed as text and as JSON.
 
 use crate::table;
 use serde_json::{Value, json};
@@ -7,13 +7,14 @@ use swapmeet_optimum::optimum::{Bottleneck, Optimum};
 use swapmeet_optimum::{Certificate, demand::Demand};
 use swapmeet_results::{Record, duration};
 
-/// The maximum number of nodes of a network on which algorithms are run.
+/// Algorithms are run only on networks with at most this number of nodes.
 pub(super) const MAX_RUN_NODES: u64 = 1024;
 
 /// The optimum of a case, and the rows of the algorithms.
 pub(super) struct Answer {
     pub optimum: Optimum,
-    /// The lower bound of the optimum plus the unavoidable start-ups and latencies, in µs.
+    /// The lower bound of the optimum plus the start-ups and latencies that every schedule has, in
+    /// µs.
     pub optimum_us: f64,
     /// The rows that have a time, in ascending order of time.
     pub rows: Vec<Record>,
@@ -92,8 +93,9 @@ impl Answer {
         })
     }
 
-    /// Returns two ratios of a row: its time divided by the optimum with start-ups, and the
-    /// transfer time of its bytes divided by the optimum without start-ups.
+    /// Returns two ratios for a row. The first is the time of the algorithm divided by the optimum
+    /// with start-ups. The second is the time that the algorithm spends on moving bytes, divided by
+    /// the optimum without start-ups.
     fn ratios(&self, row: &Record) -> [Option<f64>; 2] {
         let over = |value: Option<f64>, least: f64| Some(value? / least).filter(|_| least > 0.0);
         let bytes = row.transmission_us.zip(row.contention_us).map(|(own, shared)| own + shared);
@@ -101,7 +103,7 @@ impl Answer {
     }
 
     fn bottleneck(&self) -> String {
-        /// The maximum number of links that are listed.
+        /// The maximum number of links that the text lists.
         const NAMED: usize = 12;
         let network = &self.optimum.certificate.network;
         match &self.optimum.bottleneck {
@@ -124,8 +126,8 @@ impl Answer {
     }
 }
 
-/// Returns whether the upper bound of the optimum only holds for one kind of schedule, so that
-/// other schedules may be faster.
+/// Returns whether the upper bound of the optimum is only valid for one kind of schedule. Other
+/// kinds of schedules may then be faster.
 fn is_wide(certificate: &Certificate) -> bool {
     matches!(certificate.demand, Demand::SumForAll(_))
 }

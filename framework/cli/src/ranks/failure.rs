@@ -1,6 +1,7 @@
-//! The reason why a run on real ranks failed, from its error output.
+//! Finds the reason why a run on real ranks failed. The reason is taken from the error output of
+//! the run.
 
-/// Error texts of launchers, each with a command line that avoids the error.
+/// Error texts of launchers. Each text has a hint: a command line that avoids the error.
 const HINTS: [(&str, &str); 2] = [
     ("not enough slots", "mpirun --oversubscribe -n {ranks}"),
     ("run as root", "mpirun --allow-run-as-root -n {ranks}"),
@@ -12,7 +13,8 @@ pub(super) fn of_program(errors: &str) -> Option<String> {
 }
 
 /// Returns the first sentence of a launcher's error output, with a hint if there is one. The last
-/// lines are general advice and do not name the reason.
+/// lines of the error output are not used, because they contain general advice instead of the
+/// reason.
 pub(super) fn of_launcher(errors: &str) -> Option<String> {
     let says_something = |line: &&str| line.contains(char::is_alphabetic);
     let mut sentence = String::new();

@@ -1,5 +1,5 @@
-//! Progress of a run on standard error. On a terminal, it is a bar for the sweep and a line for
-//! each running case; otherwise, it is a plain line from time to time.
+//! Shows the progress of a run on standard error. On a terminal, it shows a bar for the whole run
+//! and a line for each running case. Otherwise, it prints a plain line at regular intervals.
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,7 +11,7 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::forecast::Forecast;
 use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 
-/// The progress display, which may be disabled.
+/// The progress display. It shows nothing if the user disables it.
 pub(super) struct Progress {
     shown: Shown,
     done: u64,
@@ -27,8 +27,8 @@ enum Shown {
     Lines {
         last: Instant,
     },
-    /// A bar for the whole run, and a line for each schedule in progress. The key of a schedule is
-    /// the index of the first of its cases.
+    /// A bar for the whole run, and a line for each schedule in progress. A schedule is identified
+    /// by the index of its first case.
     Bars {
         all: MultiProgress,
         sweep: ProgressBar,
@@ -41,14 +41,15 @@ struct Running {
     bar: ProgressBar,
     what: String,
     pace: ScheduleProgress,
-    /// The number of steps of the schedule, if it is known.
+    /// The number of steps of the schedule, if an earlier case has shown it.
     length: Option<u64>,
-    /// The cases that have not ended.
+    /// The cases of this schedule that have not ended.
     open: Vec<usize>,
 }
 
 impl Progress {
-    /// Creates a display for `cases` cases, of which `open` have not run yet.
+    /// Creates a display for a run of `cases` cases. `open` contains the cases that have no row
+    /// yet.
     pub(super) fn new(cases: usize, open: &[Case], quiet: bool) -> Self {
         let (cases, done) = (cases as u64, (cases - open.len()) as u64);
         let shown = if quiet {
@@ -72,7 +73,7 @@ impl Progress {
         }
     }
 
-    /// Reports that a case and the others that share its schedule have started.
+    /// Shows that cases which share a schedule have started. `first` is the first of these cases.
     pub(super) fn started(&mut self, cases: &[usize], first: &Case) {
         if let Shown::Bars { all, running, .. } = &mut self.shown {
             let bar = all.add(ProgressBar::new_spinner());
@@ -104,15 +105,15 @@ impl Progress {
         }
     }
 
-    /// Updates the number of steps and messages of a schedule.
+    /// Shows the number of steps and messages of a schedule so far.
     pub(super) fn steps(&mut self, case: usize, steps: u64, messages: u64) {
         if let Shown::Bars { running, .. } = &mut self.shown
             && let Some(Running { bar, what, pace, length, .. }) =
                 running.get_mut(&case).filter(|_| steps > 0)
         {
             pace.reached(steps, messages, bar.elapsed());
-            // The progress comes before the name of the case, because the end of the line may be
-            // cut.
+            // The progress precedes the name of the case, because the terminal may cut the end of
+            // the line.
             bar.set_message(cut(&format!("{}: {what}", pace.in_words(*length)), BESIDE_ELAPSED));
         }
     }
@@ -129,7 +130,7 @@ impl Progress {
         Some(HumanDuration(Duration::from_secs(left.as_secs_f64().ceil() as u64)))
     }
 
-    /// Reports that a case has ended with this row.
+    /// Shows that a case has ended with this row.
     pub(super) fn finished(&mut self, case: usize, what: &Case, row: &Record) {
         /// The time between two plain lines.
         const PAUSE: Duration = Duration::from_secs(10);
@@ -183,9 +184,9 @@ impl Progress {
     }
 }
 
-/// The columns that are not available for the text of a case: its elapsed time, and room for the
-/// `^C` that a terminal echoes. Without this room the line would wrap, and the bar could not be
-/// removed.
+/// The number of columns that the description of a case cannot use. They are needed for its elapsed
+/// time and for the `^C` that a terminal echoes. If `^C` did not fit, the line would wrap, and the
+/// bar could not be removed from the screen.
 const BESIDE_ELAPSED: usize = 12;
 
 /// Cuts a text to the width of the terminal minus `taken` columns.

@@ -1,11 +1,12 @@
-//! A row file that other programs may change while rows are written.
+//! A row file that tolerates changes by other programs while rows are written.
 //!
-//! Another program may truncate the file (`: > rows.csv`). Rows that are appended afterwards would
-//! follow a gap of zero bytes. The length is therefore checked before each row is appended, and
-//! missing rows are written again from memory. Lines that another program adds stay where they are.
+//! Another program may truncate the file (`: > rows.csv`). A row that is appended afterwards would
+//! follow a gap of zero bytes. Therefore, the length of the file is checked before each row is
+//! appended, and missing rows are written again from memory. Lines that another program adds are
+//! kept.
 //!
-//! A separate thread syncs the file to the disk, with one sync for all pending rows. Thus a power
-//! failure only loses the latest rows, and writing a row never waits for the disk.
+//! A separate thread syncs the file to the disk. One sync covers all rows that are pending. Thus a
+//! power failure only loses the latest rows, and writing a row does not wait for the disk.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -15,26 +16,26 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Remarks on a file, which are printed after the run.
+/// Remarks about row files, which are printed after the run.
 pub(crate) type Remarks = Arc<Mutex<Vec<String>>>;
 
-/// A row file.
+/// A row file that tolerates changes by other programs.
 pub(crate) struct RowFile {
     file: File,
     path: PathBuf,
-    /// The whole content of the file.
+    /// A copy of the whole content of the file.
     held: Vec<u8>,
     /// Whether the file was checked since the last flush.
     is_checked: bool,
     /// Whether another program has added lines to the file.
     has_others: bool,
-    /// The sync thread of a regular file. Pipes and devices have none and cannot be truncated.
+    /// The sync thread. It is `None` for pipes and devices, which cannot be synced or truncated.
     disk: Option<Disk>,
     remarks: Remarks,
 }
 
 impl RowFile {
-    /// Creates a row file from a file that is opened for appending and has the content `held`.
+    /// Creates a row file from a file that is opened for appending. `held` is its current content.
     pub(crate) fn new(
         file: File,
         path: PathBuf,
@@ -46,8 +47,8 @@ impl RowFile {
         Ok(Self { file, path, held, is_checked: false, has_others: false, disk, remarks })
     }
 
-    /// Checks whether another program has changed the file. Truncated content is written again, and
-    /// added content is kept.
+    /// Checks whether another program has changed the file. If the file was truncated, writes its
+    /// content again. If lines were added, keeps them.
     fn check(&mut self) -> io::Result<()> {
         if self.disk.is_none() {
             return Ok(());
@@ -61,13 +62,14 @@ impl RowFile {
             ));
         }
         if len > held {
-            // Read the whole file: the other program may have added lines before some of our rows.
+            // Read the whole file, because the other program may have added lines between rows of
+            // this program.
             self.held = vec![0; len as usize];
             self.file.read_exact_at(&mut self.held, 0)?;
             if !self.held.ends_with(b"\n") {
                 self.append(b"\n")?;
             }
-            // Another program may add many lines. Report it only once.
+            // Another program may add many lines. Report only the first change.
             if !std::mem::replace(&mut self.has_others, true) {
                 self.remark(
                     "another program appended to it during the run: its lines stay between the rows",
@@ -107,7 +109,7 @@ impl Write for RowFile {
     }
 }
 
-/// A thread that syncs a file to the disk. Dropping it waits for the last sync.
+/// A thread that syncs a file to the disk. Dropping this value waits for the last sync.
 struct Disk {
     requests: Option<Sender<()>>,
     failed: Arc<Mutex<Option<io::Error>>>,
@@ -121,7 +123,7 @@ impl Disk {
         let failure = Arc::clone(&failed);
         let thread = std::thread::Builder::new().name("disk".to_owned()).spawn(move || {
             while receiver.recv().is_ok() {
-                // One sync is enough for all requests that arrived before it.
+                // The next sync also covers the requests that have arrived in the meantime.
                 while receiver.try_recv().is_ok() {}
                 if let Err(error) = file.sync_data() {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -131,12 +133,12 @@ impl Disk {
         Ok(Self { requests: Some(requests), failed, thread: Some(thread) })
     }
 
-    /// Requests a sync. Errors if an earlier one failed.
+    /// Requests a sync. Errors if an earlier sync failed.
     fn request_sync(&self) -> io::Result<()> {
         if let Some(error) = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
-        // This cannot fail: the thread only ends when the sender is dropped.
+        // The send cannot fail, because the thread runs until the sender is dropped.
         let _ = self.requests.as_ref().map(|requests| requests.send(()));
         Ok(())
     }
@@ -145,7 +147,7 @@ impl Disk {
 impl Drop for Disk {
     fn drop(&mut self) {
         drop(self.requests.take());
-        // A thread that panicked has already printed a message.
+        // If the thread panicked, it has already printed a message.
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
@@ -168,7 +170,7 @@ mod tests {
             File::options().write(true).open(&path).unwrap().set_len(cut).unwrap();
             rows.write_all(b"three\n").unwrap();
         }
-        // A flush checks the file again even if no row was written before it.
+        // Every flush checks the file again, even if no row was written since the last flush.
         rows.flush().unwrap();
         File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
         rows.flush().unwrap();

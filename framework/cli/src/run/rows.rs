@@ -1,5 +1,5 @@
-//! The destination of rows: standard output, a table that is printed at the end, or a file, which
-//! may already contain rows of an interrupted run.
+//! The destination of rows. It is standard output, a table that is printed at the end, or a file. A
+//! file may already contain rows of an interrupted run.
 
 use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
@@ -17,9 +17,9 @@ use swapmeet_runner::case::{Case, Product};
 
 /// A destination of rows.
 pub(crate) enum Rows {
-    /// In memory, for a table.
+    /// The rows stay in memory and are printed as a table at the end.
     Kept(Vec<Record>),
-    /// On standard output as JSON, one object per line.
+    /// The rows are printed on standard output as JSON, one object per line.
     Json(io::Stdout),
     Written {
         csv: Box<CsvSink<Box<dyn Write + Send>>>,
@@ -30,22 +30,23 @@ pub(crate) enum Rows {
     },
 }
 
-/// The rows that a file already contains.
+/// The rows that a file already contains, assigned to the cases of the run.
 pub(crate) struct Found {
-    /// The existing row of each case of the run.
+    /// One entry for each case of the run: its existing row, or `None`.
     pub rows: Vec<Option<Record>>,
-    /// Whether the existing rows belong to the first cases of the run, in order.
+    /// Whether the existing rows belong to the first cases of the run and are in the order of these
+    /// cases.
     pub in_order: bool,
 }
 
 /// What to do with the rows that a file already contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// Leave them unchanged, and refuse to run.
+    /// Leave the rows unchanged, and refuse to run.
     Leave,
     Drop,
     Keep,
-    /// Keep them, except the rows of failed cases. These cases run again.
+    /// Keep the rows, except those of failed cases, which run again.
     KeepGood,
 }
 
@@ -54,8 +55,8 @@ impl Found {
         Self { rows: vec![None; cases], in_order: true }
     }
 
-    /// Removes the rows of failed cases that may succeed when they run again. Returns whether any
-    /// row was removed.
+    /// Removes the rows of cases that crashed, timed out or failed, because these cases may succeed
+    /// when they run again. Returns whether any row was removed.
     fn drop_failed(&mut self) -> bool {
         let failed =
             |r: &Record| matches!(r.status, Status::Crashed | Status::Timeout | Status::Error);
@@ -72,7 +73,7 @@ impl Found {
 }
 
 impl Rows {
-    /// Returns standard output as the destination for the rows of this number of cases.
+    /// Returns standard output as the destination of the rows of `cases` cases.
     pub(crate) fn printed(format: RowFormat, cases: usize) -> (Self, Found) {
         let rows = match format {
             RowFormat::Json => Self::Json(io::stdout()),
@@ -84,8 +85,7 @@ impl Rows {
         (rows, Found::nothing(cases))
     }
 
-    /// Opens the destination for the rows of these cases, which are all cases of an experiment or
-    /// some of them.
+    /// Opens the destination of the rows of `cases`. `all` are the cases of all shards.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
@@ -143,14 +143,14 @@ impl Rows {
         }
     }
 
-    /// Sorts the rows of a file by case, because they were written in the order in which cases
-    /// ended. If sorting is impossible, returns the reason; the file then still contains all rows.
+    /// Sorts the rows of a file by case. Until then, they are in the order in which cases ended. If
+    /// sorting is impossible, returns the reason; the file then still contains all rows.
     pub(crate) fn sort(
         &mut self,
         cases: &[Case],
         in_order: bool,
     ) -> Result<Option<String>, Failure> {
-        // Only regular files can be sorted. The path must also still lead to the file that was
+        // Only a regular file can be sorted, and only if the path still leads to the file that was
         // opened.
         let Self::Written { path: Some(path), lock: Some(lock), .. } = self else {
             return Ok(None);
@@ -165,15 +165,15 @@ impl Rows {
         if in_order {
             return Ok(None);
         }
-        // Sorting replaces the file. A hard link would still lead to the old file with the unsorted
-        // rows.
+        // Sorting replaces the file by a new one. A hard link would still lead to the old, unsorted
+        // file.
         if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
             return Ok(Some(format!(
                 "{} has a hard link, which would keep the old order",
                 path.display()
             )));
         }
-        // Read the rows from the file, because they are not kept in memory during a run.
+        // Read the rows from the file, because this program does not keep them in memory.
         let sorted = || {
             let name = path.display().to_string();
             let text = File::open(path).map_err(|e| Failure::writing(&name, &e))?;
@@ -188,8 +188,8 @@ impl Rows {
             }
             rewrite(path, &found)
         };
-        // The lock moves to the new file. If sorting fails, the unsorted file remains, which is
-        // complete.
+        // From now on, lock the new file instead of the old one. If sorting fails, the unsorted
+        // file remains and contains all rows.
         match sorted() {
             Ok(file) => {
                 *lock = file;
@@ -200,7 +200,8 @@ impl Rows {
     }
 }
 
-/// Atomically replaces the file by a locked file that contains the rows `found`, sorted by case.
+/// Atomically replaces the file by a new file with the rows of `found`, in the order of their
+/// cases. Returns the new file, which is locked.
 fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
     let (temporary, real) = output::temporary_for(path)?;
     let failed = |e: &io::Error| Failure::file(path, e);
@@ -216,8 +217,8 @@ fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
     Ok(file)
 }
 
-/// Opens and locks a file for the rows of `cases`. Returns the file and those of its existing rows
-/// that are kept. `all` are the cases of all shards.
+/// Opens and locks a file for the rows of `cases`. Returns the file, and the existing rows that are
+/// kept. `all` are the cases of all shards.
 pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,
@@ -225,8 +226,8 @@ pub(crate) fn open_and_lock(
     all: &Product,
 ) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-    // Check this before the file is opened, because opening a pipe would block until it has a
-    // reader.
+    // Check the type of the file before opening it, because opening a pipe waits until the pipe has
+    // a reader.
     let is_there = std::fs::metadata(path).ok();
     if matches!(before, Before::Keep | Before::KeepGood)
         && is_there.as_ref().is_some_and(|m| !m.is_file())
@@ -236,7 +237,7 @@ pub(crate) fn open_and_lock(
             "--resume --out {path}: a folder, a pipe or a device, expected a file of rows"
         )));
     }
-    // The file is locked from here on, so no other run can change its contents.
+    // From now on the file is locked, so no other run can change its contents.
     let mut file = open(path)?;
     let (is_file, there) =
         file.metadata().map(|m| (m.is_file(), m.len())).map_err(|e| refused(&e))?;
@@ -249,8 +250,9 @@ pub(crate) fn open_and_lock(
         Before::Leave => {}
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
         Before::Drop => {}
-        // Remove an incomplete last row by truncating the file. Rewrite the whole file only if rows
-        // are dropped or the format differs, so that an interrupt at this point loses no rows.
+        // If the last row is incomplete, remove it by truncating the file. Rewrite the whole file
+        // only if rows are dropped or if the format differs. Thus an interrupt at this point loses
+        // no rows.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file)? {
             Some(IntactRows { intact, records, is_as_written }) => {
                 own_shard(path, &records, cases, all)?;
@@ -284,18 +286,18 @@ pub(crate) fn sink(
 
 /// Opens a file and locks it.
 fn open(path: &Path) -> Result<File, Failure> {
-    // Check this before the file is opened, because opening a pipe for both reading and writing
+    // Check the type of the file before opening it. Opening a pipe for both reading and writing
     // would make this program the reader of its own rows.
     let is_file = std::fs::metadata(path).map_or(true, |m| m.is_file());
     let options = File::options().read(is_file).append(true).create(true).open(path);
     let file = options.map_err(|e| Failure::Usage(format!("{}: {e}", path.display())))?;
     output::lock(&file, path)?;
-    // Another run may have replaced the file by a sorted one after it was opened here. The lock is
-    // then on the old file, so open the new one.
+    // After this program opened the file, another run may have replaced it by a sorted one. The
+    // lock is then on the old file, so open the new file.
     if is_replaced(path, &file) { open(path) } else { Ok(file) }
 }
 
-/// Returns whether the path now leads to another file.
+/// Returns whether the path now leads to a file other than `file`.
 fn is_replaced(path: &Path, file: &File) -> bool {
     is_regular(file) && !atomic_file::is_at(file, path)
 }
@@ -304,13 +306,13 @@ fn is_regular(file: &File) -> bool {
     file.metadata().is_ok_and(|m| m.is_file())
 }
 
-/// The complete rows of a file.
+/// The complete rows of a file. An interrupted run may leave an incomplete last row.
 struct IntactRows {
-    /// The number of bytes of the header and the complete rows.
+    /// The total number of bytes of the header and the complete rows.
     intact: u64,
     records: Vec<Record>,
-    /// Whether rows can be appended in the format of this program. Another program may have added a
-    /// byte-order mark or changed the line ends.
+    /// Whether the header has exactly the bytes that this program writes. If another program has
+    /// added a byte-order mark or changed the line ends, rows cannot be appended.
     is_as_written: bool,
 }
 
@@ -320,8 +322,8 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<IntactRows>, Failur
     let failed = |e: io::Error| Failure::Usage(format!("{name}: {e}"));
     let unreadable = |e: ReadError| Failure::Usage(e.to_string());
     let bytes = file.metadata().map_err(failed)?.len();
-    // Rows are parsed while the file is read, so reading stops at the first error if the file is
-    // not a row file.
+    // Parse rows while reading the file. If the file is not a row file, reading then stops at the
+    // first error.
     let mut read = |most: u64| {
         let begun = file.rewind().map_err(|source| ReadError::Io { file: name.clone(), source });
         begun.and_then(|()| read_rows(name.clone(), (&mut *file).take(most)))
@@ -336,8 +338,7 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<IntactRows>, Failur
         Err(e) => return Err(unreadable(e)),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
-    // Read the length of the header, plus three bytes for a byte-order mark and two for the line
-    // end.
+    // Read enough bytes for the header, a byte-order mark (three bytes) and a line end (two bytes).
     let mut bytes = Vec::new();
     file.rewind().map_err(failed)?;
     file.take(header.len() as u64 + 5).read_to_end(&mut bytes).map_err(failed)?;
@@ -354,7 +355,7 @@ fn read_found(path: &Path, file: &mut File) -> Result<Option<IntactRows>, Failur
     Ok(usable.map(|(intact, records)| IntactRows { intact, records, is_as_written }))
 }
 
-/// Errors if a row belongs to another shard of the experiment.
+/// Errors if a row belongs to a case of another shard.
 fn own_shard(
     path: &Path,
     records: &[Record],
@@ -382,9 +383,9 @@ fn own_shard(
     })
 }
 
-/// Assigns each row to its case. If a row has no case, the error message names the difference from
-/// the most similar case. If a case has two rows because the dashboard ran it again, the later row
-/// is used.
+/// Assigns each row to its case. If there is no case for a row, the error message names the
+/// difference from the most similar case. If the dashboard ran a case again, the case has two rows,
+/// and the later row is used.
 fn assign_to_cases(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<Found, Failure> {
     let ids: Vec<CaseId> = cases.iter().map(Case::id).collect();
     let ids: Vec<CaseId<&str>> = ids.iter().map(CaseId::borrowed).collect();

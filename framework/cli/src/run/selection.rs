@@ -1,5 +1,5 @@
-//! The cases of a command line: from flags, an experiment file, the configuration and the available
-//! plugins.
+//! Builds the cases of a command line from flags, an experiment file, the configuration and the
+//! available plugins.
 
 use super::child;
 use crate::args::{CaseArgs, PluginArgs, ProofArg, Shard};
@@ -16,7 +16,7 @@ use swapmeet_runner::registry::{Origin, Registry};
 use swapmeet_runner::unit::{self, units};
 use swapmeet_workloads::file::read_bounded;
 
-/// Lists of specs from flags.
+/// Lists of specs that the user gives as flags.
 #[derive(Clone, Copy)]
 pub(crate) struct SpecLists<'a> {
     pub topologies: &'a [String],
@@ -25,7 +25,8 @@ pub(crate) struct SpecLists<'a> {
     pub machines: &'a [String],
 }
 
-/// Returns the experiment that a file and flags describe. Its specs have not been looked up yet.
+/// Returns the experiment that a file and flags describe. This function does not check whether its
+/// specs exist.
 pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     let mut experiment = match &args.experiment {
         Some(path) => read(path)?,
@@ -54,8 +55,8 @@ pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
 }
 
 fn read(path: &Path) -> Result<Experiment, Failure> {
-    /// Maximum bytes of an experiment file. This is enough for the specs of more cases than are
-    /// allowed.
+    /// The maximum number of bytes of an experiment file. Even an experiment with the maximum
+    /// number of cases is smaller.
     const LONGEST: u64 = 16 << 20;
     // Read the file only once, so that it may be a pipe.
     let content = read_bounded(path, LONGEST, "an experiment")
@@ -76,7 +77,7 @@ fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
     }
 }
 
-/// Returns the cases of flags, without an experiment file.
+/// Returns the cases that flags describe if there is no experiment file.
 pub(crate) fn cases_of(
     lists: SpecLists<'_>,
     seed: u64,
@@ -93,7 +94,7 @@ pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Fai
     complete(read(path)?, plugins)
 }
 
-/// Adds defaults to an experiment and looks up all specs.
+/// Adds defaults to an experiment, and finds what its specs refer to.
 pub(crate) fn complete(
     mut experiment: Experiment,
     plugins: &PluginArgs,
@@ -114,7 +115,7 @@ pub(crate) fn complete(
 }
 
 /// Returns the cases of a shard, or all cases if `shard` is `None`. Cases of other shards are not
-/// kept, so that with a thousand shards each process holds a thousandth of the cases.
+/// kept in memory. With a thousand shards, each process keeps a thousandth of the cases.
 pub(crate) fn shard_cases(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
     let Some(shard) = shard else { return Ok(all.iter().collect()) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;
@@ -124,7 +125,7 @@ pub(crate) fn shard_cases(all: &Product, shard: Option<Shard>) -> Result<Vec<Cas
         .collect())
 }
 
-/// Adds the default workload and machine.
+/// Adds the default workload and the default machine if the experiment has none.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
     if experiment.workloads.is_empty() {
         experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));

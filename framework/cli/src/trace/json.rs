@@ -1,5 +1,5 @@
-//! A complete schedule for other programs, with all block sets, routes and byte counts
-//! (`docs/trace.md`): one JSON document with one event per line.
+//! Writes a complete schedule for other programs, with all block sets, routes and byte counts. The
+//! result is one JSON document with one event per line (`docs/trace.md`).
 
 use super::selection::SendSelection;
 use super::times::Timetable;
@@ -13,8 +13,8 @@ use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Se
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
 
-/// The version of the format. Later versions may add fields, but the meaning of a field never
-/// changes.
+/// The version of the format. Later versions may add fields, but they never change the meaning of
+/// an existing field.
 const VERSION: u32 = 1;
 
 /// Begins the document with a description of the case.
@@ -49,14 +49,14 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
     out.flush()
 }
 
-/// Writes the events in the worker that makes the schedule.
+/// Writes the events of a schedule as JSON. This runs in the worker that makes the schedule.
 pub(crate) struct Json<W: Write> {
     out: W,
     selection: SendSelection,
-    /// Bytes of a block, if all blocks have the same size.
+    /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// The byte counts that the next send transfers, if the schedule counts bytes instead of
-    /// blocks.
+    /// The numbers of bytes that the next send transfers to each destination. This is only set if
+    /// the schedule counts bytes instead of blocks.
     share: Option<Value>,
     laid_out: bool,
     first: bool,
@@ -69,8 +69,8 @@ impl<W: Write> Json<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // Errors are ignored here. The main program prints the text and notices when nobody reads
-        // it.
+        // A failed write is ignored here. The main process prints the text, and it notices when its
+        // output is closed.
         drop(writeln!(self.out, "{text}"));
     }
 
@@ -79,8 +79,9 @@ impl<W: Write> Json<W> {
         self.put(&format!("{comma}{event}"));
     }
 
-    /// Writes the layout before the first send: the number of segments of a block and, if the
-    /// schedule has its own grid, the placement of this grid on the machine.
+    /// Writes a layout event before the first send. The event contains the number of segments per
+    /// block. If the schedule has its own grid, the event also contains the placement of this grid
+    /// on the machine.
     fn lay_out(&mut self, sent: &Sent<'_>) {
         if std::mem::replace(&mut self.laid_out, true) {
             return;
@@ -102,8 +103,8 @@ impl<W: Write> Json<W> {
         self.event(&json!({ "layout": layout }));
     }
 
-    /// Returns the bytes of a load. It counts segments of blocks, or bytes if blocks differ in
-    /// size.
+    /// Converts a load to bytes. The unit of a load is a segment of a block, or a byte if blocks
+    /// differ in size.
     fn bytes(&self, load: u64, segments: u64) -> u64 {
         self.block_bytes.map_or(load, |bytes| load.saturating_mul(bytes.div_ceil(segments.max(1))))
     }
@@ -111,7 +112,7 @@ impl<W: Write> Json<W> {
 
 impl<W: Write> Writer for Json<W> {
     fn ended(&mut self, _: bool, times: Option<Result<Timetable, String>>) {
-        // If there are no times, the row contains the reason.
+        // If there are no times, add a row with the reason.
         if let Some(Ok(times)) = times {
             self.put("],\n\"times\":[");
             self.first = true;
@@ -168,14 +169,14 @@ impl<W: Write> Json<W> {
     }
 
     fn sent(&mut self, sent: &Sent<'_>) {
-        // The layout precedes the first send, even if that send is not selected.
+        // Write the layout before the first send, even if the user has not selected that send.
         self.lay_out(sent);
         let share = self.share.take();
         if !self.selection.includes(sent.step, sent.from, sent.to) {
             return;
         }
-        // Nodes have physical numbers. If the schedule has its own grid, the node numbers in this
-        // grid are added.
+        // Each node is identified by its physical number. If the schedule has its own grid, the
+        // number of the node in this grid is added.
         let mut event = Map::new();
         let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
         set("step", sent.step.into());
@@ -185,8 +186,8 @@ impl<W: Write> Json<W> {
             set("virtual_from", sent.from.virtual_node.into());
             set("virtual_to", sent.to.virtual_node.into());
         }
-        // A load of byte counts is already in bytes. A load of blocks is multiplied by the block
-        // size.
+        // If the schedule counts bytes, the load of a send is in bytes. If it counts blocks,
+        // multiply the load by the block size.
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
         let load = if sent.proof == Proof::ByteCounts {
             sent.load
@@ -208,18 +209,19 @@ impl<W: Write> Json<W> {
             set("path", path.into());
             match sent.route {
                 None => set("own_route", true.into()),
-                // If two links join the same vertices, the directions determine which one is used.
+                // If two links connect the same vertices, the directions determine which of the two
+                // links the message uses.
                 Some(route) if !route.signs.is_empty() => set("signs", route.signs.clone().into()),
                 Some(_) => None,
             };
-            // Most networks have the same bandwidth on all links, that of the machine. Only other
-            // networks need a list.
+            // On most networks, all links have the same bandwidth, which the machine defines. Write
+            // a list of bandwidths only for other networks.
             if sent.topology.bandwidths().is_some() {
                 set("bandwidths", bandwidths.into());
             }
         }
-        // The last field is the content of the message: byte counts per destination, or sets of
-        // blocks.
+        // The last field is the content of the message: the number of bytes per destination, or
+        // sets of blocks.
         match share {
             Some(share) => set("share", share),
             None => set("blocks", sent.boxes.iter().map(|bits| block_set(sent, bits)).collect()),
@@ -233,8 +235,9 @@ impl<W: Write> Json<W> {
 fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
     let start = topology.endpoint(from);
-    // The links of a run are in ascending order, whatever the direction of travel is. The vertices
-    // that they join determine the order in which a message passes them.
+    // The links of a run are in ascending order, even if the message travels in the other
+    // direction. To find the order in which the message passes the links, follow the vertices that
+    // the links connect.
     let mut links = Vec::new();
     let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
@@ -258,8 +261,9 @@ fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     (path, bandwidths)
 }
 
-/// Returns a box of blocks as ranges of physical nodes (first and last). If blocks are not
-/// distinguished by origin or by destination, that side is left out.
+/// Returns the blocks of a box as ranges of physical origins and destinations. A range consists of
+/// its first and its last node. If the schedule does not distinguish blocks by origin, the origins
+/// are left out; the same is true for destinations.
 fn block_set(sent: &Sent<'_>, bits: &[u64]) -> Value {
     let mut set = Map::new();
     for (side, key) in [(Side::Origins, "origins"), (Side::Destinations, "destinations")] {

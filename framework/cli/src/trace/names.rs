@@ -1,5 +1,5 @@
-//! Names of nodes, sets and directions in the coordinates of the machine, even if the schedule has
-//! its own grid.
+//! Names of nodes, node sets and directions. A name contains coordinates of the machine, even if
+//! the schedule has its own grid.
 
 use std::collections::BTreeSet;
 use swapmeet_core::delivery::boxes::{Layout, Side};
@@ -7,7 +7,8 @@ use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::listener::Sent;
 
-/// Names nodes and sets in the coordinates of the machine, even if the schedule has its own grid.
+/// Names nodes and sets of nodes by coordinates of the machine, even if the schedule has its own
+/// grid.
 pub(super) struct Names<'a> {
     sent: &'a Sent<'a>,
     radices: &'a [u64],
@@ -18,19 +19,20 @@ impl<'a> Names<'a> {
         Self { sent, radices: sent.topology.radices() }
     }
 
-    /// Returns the name of the physical node that runs this node. A `*` marks virtual nodes.
+    /// Returns the name of the physical node that executes this node of the grid. A `*` marks a
+    /// virtual node.
     pub(super) fn node(&self, place: PlacedNode) -> String {
         let name = name(place.physical, self.radices);
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
-    /// Returns whether the physical node that runs this node is the home of another node of the
-    /// grid. This node is then called virtual.
+    /// Returns whether a node of the grid is virtual. A physical node can execute several nodes of
+    /// the grid. One of them has its home there, and the others are virtual.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.placement.home(place.physical) != place.virtual_node
     }
 
-    /// Describes a box of blocks, such as `from (0,0) for (*,4-7)`.
+    /// Describes a box of blocks by its origins and destinations, such as `from (0,0) for (*,4-7)`.
     pub(super) fn selection(&self, bits: &[u64]) -> String {
         let layout = self.sent.layout;
         let side = |side: Side, word: &str| {
@@ -46,7 +48,8 @@ impl<'a> Names<'a> {
         words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// Describes a set of nodes: as a product of coordinates if it is one, otherwise as a count.
+    /// Describes a set of nodes. If the set is a product of coordinate ranges, the text contains
+    /// the ranges. Otherwise, it contains the number of nodes.
     fn set(&self, side: Side, bits: &[u64]) -> String {
         let nodes: Vec<u64> = self
             .sent
@@ -85,13 +88,13 @@ fn coordinates(node: u64, radices: &[u64]) -> Vec<u64> {
     radices.iter().enumerate().map(|(axis, radix)| node / stride(axis) % radix).collect()
 }
 
-/// Returns the name of a node of a machine with these side lengths.
+/// Returns the name of a node. `radices` are the side lengths of the machine.
 pub(super) fn name(node: u64, radices: &[u64]) -> String {
     let c: Vec<String> = coordinates(node, radices).iter().map(u64::to_string).collect();
     if c.len() == 1 { c.join(",") } else { format!("({})", c.join(",")) }
 }
 
-/// Describes the route of a message.
+/// Describes the route of a message by its vertices, or by its direction in each dimension.
 pub(super) fn direction(route: &Route) -> String {
     if !route.path.is_empty() {
         let path: Vec<String> = route.path.iter().map(u64::to_string).collect();
@@ -106,7 +109,7 @@ pub(super) fn direction(route: &Route) -> String {
         .collect()
 }
 
-/// Formats coordinates as ranges: `0-3`, `1,5,9`, or `*` for all.
+/// Formats sorted coordinates as ranges, such as `0-3` or `1 5 9`. Returns `*` for all coordinates.
 fn ranges(coordinates: &[u64], radix: u64) -> String {
     if coordinates.len() as u64 == radix && radix > 1 {
         return "*".to_owned();

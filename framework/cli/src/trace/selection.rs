@@ -1,4 +1,4 @@
-//! The selection of the sends to print.
+//! The selection of the sends that a trace prints.
 
 use swapmeet_core::delivery::fault::PlacedNode;
 

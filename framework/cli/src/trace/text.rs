@@ -1,5 +1,5 @@
-//! A human-readable schedule: each step has a heading, followed by one line per message, in the
-//! notation that papers use.
+//! Writes a schedule for people to read, in the notation of papers about schedules. Each step has a
+//! heading, followed by one line per message.
 
 use super::names::{Names, direction, name};
 use super::selection::SendSelection;
@@ -16,21 +16,22 @@ pub(super) struct Text<W: Write> {
     out: W,
     selection: SendSelection,
     summary: bool,
-    /// Whether loads are in bytes, because blocks differ in size.
+    /// Whether loads are in bytes. Otherwise, they are in blocks.
     bytes: bool,
-    /// The name of the current phase. It is printed before the first line of the phase.
+    /// The name of the current phase, until it is printed. This happens before the first line of
+    /// the phase.
     phase: Option<String>,
-    /// The number of rearrangements before the next step. They are printed under the phase of that
-    /// step.
+    /// The number of rearrangements since the last step. They are printed with the next step, below
+    /// the heading of its phase.
     rearrangements: u32,
-    /// Whether a printed node is virtual: a node of the schedule's own grid that shares a node of
-    /// the machine.
+    /// Whether a printed node is virtual. A virtual node is a node of the schedule's own grid that
+    /// shares a physical node with another node of the grid.
     has_virtual: bool,
-    /// The messages of the current step, each with the step's number in the schedule. They are
-    /// printed after the heading of the step.
+    /// The messages of the current step that are not printed yet, each with the number of the step
+    /// in the schedule. The heading of the step has to be printed first.
     lines: Vec<(u64, String)>,
-    /// The steps with messages between nodes, by their numbers in the schedule. A step is printed
-    /// with its position in this list, counted from 1.
+    /// The numbers of the steps that have messages between nodes. The printed number of a step is
+    /// its position in this list, starting at 1.
     steps: Vec<u64>,
     /// The side lengths of the machine.
     radices: Vec<u64>,
@@ -60,12 +61,12 @@ impl<W: Write> Text<W> {
     }
 
     fn put(&mut self, text: &str) {
-        // Errors are ignored here. The main program prints the text and notices when nobody reads
-        // it.
+        // A failed write is ignored here. The main process prints the text, and it notices when its
+        // output is closed.
         drop(writeln!(self.out, "{text}"));
     }
 
-    /// Prints the messages of a step that a fault ended.
+    /// Prints the messages of a step that was not finished because of an error.
     fn put_unfinished(&mut self) {
         if !self.lines.is_empty() {
             self.put_phase();
@@ -76,8 +77,8 @@ impl<W: Write> Text<W> {
         }
     }
 
-    /// Prints the waiting messages of steps before step `before`. These steps have no messages
-    /// between nodes.
+    /// Prints the messages that wait in `lines` and belong to steps before `before`. These steps
+    /// only have messages within nodes.
     fn put_local_steps(&mut self, before: u64) {
         let (stays, rest) = std::mem::take(&mut self.lines)
             .into_iter()
@@ -103,7 +104,8 @@ impl<W: Write> Text<W> {
         lines.iter().for_each(|line| self.put(line));
     }
 
-    /// Returns the printed number of a step.
+    /// Returns the printed number of a step. Printed numbers only count steps with messages between
+    /// nodes.
     fn printed(&self, schedule_step: u64) -> usize {
         self.steps.partition_point(|step| *step <= schedule_step)
     }

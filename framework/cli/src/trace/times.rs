@@ -1,5 +1,5 @@
-//! `--times`: for each rank and step, the start, the end, and the time spent on each activity in
-//! between. Only machine models that simulate each rank separately have these times.
+//! `--times`: prints when each rank starts and ends each step, and how much time it spends on each
+//! activity in between. Only machine models that simulate each rank separately have these times.
 
 use super::selection::SendSelection;
 use crate::failure::Failure;
@@ -10,17 +10,18 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 
-/// The maximum number of entries, which take about 28 MB when printed. If there are more,
-/// consecutive steps are joined into one entry.
+/// The maximum number of entries. This number of entries takes about 28 MB when printed. If there
+/// are more, several consecutive steps are combined in one entry.
 const MOST: usize = 1 << 18;
 
-/// Simulates the schedule in the worker to record the times of ranks.
+/// Records the times of ranks. For this purpose, the worker that makes the schedule also simulates
+/// it.
 pub(super) struct Times {
     evaluator: Box<dyn Evaluator>,
     steps: Steps,
 }
 
-/// The number in the schedule of each simulated step.
+/// For each simulated step, its number in the schedule.
 #[derive(Default)]
 struct Steps(Vec<u64>);
 
@@ -37,7 +38,7 @@ pub(super) struct Timetable {
     steps: Steps,
 }
 
-/// Errors unless there is exactly one case and its machine has separate times for each rank.
+/// Errors unless there is exactly one case and its machine model has separate times for each rank.
 pub(super) fn check_available(cases: &[Case]) -> Result<(), Failure> {
     if cases.len() > 1 {
         return Err(Failure::Usage(format!(
@@ -56,16 +57,16 @@ pub(super) fn check_available(cases: &[Case]) -> Result<(), Failure> {
 }
 
 impl Times {
-    /// Creates a recorder of one rank or of all; `None` if the model has no separate times for each
-    /// rank.
+    /// Creates a recorder for rank `node`, or for all ranks if `node` is `None`. Returns `None` if
+    /// the machine model does not simulate each rank separately.
     pub(super) fn new(case: &Case, node: Option<u64>) -> Option<Self> {
         let mut evaluator = case.machine.evaluator(pricing_context(case));
         evaluator.record_time_space(TimeSpace::new(case.topology.nodes(), node, MOST)).ok()?;
         Some(Self { evaluator, steps: Steps::default() })
     }
 
-    /// Returns the listeners that must receive the events of the schedule: the evaluator and the
-    /// recorder of step numbers.
+    /// Returns the listeners that need the events of the schedule: the evaluator and the recorder
+    /// of step numbers.
     pub(super) fn listeners(&mut self) -> [&mut dyn Listener; 2] {
         [&mut *self.evaluator, &mut self.steps]
     }
@@ -79,13 +80,13 @@ impl Times {
 }
 
 impl Timetable {
-    /// Returns the first and the last step of an entry, by their numbers in the schedule.
+    /// Returns the numbers in the schedule of the first and the last step of an entry.
     fn steps_of(&self, entry: &Entry) -> [u64; 2] {
         [entry.first_step, entry.last_step]
             .map(|step| self.steps.0.get(step as usize - 1).copied().unwrap_or(step))
     }
 
-    /// Returns the requested entries, each with its rank.
+    /// Returns the entries that belong to the selected steps, each with its rank.
     fn entries(&self, selection: SendSelection) -> impl Iterator<Item = (usize, &Entry)> {
         let is_asked_for = move |entry: &Entry| {
             let [first, last] = self.steps_of(entry);
@@ -109,8 +110,9 @@ impl Timetable {
         })
     }
 
-    /// Returns one line per entry, or one line per rank if `summary` is set. `printed` converts a
-    /// step's number in the schedule to its printed number, and `name` names a rank.
+    /// Returns one line per entry, or one line per rank if `summary` is set. `printed` converts the
+    /// number of a step in the schedule to the printed number, and `name` returns the name of a
+    /// rank.
     pub(super) fn lines(
         &self,
         selection: SendSelection,
@@ -119,7 +121,7 @@ impl Timetable {
         name: impl Fn(usize) -> String,
     ) -> Vec<String> {
         let mut lines = vec!["\ntimes of ranks, in us".to_owned()];
-        // Without --summary, each entry has a line with its four times.
+        // Without `--summary`, print a line with the four times of each entry.
         if !summary {
             let heads =
                 ["posted", "started", "waited", "ended"].map(|head| format!("{head:>12}")).concat();
@@ -137,7 +139,7 @@ impl Timetable {
                 ));
             }
         }
-        // The sums over a rank are only printed if the whole trace is printed instead of one step.
+        // Print the sums of each rank only if the user has not selected a single step.
         let ends: Vec<usize> = (0..self.record.ranks())
             .filter(|rank| !self.record.entries(*rank).is_empty())
             .collect();
@@ -150,7 +152,7 @@ impl Timetable {
             let ended = of_rank.last().map_or(0.0, |entry| entry.ended);
             lines.push(format!("    {:>9} ends at {ended:.3}: {}", name(rank), in_words(&kinds)));
         }
-        // In long traces, an entry is several steps, to limit the memory. The output mentions this.
+        // In long traces, an entry combines several steps to save memory. State this in the output.
         let joined = self.record.steps_per_entry();
         if joined > 1 {
             lines.push(format!("    up to {joined} steps are joined in a line: there are more than {MOST} lines. --node V has those of one rank"));
@@ -159,7 +161,7 @@ impl Timetable {
     }
 }
 
-/// Returns the name and duration of each kind of time that is not zero.
+/// Returns the name and the duration of each activity that took time.
 fn spent(kinds: &[f64; TIME_KINDS]) -> impl Iterator<Item = (&'static str, f64)> {
     TimeKind::names().into_iter().zip(*kinds).filter(|(_, us)| *us > 0.0)
 }

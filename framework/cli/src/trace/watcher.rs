@@ -1,5 +1,5 @@
-//! The observer that runs in the worker that makes the schedule. It writes the schedule and, if
-//! requested, records the times of ranks.
+//! An observer that writes the schedule while the worker makes it. If requested, it also records
+//! the times of ranks.
 
 use super::json::Json;
 use super::selection::SendSelection;
@@ -14,7 +14,7 @@ use swapmeet_runner::host;
 use swapmeet_runner::max_bytes;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
-/// The options of a trace.
+/// The options that the user has chosen for a trace.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TraceOptions {
     pub json: bool,
@@ -69,11 +69,12 @@ impl Observer for Traced {
     }
 }
 
-/// The maximum size in bytes of a part of the text that is sent in one message. When text is
-/// escaped as JSON, a byte may become six bytes.
+/// The maximum number of bytes of text in one message. The text is escaped as JSON, which can turn
+/// one byte into six bytes.
 const PART: usize = max_bytes::TRACE / 16;
 
-/// A buffer that reports complete lines, so that the lines before a crash can be read.
+/// A buffer that sends each line as soon as it is complete. Thus the lines before a crash are not
+/// lost.
 struct Lines {
     text: Vec<u8>,
     report: SendValue,
@@ -89,7 +90,7 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // A line may be too long for one message, so split the text.
+        // A line may be too long for one message, so split the text into several messages.
         let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
         let mut rest = text.as_str();
         while !rest.is_empty() {
