@@ -1,17 +1,17 @@
-//! Abbreviated specs for narrow columns. Parts that specs share are removed first, so that
-//! different specs keep different abbreviations.
+//! Abbreviations of specs for narrow columns. The parts that all specs have in common are removed
+//! first, so that different specs have different abbreviations.
 
 use crate::paint::cut_keeping_tail;
 use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
-/// Abbreviations of the texts of a column, limited to a width. Different texts have different
-/// abbreviations if the width is large enough.
+/// The abbreviations of the texts of a column, which are limited to a width. If the width is large
+/// enough, different texts have different abbreviations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Abbreviations(BTreeMap<String, String>);
 
 impl Abbreviations {
-    /// Abbreviates texts to a width of `columns`.
+    /// Abbreviates each text to at most `columns` columns.
     pub(crate) fn of<'t>(texts: impl IntoIterator<Item = &'t str>, columns: usize) -> Self {
         let texts: BTreeSet<&str> = texts.into_iter().collect();
         Self::within(&texts, columns)
@@ -22,9 +22,9 @@ impl Abbreviations {
         let fits = |text: &String| text.width() <= columns;
         let best = forms.iter().map(|f| f.iter().find(|form| fits(form)).unwrap_or(&f[2]).clone());
         let best: Vec<String> = best.collect();
-        // A text whose shortest form is still too wide is cut. First try to keep as many whole
-        // values at its end as fit. If this makes texts equal, try other positions of the cut,
-        // starting in the middle.
+        // Cut texts whose shortest form is still too wide. First keep as many whole values at the
+        // end of each text as fit. If some texts then become equal, try other positions of the cut.
+        // The positions near the middle are tried first.
         let tails = 0..columns.max(1);
         let middle = columns.saturating_sub(1) / 2;
         let mut tails: Vec<usize> = tails.collect();
@@ -68,7 +68,8 @@ impl Abbreviations {
 }
 
 /// Returns three forms of a spec. The first is the full spec. The second omits the arguments that
-/// all specs with the same name share. The third also omits the keys of the remaining arguments.
+/// are the same in all specs with this name. The third also omits the keys of the remaining
+/// arguments.
 fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     let Some((name, args)) = text.split_once(':') else { return [(); 3].map(|()| text.to_owned()) };
     let others: Vec<Vec<&str>> = texts
@@ -76,8 +77,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
         .filter_map(|other| other.split_once(':').filter(|(other, _)| *other == name))
         .map(|(_, args)| args.split(',').collect())
         .collect();
-    // An argument without a key, such as a size, is never removed. If the name also occurs without
-    // arguments, no argument is removed.
+    // Never remove an argument without a key, such as a size. If the name also occurs without
+    // arguments, remove no argument.
     let has_bare = texts.contains(name);
     let is_common =
         |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
@@ -89,8 +90,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
             gap = true;
             continue;
         }
-        // An ellipsis replaces the key of a value. Otherwise the abbreviation would look like a
-        // complete spec.
+        // An ellipsis replaces the omitted key of a value. Without it, the abbreviation would look
+        // like a complete spec.
         for (form, arg, is_cut) in
             [(&mut short, arg.to_owned(), false), (&mut bare, value(arg), arg.contains('='))]
         {
@@ -105,7 +106,7 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     }
     if gap {
         for form in [&mut short, &mut bare] {
-            // A name without arguments has no colon.
+            // If no argument is left, remove the colon after the name.
             form.truncate(form.trim_end_matches(':').len());
             form.push('…');
         }
@@ -113,8 +114,8 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     [text.to_owned(), short, bare]
 }
 
-/// Returns how many columns at the end of a text to keep when the text is cut: as many whole values
-/// as fit.
+/// Returns how many columns to keep at the end of a text that is cut. This is the width of as many
+/// whole values as fit.
 fn tail_width(text: &str, columns: usize) -> usize {
     let Some(args) = text.find(':') else {
         return if text.ends_with('…') { 0 } else { columns.saturating_sub(1) / 2 };

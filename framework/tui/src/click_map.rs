@@ -1,25 +1,26 @@
-//! The click map: which screen areas react to the mouse. It is filled while a frame is drawn.
+//! The click map. It states which areas of the screen react to the mouse, and is filled while a
+//! frame is drawn.
 
 use crate::keys::Key;
 use ratatui::layout::Rect;
 
-/// A position within a panel.
+/// What a click inside a panel has hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PanelPosition {
     Anywhere,
     /// A line that the cursor can select.
     Line(usize),
     Heading(usize),
-    /// A mark in a picture.
+    /// A mark in a picture, such as a bar or a cell.
     Mark(usize),
 }
 
 /// The target of a click.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClickTarget {
-    /// A panel, given by its index, and the position within the panel.
+    /// A position within the panel that has this index.
     Panel(usize, PanelPosition),
-    /// A hint in the bottom line. Clicking it has the same effect as pressing the key.
+    /// A hint in the bottom line. A click on it has the same effect as pressing the key.
     Key(Key),
 }
 

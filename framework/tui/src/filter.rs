@@ -1,7 +1,7 @@
-//! Filters for the lines of a panel.
+//! Filters, which select lines of a panel by the words that the user types.
 
-/// A filter: a text passes if it satisfies all terms, ignoring case. A term is a word, a choice of
-/// words (`pex|bruck`), or the exclusion of a word (`!pex`).
+/// A filter, which consists of terms. A text passes if it satisfies all terms. Case is ignored. A
+/// term is a word, alternatives (`pex|bruck`), or the exclusion of a word (`!pex`).
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     text: String,
@@ -10,13 +10,14 @@ pub(crate) struct Filter {
 
 #[derive(Debug, Clone)]
 struct Term {
-    /// Whether the term is an exclusion: the text must contain none of the words.
+    /// Whether the text must not contain any of the words. Otherwise, it must contain at least one
+    /// of them.
     is_not: bool,
     words: Vec<String>,
 }
 
 impl Term {
-    /// Parses a term; `None` if it has no word yet, such as `!`.
+    /// Parses a term. Returns `None` if the term has no word yet, as in `!`.
     fn of(word: &str) -> Option<Self> {
         let (is_not, word) = word.strip_prefix('!').map_or((false, word), |word| (true, word));
         let words: Vec<String> =
@@ -38,7 +39,8 @@ impl Filter {
         &self.text
     }
 
-    /// Returns the suffix for a panel's title; empty if there is no filter.
+    /// Returns the filter as a suffix for the title of a panel. The suffix is empty if there is no
+    /// filter.
     pub(crate) fn suffix(&self) -> String {
         if self.text.is_empty() { String::new() } else { format!(" /{}", self.text) }
     }
@@ -48,8 +50,9 @@ impl Filter {
         self.terms.is_empty() || self.passes_any(&[&text.to_lowercase()])
     }
 
-    /// Returns whether several lower-case texts together pass the filter. Different terms may be
-    /// satisfied by different texts.
+    /// Returns whether the texts pass the filter when they are considered as one text. For
+    /// instance, the first text may satisfy one term and the second text another term. The texts
+    /// must be in lower case.
     pub(crate) fn passes_any(&self, texts: &[&str]) -> bool {
         let has = |word: &String| texts.iter().any(|text| text.contains(word));
         self.terms.iter().all(|term| term.words.iter().any(has) != term.is_not)

@@ -1,8 +1,8 @@
-//! Input from the terminal and the system: keys, signals, and the loss of the terminal.
+//! Input from the terminal and the operating system: keys, signals, and the loss of the terminal.
 //!
-//! A separate thread reads keys. After a hang-up, a terminal is always reported as ready for
-//! reading but never delivers any data, so crossterm retries forever. If the drawing thread read
-//! keys, it would never return from this loop.
+//! A separate thread reads keys. The reason is that crossterm can hang: when the terminal has hung
+//! up, it is always reported as ready for reading but never delivers data, so that crossterm
+//! retries forever. Only the reading thread is caught in this loop, not the thread that draws.
 
 use crossterm::event::{Event, read};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -14,14 +14,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// Receives key, mouse and resize events.
+/// The events that the reading thread receives: keys, mouse and changes of the screen size.
 pub(crate) struct Input {
     events: Receiver<io::Result<Event>>,
 }
 
 impl Input {
-    /// Starts the reading thread. The thread only ends when the program exits, because nothing can
-    /// wake it while it waits for a key.
+    /// Starts the reading thread. The thread runs until the program exits, because it cannot be
+    /// woken while it waits for a key.
     pub(crate) fn listen() -> io::Result<Self> {
         let (sender, events) = channel();
         let listen = move || {
@@ -37,8 +37,9 @@ impl Input {
         Ok(Self { events })
     }
 
-    /// Waits for an event up to a time limit. Returns it with all other pending events. Processing
-    /// them together is fast enough for a key that is held down.
+    /// Waits for an event up to a time limit. Returns this event and all other events that are
+    /// pending. All of them are handled before the next frame, so that the screen keeps up with a
+    /// key that is held down.
     pub(crate) fn within(&self, wait: Duration) -> impl Iterator<Item = io::Result<Event>> {
         let first = match self.events.recv_timeout(wait) {
             Ok(event) => Some(event),
@@ -52,8 +53,8 @@ impl Input {
 }
 
 /// Returns whether the terminal has hung up, because its window was closed or its connection was
-/// lost. On systems whose `poll` does not support terminals, the result `NVAL` is ignored. On such
-/// systems, only a signal ends the program.
+/// lost. On some systems, `poll` does not support terminals and returns `NVAL`, which is ignored.
+/// On these systems, the program only notices a hang-up by its signal.
 pub(crate) fn has_hung_up() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
@@ -62,7 +63,7 @@ pub(crate) fn has_hung_up() -> bool {
         && ends[0].revents().intersects(PollFlags::HUP | PollFlags::ERR)
 }
 
-/// Flags that signals set.
+/// Flags that are set when the program receives a signal.
 pub(crate) struct Signals {
     ended: Arc<AtomicBool>,
     resumed: Arc<AtomicBool>,
@@ -72,8 +73,8 @@ impl Signals {
     /// Registers the signal handlers.
     pub(crate) fn new() -> io::Result<Self> {
         let signals = Self { ended: Arc::default(), resumed: Arc::default() };
-        // In raw mode, Ctrl-C is an ordinary key. An interrupt signal therefore comes from another
-        // process.
+        // In raw mode, Ctrl-C is an ordinary key and causes no signal. Therefore, an interrupt
+        // signal was sent by another process.
         for signal in [SIGTERM, SIGHUP, SIGINT] {
             signal_hook::flag::register(signal, Arc::clone(&signals.ended))?;
         }
@@ -81,12 +82,12 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Returns whether the program was asked to end.
+    /// Returns whether a signal has asked the program to end.
     pub(crate) fn ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the program was resumed after a stop, and clears the flag.
+    /// Returns whether the program has resumed after a stop (`SIGCONT`), and clears the flag.
     pub(crate) fn resumed(&self) -> bool {
         self.resumed.swap(false, Ordering::Relaxed)
     }

@@ -1,11 +1,11 @@
 //! Keys and key tables.
 //!
-//! Each key is bound to an action in a table: one general table and one for each panel. Key
+//! A key table binds keys to actions. There is one general table, and one table for each panel. Key
 //! handling, the help overlay, the bottom line and docs/dashboard.md all use these tables.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A key with its modifiers. Shift is part of the character.
+/// A key with its modifiers. There is no modifier for Shift, because Shift changes the character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Key {
     code: KeyCode,
@@ -65,12 +65,13 @@ impl Key {
     }
 }
 
-/// Returns the digit of a panel by its index. The tenth panel has 0, later ones have none.
+/// Returns the digit that selects the panel with this index. The tenth panel has the digit 0. Later
+/// panels have no digit.
 pub(crate) fn digit(panel: usize) -> Option<char> {
     "1234567890".chars().nth(panel)
 }
 
-/// Returns the name of a panel with its digit, if it has one.
+/// Returns the name of a panel, together with its digit if it has one.
 pub(crate) fn numbered(panel: usize, name: &str) -> String {
     digit(panel).map_or(name.to_owned(), |digit| format!("{digit} {name}"))
 }
@@ -87,7 +88,8 @@ pub(crate) struct Binding<A: 'static> {
 /// A hint in the bottom line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hint {
-    /// The keys to show before the word. Only used if the hint covers an action and its opposite.
+    /// The text for the keys that the hint shows. This is only set if the hint covers two opposite
+    /// actions.
     keys: Option<&'static str>,
     word: &'static str,
     /// Hints with a lower rank are shown first.
@@ -104,13 +106,14 @@ pub(crate) const fn bind<A: Copy>(
 }
 
 impl<A: Copy> Binding<A> {
-    /// Adds a hint for this action.
+    /// Adds a hint for this action to the bottom line.
     pub(crate) const fn hint(mut self, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: None, word, rank: u8::MAX });
         self
     }
 
-    /// Adds a hint that covers this action and its opposite, and shows the keys of both.
+    /// Adds a hint that covers this action and the opposite action, and shows the keys of both
+    /// actions.
     pub(crate) const fn pair(mut self, keys: &'static str, word: &'static str) -> Self {
         self.hint = Some(Hint { keys: Some(keys), word, rank: u8::MAX });
         self
@@ -142,12 +145,12 @@ pub(crate) fn find<A: Copy>(table: &[Binding<A>], event: &KeyEvent) -> Option<A>
     table.iter().find(|binding| binding.is(event)).map(|binding| binding.action)
 }
 
-/// A row of a key table without its action, for display.
+/// A row of a key table for display, which does not contain the action.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyRow {
     pub(crate) keys: Vec<Key>,
     pub(crate) help: String,
-    /// The hint: its keys, a word, and its rank.
+    /// The hint in the bottom line: its keys, a word, and its rank.
     pub(crate) hint: Option<(String, &'static str, u8)>,
 }
 
@@ -156,7 +159,7 @@ impl KeyRow {
         Self { keys: vec![key], help: help.to_owned(), hint: None }
     }
 
-    /// Adds a hint for this row and the following ones.
+    /// Adds a hint to this row. The hint also covers the rows that follow.
     #[must_use]
     pub(crate) fn hinted(mut self, keys: String, word: &'static str, rank: u8) -> Self {
         self.hint = Some((keys, word, rank));

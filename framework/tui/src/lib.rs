@@ -1,9 +1,9 @@
-//! The dashboard: select cases, run them, and explore the results.
+//! The dashboard. The user selects cases, runs them, and explores the results.
 //!
-//! `session` holds the state: what is selected, which cases run, and the analysis of the rows.
-//! `panels` show it; each is a module that implements the traits of `panel`. `app` handles keys and
-//! the mouse. The thread that runs cases writes each row to the file at once; the screen receives
-//! all new rows once per frame.
+//! `session` contains the state: the selected cases, the running cases, and the analysis of the
+//! rows. `panels` shows this state. Each panel is a module that implements the traits of `panel`.
+//! `app` handles keys and the mouse. A separate thread runs the cases and writes each row to the
+//! file as soon as its case ends. The screen receives all new rows once per frame.
 
 mod abbreviate;
 mod app;

@@ -1,4 +1,5 @@
-//! Drawing that is clipped to an area, and the frames, text layout and scrolling that panels share.
+//! Drawing that is restricted to an area. This module also contains functions that all panels use
+//! for frames, text layout and scrolling.
 
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
 use crate::keys::numbered;
@@ -16,7 +17,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// Draws into the frame and records clickable areas.
 pub(crate) struct Painter<'f, 'h> {
     buffer: &'f mut Buffer,
-    /// The area to which drawing is restricted.
+    /// Nothing is drawn outside this area.
     clip: Rect,
     pub(crate) clicks: &'h mut ClickMap,
     pub(crate) theme: Theme,
@@ -25,12 +26,12 @@ pub(crate) struct Painter<'f, 'h> {
     has_keys: bool,
 }
 
-/// Returns the number of columns of a text.
+/// Returns the number of screen columns that a text takes.
 pub(crate) fn width(text: &str) -> u16 {
     u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// Returns the number of columns of the widest text.
+/// Returns the number of screen columns that the widest text takes.
 pub(crate) fn widest<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> u16 {
     texts.into_iter().map(|text| width(text.as_ref())).max().unwrap_or(0)
 }
@@ -40,15 +41,15 @@ pub(crate) fn cut(text: &str, columns: u16) -> String {
     cut_keeping_tail(text, columns.into(), 0)
 }
 
-/// Shortens a text to a number of columns, with an ellipsis in the middle. This keeps the ends of
-/// specs, in which specs differ.
+/// Shortens a text to a number of columns, with an ellipsis in the middle. This keeps the end of
+/// the text, because specs often differ at the end.
 pub(crate) fn cut_middle(text: &str, columns: u16) -> String {
     let tail = if columns < 6 { 0 } else { (columns - 1) / 2 };
     cut_keeping_tail(text, columns.into(), tail.into())
 }
 
-/// Shortens a text to a number of columns if it is wider. The last `tail` columns are kept, with an
-/// ellipsis before them.
+/// Shortens a text to a number of columns if it is wider. Keeps the last `tail` columns, and puts
+/// an ellipsis before them.
 pub(crate) fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -73,7 +74,7 @@ pub(crate) fn cut_keeping_tail(text: &str, columns: usize, tail: usize) -> Strin
     short + &end
 }
 
-/// Breaks a text into lines of at most `columns` columns, at spaces where possible.
+/// Breaks a text into lines of at most `columns` columns. The breaks are at spaces where possible.
 pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let mut lines = vec![String::new()];
     // Add words to the current line as long as they fit.
@@ -97,7 +98,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
                 lines.push(String::new());
                 continue;
             }
-            // A word wider than a line is broken between characters.
+            // Break a word that is wider than a line between characters.
             let mut taken = 0;
             let mut at = 0;
             for c in word.chars() {
@@ -113,7 +114,7 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
             word = &word[at..];
         }
     }
-    // Breaking a word may leave an empty line at the end.
+    // After a word was broken, the last line may be empty.
     if lines.len() > 1 && lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
@@ -131,8 +132,8 @@ pub(crate) fn clock(time: Duration) -> String {
     }
 }
 
-/// Returns the first of `count` lines to show in `height` rows. The cursor is always visible, and
-/// in the middle if possible.
+/// Returns the index of the first line to show. There are `count` lines, of which `height` fit. The
+/// line under the cursor is always visible, and in the middle if possible.
 pub(crate) fn scroll_start(cursor: usize, count: usize, height: usize) -> usize {
     cursor.saturating_sub(height / 2).min(count.saturating_sub(height))
 }
@@ -149,7 +150,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Starts drawing a panel, by its index.
+    /// Starts drawing the panel with this index.
     pub(crate) fn begin(&mut self, panel: usize, has_keys: bool, area: Rect) {
         (self.panel, self.has_keys) = (panel, has_keys);
         self.clip = area.intersection(self.buffer.area);
@@ -161,8 +162,8 @@ impl<'f, 'h> Painter<'f, 'h> {
         self.clip = self.buffer.area;
     }
 
-    /// Writes a text at a position of an area and returns the column after it. The text is cut at
-    /// the edge of the area.
+    /// Writes a text at a position relative to an area. Cuts the text at the edge of the area.
+    /// Returns the column after the text.
     pub(crate) fn put(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
         let area = area.intersection(self.clip);
         if y >= area.height || x >= area.width {
@@ -173,7 +174,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         x + width(&shown)
     }
 
-    /// Writes a text that ends just before column `end`.
+    /// Writes a text that ends directly before column `end`.
     pub(crate) fn put_right(&mut self, area: Rect, end: u16, y: u16, text: &str, style: Style) {
         let end = end.min(area.width);
         self.put(Rect { width: end, ..area }, end.saturating_sub(width(text)), y, text, style);
@@ -195,7 +196,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Applies a style to one cell.
+    /// Applies a style to one character cell.
     pub(crate) fn shade_cell(&mut self, area: Rect, x: u16, y: u16, style: Style) {
         let area = area.intersection(self.clip);
         if x < area.width && y < area.height {
@@ -207,7 +208,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         ratatui::widgets::Clear.render(area.intersection(self.clip), self.buffer);
     }
 
-    /// Registers a clickable part of the panel.
+    /// Registers an area of the panel as clickable.
     pub(crate) fn add_click(
         &mut self,
         area: Rect,
@@ -235,7 +236,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Draws a frame with a title and returns its inner area.
+    /// Draws a frame with a title and returns the area inside the frame.
     pub(crate) fn framed(&mut self, area: Rect, title: &str, style: Style) -> Rect {
         let area = area.intersection(self.clip);
         let block = Block::bordered().border_style(style);
@@ -264,7 +265,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         if self.has_keys { self.theme.cursor } else { self.theme.faint_cursor }
     }
 
-    /// Draws lines in Braille dots. `bounds` are the ranges of x and y; each line is a list of
+    /// Draws lines with Braille dots. `bounds` are the ranges of x and y. Each line consists of
     /// points and a style.
     pub(crate) fn lines(
         &mut self,
@@ -292,7 +293,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         canvas.render(area, self.buffer);
     }
 
-    /// Writes a message in the middle of an area that has nothing else to show.
+    /// Writes a message in the middle of an area that would otherwise be empty.
     pub(crate) fn placeholder(&mut self, area: Rect, text: &str) {
         let style = self.theme.dim;
         let columns = area.width.saturating_sub(2);
@@ -303,7 +304,7 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
     }
 
-    /// Draws a scroll bar at the right edge if not all lines are visible.
+    /// If not all lines are visible, draws a scroll bar at the right edge.
     pub(crate) fn scrollbar(&mut self, area: Rect, first: usize, count: usize) {
         let height = usize::from(area.height);
         if count <= height || height < 2 || area.width == 0 {

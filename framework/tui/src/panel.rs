@@ -1,5 +1,5 @@
-//! Traits of a panel. Each panel is a module of [`crate::panels`] with its own state, keys and
-//! drawing.
+//! The traits that panels implement. Each panel is a module of [`crate::panels`] with its own
+//! state, keys and drawing.
 
 use crate::click_map::PanelPosition;
 use crate::filter::Filter;
@@ -13,7 +13,7 @@ use std::path::Path;
 use swapmeet_results::analysis::Axis;
 use swapmeet_runner::input::InputError;
 
-/// The cursor and the filter of a panel's lines.
+/// The cursor and the filter of the lines in a panel.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     pub(crate) cursor: usize,
@@ -47,27 +47,29 @@ pub(crate) trait Panel {
     fn list_mut(&mut self) -> &mut List;
     /// Returns the number of lines that the cursor can select.
     fn lines(&self, session: &Session) -> usize;
-    /// Draws the panel. Drawing only updates state that depends on the available space.
+    /// Draws the panel. Apart from drawing, this may only change state that depends on the size of
+    /// the area.
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect);
 
-    /// Updates the panel after the session or another panel has changed.
+    /// Updates the panel. This is called after the session or another panel has changed.
     fn sync(&mut self, _session: &Session) {}
     /// Called when the panel becomes active.
     fn activated(&mut self, _session: &mut Session) {}
-    /// Called when the cursor moves to another line.
+    /// Called when the cursor has moved to another line.
     fn cursor_moved(&mut self, _session: &mut Session) {}
-    /// Called on a second click on the line under the cursor.
+    /// Opens the line under the cursor. This is called when the user clicks on the line a second
+    /// time.
     fn open(&mut self, _session: &mut Session) {}
-    /// Called on a click on anything but a line.
+    /// Called on a click inside the panel that does not hit a line.
     fn click(&mut self, _spot: PanelPosition, _session: &mut Session) {}
     /// Moves the selection left or right.
     fn sideways(&mut self, _by: isize, _session: &mut Session) {}
-    /// Handles Esc by closing something that is open in the panel, such as a form. Returns false if
-    /// nothing was open.
+    /// Handles Esc by closing an element that is open in the panel, such as a form. Returns whether
+    /// an element was open.
     fn close(&mut self) -> bool {
         false
     }
-    /// Handles Esc if nothing is open. Returns whether the key had an effect.
+    /// Handles Esc if no element is open. Returns whether the key had an effect.
     fn back(&mut self, _session: &mut Session) -> bool {
         false
     }
@@ -83,7 +85,8 @@ pub(crate) trait Panel {
     fn is_animated(&self) -> bool {
         false
     }
-    /// Returns whether the panel shows the schedule of the case in focus.
+    /// Returns whether the panel shows the schedule of the case in focus, which must then be
+    /// simulated.
     fn shows_schedule(&self) -> bool {
         false
     }
@@ -91,7 +94,8 @@ pub(crate) trait Panel {
     fn algorithm(&self, session: &Session) -> Option<String> {
         session.focused().map(|(_, row)| row.specs()[0].to_owned())
     }
-    /// Returns the reason why the panel has no filter; `None` if the panel has a filter.
+    /// Returns the reason why the user cannot filter the panel; `None` if the panel can be
+    /// filtered.
     fn no_filter_reason(&self) -> Option<&'static str> {
         None
     }
@@ -109,22 +113,22 @@ pub(crate) trait Panel {
         self.list_mut().cursor = if last { lines.saturating_sub(1) } else { 0 };
         self.cursor_moved(session);
     }
-    /// Moves the cursor to the last line if it is beyond it.
+    /// If the cursor is below the last line, moves it to the last line.
     fn clamp(&mut self, session: &Session) {
         let last = self.lines(session).saturating_sub(1);
         let cursor = &mut self.list_mut().cursor;
         *cursor = (*cursor).min(last);
     }
 
-    /// Checks a text that the user types at the panel's request.
+    /// Checks a text while the user types it. The panel has requested this text.
     fn check(&self, _text: &str, _session: &Session) -> Option<InputError> {
         None
     }
-    /// Accepts a text that the user typed at the panel's request.
+    /// Accepts a text that the panel has requested.
     fn accept(&mut self, _text: &str, _session: &mut Session) -> Result<(), InputError> {
         Ok(())
     }
-    /// Returns completions of a text that the user types at the panel's request.
+    /// Returns completions of a text while the user types it. The panel has requested this text.
     fn completions(&self, _text: &str, _session: &Session) -> Vec<String> {
         Vec::new()
     }
@@ -133,41 +137,41 @@ pub(crate) trait Panel {
         None
     }
 
-    /// Returns the kind of figure that shows the same data as the panel.
+    /// Returns the kind of figure that corresponds to the content of the panel.
     fn figure(&self, _session: &Session) -> RenderKind {
         RenderKind::Curves(Axis::Block)
     }
 
-    /// Returns the file that the panel adds when the session is saved under a name.
+    /// Returns an additional file that the panel writes when the session is saved under `name`.
     fn output_file(&self, _session: &Session, _name: &Path) -> Option<OutputFile> {
         None
     }
 }
 
-/// The name, actions and key table of a panel. If an action has no key, the compiler warns that it
-/// is never constructed.
+/// The name, the actions and the key table of a panel. The compiler warns about an action that has
+/// no key, because the action is never constructed.
 pub(crate) trait Keyed: Panel {
     const TAB: &'static str;
-    /// The title in help and documentation.
+    /// The title of the panel in help and documentation.
     const TITLE: &'static str;
     type Action: Copy + 'static;
     const KEYS: &'static [Binding<Self::Action>];
 
     fn act(&mut self, action: Self::Action, session: &mut Session);
-    /// Returns whether an action has no effect at present. Its hint is then hidden.
+    /// Returns whether an action currently has no effect. The hint for such an action is hidden.
     fn is_idle(&self, _action: Self::Action, _session: &Session) -> bool {
         false
     }
 }
 
-/// A panel, independent of its type of actions.
+/// A panel of any type. This trait does not depend on the type of the panel's actions.
 pub(crate) trait AnyPanel: Panel {
     fn tab(&self) -> &'static str;
     fn title(&self) -> &'static str;
-    /// Handles a key; returns whether it is bound in this panel.
+    /// Handles a key. Returns whether the panel has an action for this key.
     fn press(&mut self, event: &KeyEvent, session: &mut Session) -> bool;
     fn table(&self) -> Vec<KeyRow>;
-    /// Returns the rows of the key table whose actions have an effect at present.
+    /// Returns the rows of the key table whose actions currently have an effect.
     fn active_keys(&self, session: &Session) -> Vec<KeyRow>;
 }
 

@@ -9,7 +9,7 @@ use crate::theme;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 
-/// The minimum screen size that shows several panels, columns x rows.
+/// The minimum screen size (columns, rows) for showing several panels.
 const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
 
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
@@ -37,8 +37,8 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
     clicks
 }
 
-/// Draws the tabs and, at the right, the progress of the run. Of several texts, the longest one
-/// that fits is used.
+/// Draws the tabs and, at the right, the progress of the run. The progress has texts of several
+/// lengths; the longest text that fits is used.
 fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     let theme = painter.theme;
     let words: u16 = app.panels.iter().map(|panel| width(panel.tab()) + 3).sum();
@@ -70,7 +70,7 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
 }
 
-/// Returns texts about the progress of the run, the longest text first.
+/// Returns several texts about the progress of the run. The longest text is first.
 fn progress(app: &App) -> Vec<String> {
     let tally = app.session.queue.tally();
     if app.session.runs.frozen {
@@ -93,7 +93,7 @@ fn progress(app: &App) -> Vec<String> {
     vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
 }
 
-/// Draws the active panel alone, or several panels if there is enough space.
+/// Draws several panels if there is enough space. Otherwise, draws only the active panel.
 fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     let roomy = area.width >= MULTI_PANEL_SIZE.0 && area.height + 2 >= MULTI_PANEL_SIZE.1;
     if app.expanded || !roomy {
@@ -117,7 +117,7 @@ pub fn draw_panel(frame: &mut Frame<'_>, app: &mut App, panel: usize, area: Rect
     self::panel(&mut painter, app, panel, area);
 }
 
-/// Draws one panel. Stores how many of its lines are visible.
+/// Draws one panel, and stores how many of its lines are visible.
 fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect) {
     painter.begin(panel, panel == app.active, area);
     app.panels[panel].draw(painter, &app.session, area);

@@ -1,4 +1,4 @@
-//! Terminal setup and restoration, and the event loop.
+//! Sets up and restores the terminal, and runs the event loop.
 
 use crate::app::{App, Appearance, Outcome, TerminalRequest};
 use crate::click_map::ClickMap;
@@ -23,9 +23,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time between two frames while something changes.
+/// The time between two frames while the screen changes.
 const FRAME: Duration = Duration::from_millis(33);
-/// The time between two checks for signals while nothing on screen changes.
+/// The time between two checks for signals while the screen does not change.
 const IDLE: Duration = Duration::from_millis(250);
 
 /// Shows the dashboard until the user exits, a signal arrives or the terminal is closed.
@@ -34,13 +34,13 @@ pub fn run(setup: Setup, appearance: Appearance) -> io::Result<Outcome> {
     let mut app = App::new(setup, appearance);
     let shown = on_screen(|screen| show(screen, &mut app, &signals));
     match shown.flatten() {
-        // After a hang-up, no terminal is left to which an error could be reported.
+        // After a hang-up, the error cannot be reported, because the terminal is gone.
         Err(error) if !has_hung_up() => Err(error),
         _ => Ok(app.outcome()),
     }
 }
 
-/// Takes over the terminal while `work` runs. The terminal is restored afterwards, even after a
+/// Runs `work` with the terminal in dashboard mode. Restores the terminal afterwards, even after a
 /// panic.
 pub fn on_screen<T>(work: impl FnOnce(&mut Screen) -> T) -> io::Result<T> {
     let _restored = restore_at_panic();
@@ -56,7 +56,7 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
     let mut drawn = None::<Instant>;
     loop {
         changed |= app.tick(began.elapsed());
-        // While cases run, the screen shows their elapsed times, which change.
+        // The screen changes while cases run, because it shows their elapsed times.
         let moving = app.is_moving();
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {
@@ -110,14 +110,14 @@ impl Screen {
     }
 
     /// Makes the next frame redraw the whole screen. `Terminal::clear` is not used, because it
-    /// queries the cursor position and some terminals do not answer.
+    /// queries the cursor position, and some terminals do not answer this query.
     fn redraw(&mut self) -> io::Result<()> {
         let size = self.terminal.size()?;
         self.terminal.resize(Rect::from(size))
     }
 
-    /// Restores the terminal, suspends the process, and takes the terminal over again when the
-    /// process resumes.
+    /// Restores the terminal and suspends the process. When the process resumes, sets up the
+    /// terminal again.
     fn suspend(&mut self) -> io::Result<()> {
         restore_terminal();
         signal_hook::low_level::emulate_default_handler(SIGTSTP)?;
@@ -132,13 +132,15 @@ impl Drop for Screen {
     }
 }
 
-/// Whether the dashboard owns the terminal. Leaving the alternate screen a second time would
-/// restore the old cursor position again, and further output would overwrite a panic message.
+/// Whether the terminal is in dashboard mode. This ensures that the terminal is restored only once.
+/// Leaving the alternate screen a second time would move the cursor to its old position again, and
+/// further output would overwrite the message of a panic.
 static OWNS_TERMINAL: AtomicBool = AtomicBool::new(false);
 
 fn take_over() -> io::Result<()> {
-    // Force colours here, because the theme already respects `NO_COLOR`. Otherwise crossterm would
-    // replace each colour by an empty attribute, which resets bold and reverse.
+    // Force colours, because the choice of the theme already respects `NO_COLOR`. Without this,
+    // crossterm would replace each colour by an empty attribute, which also switches off bold and
+    // reverse.
     force_color_output(true);
     OWNS_TERMINAL.store(true, Ordering::Relaxed);
     enable_raw_mode().inspect_err(|_| restore_terminal())?;
@@ -146,7 +148,7 @@ fn take_over() -> io::Result<()> {
         .inspect_err(|_| restore_terminal())
 }
 
-/// Restores the terminal. Errors are ignored because they cannot be reported.
+/// Restores the terminal. Errors are ignored, because there is no way to report them.
 fn restore_terminal() {
     if !OWNS_TERMINAL.swap(false, Ordering::Relaxed) {
         return;
@@ -161,7 +163,7 @@ fn restore_terminal() {
     drop(disable_raw_mode());
 }
 
-/// Restores the default panic hook when dropped.
+/// A guard that restores the default panic hook when it is dropped.
 struct PanicHookGuard;
 
 impl Drop for PanicHookGuard {
@@ -172,7 +174,7 @@ impl Drop for PanicHookGuard {
     }
 }
 
-/// Installs a panic hook that restores the terminal before it prints the message. The messages of
+/// Installs a panic hook that first restores the terminal and then prints the message. Messages of
 /// panics in other threads are not printed, because they would overwrite the screen.
 fn restore_at_panic() -> PanicHookGuard {
     let screen = thread::current().id();

@@ -1,34 +1,36 @@
-//! Colour themes, and their replacements for terminals without colours or Unicode.
+//! Colour themes. This module also contains replacements for terminals without colours or without
+//! Unicode.
 
 use ratatui::style::{Color, Modifier, Style};
 use std::env;
 
-/// The number of levels of a heat map, from zero to the maximum.
+/// The number of levels of a heat map. Level 0 stands for zero, and the last level for the maximum.
 pub(crate) const LEVELS: usize = 6;
 
-/// A set of colours and styles, named by their use.
+/// A set of colours and styles. Each is named by its use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Theme {
-    /// The name of the theme in `--theme`.
+    /// The name of the theme for `--theme`.
     pub(crate) name: &'static str,
     pub(crate) text: Style,
-    /// Less important text.
+    /// The style of less important text.
     pub(crate) dim: Style,
     pub(crate) accent: Style,
     pub(crate) good: Style,
     pub(crate) warn: Style,
     pub(crate) bad: Style,
-    /// The line under the cursor of the active panel.
+    /// The style of the line under the cursor in the active panel.
     pub(crate) cursor: Style,
-    /// The line under the cursor of an inactive panel.
+    /// The style of the line under the cursor in other panels.
     pub(crate) faint_cursor: Style,
-    /// One colour for each algorithm in curves and maps.
+    /// The colours of algorithms in curves and maps.
     pub(crate) series: [Color; 8],
-    /// One colour for each part of the time.
+    /// The colours of the kinds of time, such as start-up or contention.
     pub(crate) parts: [Color; 7],
-    /// The colours of the heat levels.
+    /// The colours of the levels of a heat map.
     pub(crate) heat: [Color; LEVELS],
-    /// Whether series are distinguished by colour. Otherwise they only differ in shape.
+    /// Whether algorithms are distinguished by colour. Otherwise, they are only distinguished by
+    /// the shape of their marks.
     pub(crate) coloured: bool,
 }
 
@@ -38,7 +40,7 @@ const fn fg(color: Color) -> Style {
 
 const PLAIN: Style = Style::new();
 
-/// The 16 standard colours, on any background.
+/// A theme of the 16 standard colours, which can be read on any background.
 const DEFAULT: Theme = Theme {
     name: "default",
     text: PLAIN,
@@ -72,7 +74,7 @@ const DEFAULT: Theme = Theme {
     coloured: true,
 };
 
-/// Those of the standard colours that are readable on a white background.
+/// A theme of those standard colours that can be read on a white background.
 const LIGHT: Theme = Theme {
     name: "light",
     dim: fg(Color::Gray).add_modifier(Modifier::DIM),
@@ -95,7 +97,7 @@ const LIGHT: Theme = Theme {
     ..DEFAULT
 };
 
-/// 24-bit colours.
+/// A theme of 24-bit colours.
 const RICH: Theme = Theme {
     name: "rich",
     text: fg(Color::Rgb(216, 222, 233)),
@@ -137,7 +139,7 @@ const RICH: Theme = Theme {
     ..DEFAULT
 };
 
-/// No colours. Bold and reverse text replace them.
+/// A theme without colours. It uses bold and reverse text instead.
 const MONO: Theme = Theme {
     name: "mono",
     dim: Style::new().add_modifier(Modifier::DIM),
@@ -162,13 +164,13 @@ impl Theme {
         THEMES.iter().map(|theme| theme.name)
     }
 
-    /// Returns the theme with a name.
+    /// Returns the theme that has this name.
     pub fn named(name: &str) -> Option<Self> {
         THEMES.into_iter().find(|theme| theme.name == name)
     }
 
-    /// Returns the default theme for this terminal. It has no colours if `NO_COLOR` is set or if
-    /// the terminal has none.
+    /// Returns the default theme for this terminal. The theme has no colours if `NO_COLOR` is set
+    /// or if the terminal does not support colours.
     pub fn of_environment() -> Self {
         let no_color = env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
         let dumb = env::var("TERM")
@@ -181,20 +183,20 @@ impl Theme {
         self.name != MONO.name
     }
 
-    /// Returns the theme that follows this one in the list of themes.
+    /// Returns the next theme in the list of themes.
     #[must_use]
     pub(crate) fn next(&self) -> Self {
         let at = THEMES.iter().position(|theme| theme.name == self.name).unwrap_or(0);
         THEMES[(at + 1) % THEMES.len()]
     }
 
-    /// Returns the style of a series.
+    /// Returns the style of the algorithm with this index in curves and maps.
     pub(crate) fn series(&self, index: usize) -> Style {
         fg(self.series[index % self.series.len()])
     }
 
-    /// Returns the mark and the style of a part of the time. The index after the last part stands
-    /// for waiting for a peer.
+    /// Returns the mark and the style of a kind of time. The index after the last part is the time
+    /// of waiting for a peer.
     pub(crate) fn part(&self, part: usize) -> (char, Style) {
         if part == self.parts.len() {
             return (SHADES[0], self.dim);
@@ -212,13 +214,13 @@ impl Theme {
 }
 
 pub(crate) const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
-/// Marks of the parts in themes without colours.
+/// In themes without colours, the marks of the kinds of time.
 const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
-/// Marks of the heat levels in themes without colours.
+/// In themes without colours, the marks of the levels of a heat map.
 pub(crate) const SHADES: [char; LEVELS] = ['·', '-', '░', '▒', '▓', '█'];
 
-/// Returns the heat level of a value between 0 and `most`. Level 0 is only for 0. The other levels
-/// divide the range up to `most` into equal parts.
+/// Returns the level of `value` in a heat map, where `most` is the maximum. Level 0 is only for the
+/// value 0. The other levels divide the range up to `most` into equal intervals.
 pub(crate) fn level(value: u64, most: u64) -> usize {
     if value == 0 || most == 0 {
         return 0;
@@ -227,8 +229,8 @@ pub(crate) fn level(value: u64, most: u64) -> usize {
     (scaled.div_ceil(u128::from(most)) as usize).clamp(1, LEVELS - 1)
 }
 
-/// Returns the heat level of a value that is at least 1 if it is not zero. The value 1 always has
-/// level 1, whatever `most` is.
+/// Returns the level of `value` in a heat map, where `most` is the maximum. In contrast to
+/// [`level`], the value 1 always has level 1.
 pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
     if value < 2 || most < 2 {
         return value.min(1) as usize;
@@ -241,7 +243,7 @@ pub(crate) fn level_above_one(value: u64, most: u64) -> usize {
 pub fn is_ascii_terminal() -> bool {
     let set = |name| env::var(name).ok().filter(|v| !v.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
-    // If no locale is set, it is "C", which is ASCII.
+    // If no locale is set, the locale is "C", which is ASCII.
     !locale.is_some_and(|l| l.to_ascii_lowercase().replace('-', "").contains("utf8"))
 }
 
@@ -307,7 +309,8 @@ mod tests {
 
     #[test]
     fn ascii_replacements_of_marks_are_unique() {
-        // Curves, crossovers and axes are drawn in the same plot, so their marks must differ.
+        // The marks of curves, crossovers and axes must differ, because all of them are drawn in
+        // the same plot.
         let on_curves = [&MARKS[..], &['✕', '│', '─', '┤']].concat();
         for marks in [&FILLINGS[..], &SHADES[..], &on_curves] {
             let mut folded: Vec<String> = marks

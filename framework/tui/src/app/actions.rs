@@ -10,14 +10,14 @@ use crossterm::event::{KeyCode as K, KeyEvent, KeyEventKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     Help,
-    /// Exit, after a confirmation if cases still run or rows are unsaved.
+    /// Exit. If cases still run or rows are unsaved, the user must confirm first.
     Quit,
     QuitNow,
     /// Exit and print the results on the normal screen.
     QuitPrinting,
     /// Run all selected cases from the start.
     Run,
-    /// Run the selected cases that have no row yet.
+    /// Run only the selected cases that have no row yet.
     Add,
     Stop,
     Baseline,
@@ -41,14 +41,14 @@ pub(super) enum Action {
     Theme,
     Redraw,
     Suspend,
-    /// Close the innermost open element: form, filter, expanded panel.
+    /// Close the innermost open element, such as a form, a filter or an expanded panel.
     Back,
 }
 
 pub(super) const FILTER: &[Key] = &[ch('/')];
 
-/// The key table for all panels. Hints with a low rank are shown first, so help, quit, run and the
-/// panel keys have the lowest ranks.
+/// The key table for all panels. Hints with low ranks are shown first, so the keys for help, for
+/// quitting, for running and for switching panels have the lowest ranks.
 pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Help, &[ch('?'), key(K::F(1))], "show all keys; any key closes the list")
         .hint("help")
@@ -136,7 +136,8 @@ impl App {
         self.sync();
     }
 
-    /// Runs a command of the palette in the panel that it belongs to.
+    /// Runs a command that the user has chosen from the command palette. The command runs in the
+    /// panel that defines it.
     pub(super) fn perform(&mut self, command: &Command) {
         let Some(event) = command.row.keys.first().map(|key| key.event()) else { return };
         if let Some(panel) = command.panel {
@@ -150,8 +151,6 @@ impl App {
     }
 
     fn act(&mut self, action: Action) {
-        // Scrolling by a page keeps one line of the previous page visible, so that readers do not
-        // lose their place.
         let loses = self.run_loses();
         let (panel, session) = (&mut self.panels[self.active], &mut self.session);
         let page = panel.list().page.max(2) as isize - 1;
@@ -161,7 +160,7 @@ impl App {
             Action::QuitNow => self.exit = Some(ExitMode::Plain),
             Action::Help => self.help = Some(Help::default()),
             Action::Back => self.back(),
-            // Movement. Each panel decides what a line or a column is.
+            // Movement. Each panel defines what it does for a step up, down, left or right.
             Action::Up => panel.step(-1, session),
             Action::Down => panel.step(1, session),
             Action::PageUp => panel.step(-page, session),
@@ -170,7 +169,7 @@ impl App {
             Action::Last => panel.go_to_end(true, session),
             Action::Left => panel.sideways(-1, session),
             Action::Right => panel.sideways(1, session),
-            // Views: select the visible panels, and expand or filter a panel.
+            // Views: select, expand or filter a panel.
             Action::NextPanel => self.show((self.active + 1) % self.panels.len()),
             Action::PreviousPanel => {
                 self.show((self.active + self.panels.len() - 1) % self.panels.len());
@@ -180,7 +179,7 @@ impl App {
                 Some(why) => session.show_message(why, false),
                 None => self.prompt = Some(Prompt::for_filter(panel.list().filter.text())),
             },
-            // Runs: start, stop or pause them.
+            // Runs: start, add to, stop or freeze a run.
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
             Action::Run if loses => self.question = Some(Question::Run),
@@ -214,7 +213,7 @@ impl App {
         }
     }
 
-    /// Returns whether a new run would discard unsaved rows or abort running cases.
+    /// Returns whether a new run would discard rows that are not saved, or cancel running cases.
     fn run_loses(&self) -> bool {
         self.session.queue.is_busy() || self.has_unsaved()
     }
@@ -226,14 +225,14 @@ impl App {
         rows > 0 && runs.out.is_none() && !runs.saved
     }
 
-    /// Handles a key while a confirmation is shown. `y` confirms, and so does the key that opened
-    /// the confirmation.
+    /// Handles a key while a question waits for confirmation. `y` confirms, and so does the key
+    /// that caused the question.
     fn answer(&mut self, event: &KeyEvent, action: Option<Action>) {
         let Some(question) = self.question.take() else { return };
         let yes = matches!(event.code, K::Char('y' | 'Y'));
         match (question, action) {
             (_, Some(Action::QuitNow)) => self.exit = Some(ExitMode::Plain),
-            // Pressing `Q` while `q` waits for confirmation exits and prints the rows.
+            // If `q` waits for confirmation, `Q` exits and prints the rows.
             (Question::Exit(_), Some(Action::QuitPrinting)) => {
                 self.exit = Some(ExitMode::PrintRows);
             }
@@ -279,8 +278,8 @@ impl App {
         }
     }
 
-    /// Filters the lines of the active panel, and updates everything that depends on the line under
-    /// its cursor.
+    /// Filters the lines of the active panel. The line under its cursor may change, so this also
+    /// updates everything that depends on that line.
     pub(super) fn filter(&mut self, filter: Filter) {
         let panel = &mut self.panels[self.active];
         panel.list_mut().filter = filter;

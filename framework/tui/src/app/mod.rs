@@ -1,4 +1,5 @@
-//! The application: panels that show a session, overlays above them, and key and mouse handling.
+//! The application. It has panels that show a session, overlays above the panels, and handlers for
+//! keys and the mouse.
 
 mod actions;
 mod mouse;
@@ -32,11 +33,11 @@ pub struct Outcome {
     pub records: Vec<Record>,
     /// Whether the rows are printed on the normal screen.
     pub print_rows: bool,
-    /// Whether the session ended before all cases had finished.
+    /// Whether the session ended before all cases had ended.
     pub interrupted: bool,
-    /// Whether some case was invalid, crashed, timed out or failed.
+    /// Whether any case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
-    /// The error message for the first row that could not be written.
+    /// The error message of the first failed attempt to write a row.
     pub unwritten: Option<String>,
 }
 
@@ -49,7 +50,7 @@ pub enum ExitMode {
     PrintRows,
 }
 
-/// A request that only the terminal loop can carry out.
+/// A request that the application cannot carry out itself, so that the terminal loop does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TerminalRequest {
     Redraw,
@@ -57,12 +58,12 @@ pub(crate) enum TerminalRequest {
     Suspend,
 }
 
-/// A question that the user must confirm before rows or running cases are lost.
+/// A question that the user must confirm, because rows or running cases would be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Whether to exit although cases still run or rows are unsaved.
+    /// Whether to exit although cases run or rows are unsaved.
     Exit(ExitMode),
-    /// Whether to start a new run although cases still run or rows are unsaved.
+    /// Whether to start a new run although cases run or rows are unsaved.
     Run,
 }
 
@@ -80,7 +81,8 @@ pub struct App {
     pub(crate) panels: Vec<Box<dyn AnyPanel>>,
     /// The index of the panel that receives keys.
     pub(crate) active: usize,
-    /// The index of the panel that is shown next to the panels that are always visible.
+    /// The index of the panel that is shown in the area that several panels share. On a large
+    /// screen, some other panels are always visible.
     pub(crate) companion: usize,
     /// Whether the active panel covers the whole screen.
     pub(crate) expanded: bool,
@@ -95,8 +97,9 @@ pub struct App {
 impl App {
     /// Creates the application at the start of a session.
     pub fn new(setup: Setup, appearance: Appearance) -> Self {
-        // Choose the first active panel: the comparison if rows were read from files, the queue if
-        // cases run immediately, and otherwise the explore panel, in which the user selects cases.
+        // Choose the first active panel. If rows were read from files, it is the comparison. If
+        // cases run immediately, it is the queue. Otherwise, it is the explore panel, in which the
+        // user selects cases.
         let active = match (&*setup.opened, &*setup.cases) {
             ([_, ..], _) => panels::COMPARISON,
             ([], [_, ..]) => panels::CASES,
@@ -137,7 +140,7 @@ impl App {
         self.appearance = appearance;
     }
 
-    /// Returns whether the screen changes without any input.
+    /// Returns whether the screen changes even if the user presses no key.
     pub fn is_moving(&self) -> bool {
         self.session.is_moving() || self.panels.iter().any(|panel| panel.is_animated())
     }
@@ -147,7 +150,7 @@ impl App {
         self.exit
     }
 
-    /// Returns the message in the bottom line.
+    /// Returns the message that is shown in the bottom line.
     pub fn message(&self) -> Option<&str> {
         self.session.message.as_ref().map(|message| message.text.as_str())
     }
@@ -175,7 +178,7 @@ impl App {
         tables
     }
 
-    /// Returns the general keys, including the digits of the panels.
+    /// Returns the rows of the general key table, including the digits that select panels.
     fn anywhere(&self) -> Vec<KeyRow> {
         let digits: Vec<char> = (0..self.panels.len()).map_while(digit).collect();
         let numbered = digits.iter().zip(&self.panels).map(|(number, panel)| {
@@ -192,8 +195,8 @@ impl App {
         rows
     }
 
-    /// Returns the hints for the bottom line: first those of the active panel, then the general
-    /// ones. Clicking a hint has the same effect as pressing its key.
+    /// Returns the hints for the bottom line. The hints of the active panel come before the general
+    /// hints. A click on a hint has the same effect as pressing its key.
     pub(crate) fn hints(&self) -> Vec<(String, &'static str, Key)> {
         if self.prompt.is_some() {
             return hints(&prompt::rows());
@@ -218,8 +221,8 @@ impl App {
         self.panels[self.active].activated(&mut self.session);
     }
 
-    /// Executes the active panel's request, then updates all panels after the change of the
-    /// session.
+    /// Executes the request of the active panel. Then updates all panels, because the session may
+    /// have changed.
     fn sync(&mut self) {
         self.session.record_change();
         match self.session.request.take() {
@@ -245,7 +248,7 @@ fn panel_of(event: &KeyEvent, count: usize) -> Option<usize> {
     (0..count).find(|number| digit(*number).is_some_and(|digit| ch(digit).is(event)))
 }
 
-/// Returns the hints of some table rows, sorted by rank in ascending order.
+/// Returns the hints of the given table rows, sorted by rank in ascending order.
 fn hints(rows: &[KeyRow]) -> Vec<(String, &'static str, Key)> {
     let hint =
         |row: &KeyRow| row.hint.clone().map(|(keys, word, rank)| (rank, (keys, word, row.keys[0])));
@@ -297,8 +300,8 @@ mod tests {
         }
     }
 
-    /// An eleventh panel has no digit. Tab selects it after the tenth panel, and the other panels
-    /// keep their digits.
+    /// Only ten panels have digits. The eleventh panel is reached with Tab, and the digits of the
+    /// other panels do not change.
     #[test]
     fn panels_after_the_tenth_are_reached_by_tab() {
         let mut app = app();

@@ -1,5 +1,5 @@
-//! Mouse handling: a click selects a line, another click on the selected line opens it, and the
-//! wheel scrolls.
+//! Mouse handling. A click selects a line, a second click on the same line opens it, and the wheel
+//! scrolls.
 
 use super::App;
 use crate::click_map::{ClickMap, ClickTarget, PanelPosition};
@@ -9,7 +9,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 const WHEEL_LINES: isize = 3;
 
 impl App {
-    /// Handles a mouse event; `clicks` is the click map of the last frame.
+    /// Handles a mouse event. `clicks` contains the clickable areas of the last frame.
     pub fn mouse(&mut self, event: &MouseEvent, clicks: &ClickMap) {
         let Some(target) = clicks.at(event.column, event.row) else { return };
         match event.kind {

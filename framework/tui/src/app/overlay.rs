@@ -1,5 +1,5 @@
-//! Overlays above the panels: text input, help and confirmations. This module also draws the
-//! message for a screen that is too small.
+//! Overlays above the panels: text input, help and confirmations. If the screen is too small, this
+//! module draws a message instead.
 
 use super::prompt::{Prompt, Purpose};
 use super::{App, ExitMode, Help, Question};
@@ -10,10 +10,10 @@ use ratatui::style::{Modifier, Style};
 use std::path::Path;
 use swapmeet_results::units;
 
-/// The minimum screen size, columns x rows.
+/// The minimum screen size: columns and rows.
 pub(crate) const MIN_SIZE: (u16, u16) = (44, 12);
 
-/// Fills a screen that is too small with a message about the required size.
+/// Draws a message about the minimum size on a screen that is too small.
 pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rect) {
     let (w, h) = MIN_SIZE;
     let quits = if quitting { "q again quits" } else { "q quits" };
@@ -22,8 +22,7 @@ pub(crate) fn too_small(painter: &mut Painter<'_, '_>, quitting: bool, area: Rec
         format!("{w}x{h} is needed"),
         quits.to_owned(),
     ];
-    // If the screen has a single line, shorten the message to the required size and the key for
-    // quitting.
+    // If the screen has a single line, show only the minimum size and the key for quitting.
     let lines =
         if area.height == 1 { vec![format!("{w}x{h} needed, {quits}")] } else { lines.to_vec() };
     let top = area.height.saturating_sub(lines.len() as u16) / 2;
@@ -83,7 +82,7 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
     painter.put(within, 2, 1, keys, painter.theme.dim);
 }
 
-/// Draws a box in the middle of an area and returns its inner area.
+/// Draws a box in the middle of an area and returns the area inside the box.
 fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high: u16) -> Rect {
     let (wide, high) = (wide.min(area.width), high.min(area.height));
     let place = Rect {
@@ -96,7 +95,8 @@ fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high
     painter.framed(place, title, painter.theme.accent)
 }
 
-/// Draws the text input. Below the text are the error, marked at its position, and completions.
+/// Draws the text input. Below the text, it draws the error, marked at its position, and the
+/// completions.
 fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let wide = area.width.saturating_sub(4).min(76);
@@ -107,7 +107,8 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         Purpose::SaveAs(_) | Purpose::Render(_) => 6,
         Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
     };
-    // A filter is typed at the bottom, so that the lines that it selects stay visible.
+    // Draw the input of a filter at the bottom, so that the lines that pass the filter stay
+    // visible.
     let place = if filter {
         Rect { y: area.bottom().saturating_sub(high + 1), height: high.min(area.height), ..area }
     } else {
@@ -117,7 +118,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let room = usize::from(within.width.saturating_sub(3));
     let scrolled = prompt.input.visual_scroll(room);
     let text = prompt.input.value();
-    // The scroll offset is in columns, and a wide character takes two columns.
+    // The scroll offset is in screen columns, and a wide character takes two columns.
     let mut skipped = 0;
     let shown: String = text
         .chars()
@@ -183,7 +184,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     }
 }
 
-/// Draws the commands that match the typed words, each with its keys.
+/// Draws the commands that match the words that the user types, each with its keys.
 fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let found = app.commands(prompt.input.value());
@@ -205,7 +206,7 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
     painter.scrollbar(area, first, found.len());
 }
 
-/// Draws the help overlay: for each key table a heading and its keys.
+/// Draws the help overlay. Each key table has a heading, followed by its keys.
 fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable], area: Rect) {
     let theme = painter.theme;
     let mut lines = Vec::new();

@@ -1,5 +1,5 @@
-//! Text input for a value of a panel, a filter, a command or a file name. Errors are shown while
-//! the user types.
+//! Text input. The text is a value that a panel has requested, a filter, a command or a file name.
+//! Errors are shown while the user types.
 
 use super::App;
 use crate::filter::Filter;
@@ -19,11 +19,13 @@ pub(crate) enum Purpose {
     Panel,
     /// The filter of the active panel.
     Filter,
-    /// Words that select a command.
+    /// Words that search for a command.
     Command,
-    /// The file name for saving the session. The flag allows overwriting existing files.
+    /// The file name for saving the session. The field states whether existing files may be
+    /// overwritten.
     SaveAs(bool),
-    /// The file name for a report or figure. The flag allows overwriting an existing file.
+    /// The file name for a report or figure. The field states whether an existing file may be
+    /// overwritten.
     Render(bool),
 }
 
@@ -35,18 +37,18 @@ pub(crate) struct Prompt {
     /// The text and the position of the cursor in it.
     pub(crate) input: Input,
     pub(crate) error: Option<InputError>,
-    /// The initial text, which Esc restores.
+    /// The text before the user changed it. Esc restores this text.
     before: String,
-    /// The index of the highlighted command in the list of matching commands.
+    /// The index of the highlighted command among the matching commands.
     pub(crate) at: usize,
 }
 
-/// A command of the palette: one row of a key table.
+/// A command of the command palette, which corresponds to one row of a key table.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
-    /// The panel that handles the key; `None` for a key that works everywhere.
+    /// The index of the panel in which the key works; `None` if the key works in every panel.
     pub(crate) panel: Option<usize>,
-    /// The name of that panel, or an empty string.
+    /// The name of this panel; empty if the key works in every panel.
     pub(crate) place: &'static str,
     pub(crate) row: KeyRow,
 }
@@ -75,7 +77,7 @@ impl Prompt {
         Self::new(Purpose::Command, "command", "")
     }
 
-    /// Creates the input for saving; it starts with the name of the experiment.
+    /// Creates the input of a file name for saving. Its initial text is the name of the experiment.
     pub(super) fn for_saving(selection: &Selection) -> Self {
         Self::new(
             Purpose::SaveAs(false),
@@ -84,7 +86,8 @@ impl Prompt {
         )
     }
 
-    /// Creates the input for a figure; it starts with the name of the experiment.
+    /// Creates the input of a file name for a figure. Its initial text is the name of the
+    /// experiment.
     pub(super) fn for_rendering(selection: &Selection) -> Self {
         Self::new(
             Purpose::Render(false),
@@ -94,7 +97,7 @@ impl Prompt {
     }
 }
 
-/// Returns the name of the experiment as a valid file name.
+/// Converts the name of the experiment to a valid file name.
 fn file_name(selection: &Selection) -> String {
     selection
         .setting(Setting::Name)
@@ -178,8 +181,8 @@ impl App {
     }
 
     fn cancel(&mut self) {
-        // The filter takes effect while it is typed. Cancelling restores the filter that was active
-        // before.
+        // The filter already has an effect while it is typed. If the user cancels, restore the
+        // previous filter.
         if let Some(Prompt { purpose: Purpose::Filter, before, .. }) = self.prompt.take() {
             self.filter(Filter::of(&before));
         }
@@ -188,7 +191,7 @@ impl App {
     fn accept(&mut self) {
         let Some(mut prompt) = self.prompt.take() else { return };
         let text = prompt.input.value().trim().to_owned();
-        // Process the text. After an error, the prompt stays open with its text.
+        // Use the text. If it has an error, the input stays open with the text.
         prompt.error = match prompt.purpose {
             Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
             Purpose::Filter => None,
@@ -199,8 +202,8 @@ impl App {
                 }
                 None => Some(Text::flag("command", &text).error("no matching command".to_owned())),
             },
-            // If files would be overwritten, the first Enter only shows a warning. A second Enter
-            // confirms.
+            // If existing files would be overwritten, the first Enter shows a warning, and the
+            // second Enter overwrites them.
             Purpose::SaveAs(over) => {
                 let files = self.output_files(Path::new(&text));
                 let refusal = refusal(&files, over, self.session.runs.out.as_deref());
@@ -210,8 +213,8 @@ impl App {
                 prompt.purpose = Purpose::SaveAs(true);
                 refusal.map(|why| Text::flag("file", &text).error(why))
             }
-            // As above, a second Enter confirms overwriting. An unsupported extension remains an
-            // error.
+            // As for saving, the second Enter overwrites an existing file. However, it does not
+            // accept an unsupported extension.
             Purpose::Render(over) => {
                 let refused = match self.rendered_file(Path::new(&text)) {
                     Err(why) => Some(why),
@@ -238,12 +241,12 @@ impl App {
         }
     }
 
-    /// Returns the files of the session when it is saved under a name.
+    /// Returns the files that are written when the session is saved under `name`.
     pub(crate) fn output_files(&self, name: &Path) -> Vec<OutputFile> {
         self.panels.iter().filter_map(|panel| panel.output_file(&self.session, name)).collect()
     }
 
-    /// Returns the report or the figure to write; the extension of the file name decides which.
+    /// Returns the file to write. It is a report or a figure, depending on the extension of `name`.
     pub(crate) fn rendered_file(&self, name: &Path) -> Result<OutputFile, String> {
         let (session, figure) = (&self.session, self.panels[self.active].figure(&self.session));
         let rows = session.queue.records();
@@ -264,8 +267,7 @@ impl App {
         }
     }
 
-    /// Returns all rows of the key tables that match the given words. Rows of the active panel come
-    /// first.
+    /// Returns all commands that match `words`. The commands of the active panel come first.
     pub(crate) fn commands(&self, words: &str) -> Vec<Command> {
         let filter = Filter::of(words);
         let of_panels = self.panels.iter().enumerate().flat_map(|(at, panel)| {
@@ -293,7 +295,7 @@ impl App {
         }
     }
 
-    /// Returns the completions that the active panel suggests for the typed text.
+    /// Returns the completions that the active panel suggests for the current text.
     pub(crate) fn completions(&self) -> Vec<String> {
         match &self.prompt {
             Some(Prompt { purpose: Purpose::Panel, input, .. }) => {
@@ -306,7 +308,7 @@ impl App {
     fn complete(&mut self) {
         let found = self.completions();
         let Some(first) = found.first() else { return };
-        // Insert the common prefix of all suggestions. If the text already contains this prefix,
+        // Insert the longest common prefix of all suggestions. If this does not extend the text,
         // insert the first suggestion.
         let common = found.iter().fold(first.as_str(), |common, other| {
             let same = common
@@ -324,7 +326,7 @@ impl App {
     }
 }
 
-/// Returns the editing operation of a key.
+/// Returns how a key edits the text.
 fn request(event: &KeyEvent) -> Option<InputRequest> {
     use InputRequest as R;
     let control = event.modifiers.contains(KeyModifiers::CONTROL);

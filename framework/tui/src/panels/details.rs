@@ -1,4 +1,5 @@
-//! The details panel: how to repeat a case, the phases of its schedule, and all columns of its row.
+//! The details panel. It shows how to repeat a case, the phases of its schedule, and all columns of
+//! its row.
 
 use crate::keys::Binding;
 use crate::paint::{Painter, widest, wrap};
@@ -36,7 +37,7 @@ impl Panel for Details {
         self.entries(session).len()
     }
 
-    /// Moves to other cases.
+    /// Moves the focus to the next or the previous case.
     fn sideways(&mut self, by: isize, session: &mut Session) {
         session.focus_by(by);
         self.list.cursor = 0;
@@ -70,7 +71,7 @@ impl Panel for Details {
         if all.is_empty() {
             return painter.placeholder(area, "No line matches the filter. Esc shows all.");
         }
-        // Values start to the right of the longest name, and are wrapped there.
+        // Values start to the right of the longest name. Long values are wrapped in this column.
         let names =
             widest(all.iter().filter(|e| !e.value.is_empty()).map(|e| &e.name)).min(area.width / 3);
         let room = area.width.saturating_sub(names + 4);
@@ -82,11 +83,11 @@ impl Panel for Details {
             fits
         });
         let farthest = all.len() - last_page.count().clamp(1, all.len());
-        // Stop scrolling when the last page is full.
+        // The last scroll position is the one at which the last page is full.
         self.list.cursor = self.list.cursor.min(farthest);
         let first = self.list.cursor;
         let mut y = 0;
-        // An entry whose name is in capitals and which has no value is the heading of a group.
+        // An entry without a value whose name is in capitals is the heading of a group of entries.
         for (entry, lines) in all.iter().zip(&texts).skip(first) {
             if y >= area.height {
                 break;
@@ -107,7 +108,7 @@ impl Panel for Details {
 }
 
 impl Details {
-    /// Returns all lines about the case in focus.
+    /// Returns all lines that describe the case in focus.
     fn entries(&self, session: &Session) -> Vec<DetailLine> {
         let Some((_, row)) = session.focused() else { return Vec::new() };
         let mut all = match &row.case {
@@ -135,7 +136,7 @@ impl Details {
     }
 }
 
-/// Returns the lines about how to repeat a case and about its algorithm.
+/// Returns the lines that describe the algorithm of a case and how to repeat the case.
 fn about(case: &Case, row: &CaseRow, session: &Session) -> Vec<DetailLine> {
     let algorithm = &case.algorithm.algorithm;
     let mut all =
@@ -151,7 +152,7 @@ fn about(case: &Case, row: &CaseRow, session: &Session) -> Vec<DetailLine> {
     all
 }
 
-/// A name and its value. A heading has no value.
+/// A line with a name and a value. A heading has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DetailLine {
     name: String,
@@ -162,8 +163,8 @@ fn detail(name: &str, value: impl Into<String>) -> DetailLine {
     DetailLine { name: name.to_owned(), value: value.into() }
 }
 
-/// Returns the number of a case's repetition, if the case has several. A line of the comparison is
-/// the mean of all repetitions.
+/// Returns a text with the number of this repetition if the case has several repetitions. The text
+/// is needed because a line of the comparison shows the mean of all repetitions.
 fn of_repetitions(session: &Session, row: &CaseRow) -> String {
     let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
     match session
@@ -184,8 +185,8 @@ fn state(row: &CaseRow) -> String {
     if remark.is_empty() { row.word().to_owned() } else { format!("{}: {remark}", row.word()) }
 }
 
-/// Returns lines that compare measured with predicted times of the same case. They compare a
-/// predicted row with measurements, and a measured row with predictions.
+/// Returns lines that compare the time of a row with other times of the same case. A predicted row
+/// is compared with measured times, and a measured row with predicted times.
 fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
     let name = |row: &Record| match row.machine_definition.is_empty() {
         true => row.machine.clone(),
@@ -208,7 +209,7 @@ fn residual_lines(all: &[Residual], row: &Record) -> Vec<DetailLine> {
     all.iter().filter(is_of).map(|b| detail("measured", in_words(b))).collect()
 }
 
-/// Returns the phases of the schedule, as far as it has been simulated.
+/// Returns the phases of the schedule that have been simulated so far.
 fn schedule(session: &Session) -> Vec<DetailLine> {
     let Some(recording) = session.schedule() else { return Vec::new() };
     if recording.phases().is_empty() && !recording.is_growing() {

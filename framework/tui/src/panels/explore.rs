@@ -1,5 +1,5 @@
-//! The explore panel. It has lists of specs, settings and studies, of which one is open, and a form
-//! for the parameters of a spec.
+//! The explore panel. It has lists of specs, settings and studies, of which one list is open. A
+//! form shows the parameters of a spec.
 
 mod form;
 mod lines;
@@ -26,16 +26,17 @@ use swapmeet_runner::input::InputError;
 pub(crate) struct Explore {
     open: usize,
     lists: [List; Section::ALL.len()],
-    /// The target of the current text input.
+    /// What the text that the user types is used for.
     input_target: Option<InputTarget>,
-    /// The form that replaces the open list.
+    /// The form that is shown instead of the open list.
     form: Option<Form>,
 }
 
-/// The target of a text input.
+/// What a text that the user types is used for.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
-    /// A spec of a list. The index is that of the spec to replace; `None` adds a spec.
+    /// A spec of this list. The index is that of the spec to replace. If it is `None`, the spec is
+    /// added to the list.
     Spec(Section, Option<usize>),
     Setting(Setting),
     /// The parameter under the cursor of the form.
@@ -118,7 +119,7 @@ impl Panel for Explore {
         self.form.take().is_some()
     }
 
-    /// Moves the cursor. At the end of a list, the cursor moves to the next list.
+    /// Moves the cursor. At the end of a list, moves it to the next list.
     fn step(&mut self, by: isize, session: &mut Session) {
         let last = self.lines(session).saturating_sub(1);
         let at = self.list().cursor;
@@ -162,8 +163,8 @@ impl Panel for Explore {
 
     fn check(&self, text: &str, session: &Session) -> Option<InputError> {
         match self.input_target? {
-            // File names are not checked while they are typed, because that would read the file
-            // after each key.
+            // Check a file name only after it has been typed. Checking it after each key would read
+            // a file each time.
             InputTarget::Spec(Section::Studies, _) => None,
             InputTarget::Spec(..) if text.contains("matrix:") || text.contains("graph:") => None,
             InputTarget::Spec(section, _) => {
@@ -185,7 +186,8 @@ impl Panel for Explore {
             }
             Some(InputTarget::Spec(Section::Studies, _)) => session.load(&Study::file(text)),
             Some(InputTarget::Spec(section, instead)) => {
-                // If the text has several specs, the first one replaces the edited spec.
+                // If the text contains several specs, the first of them replaces the edited spec,
+                // and the others are added.
                 let (mut place, mut instead) = (0, instead);
                 for spec in session.selection.check(section, text, &session.registry)? {
                     place = session.selection.put(section, spec, instead.take());
@@ -231,8 +233,8 @@ impl Panel for Explore {
         let theme = painter.theme;
         let sections = Section::ALL.len() as u16;
         let about_lines = wrap(&self.about_item(session), area.width.saturating_sub(2));
-        // Reserve rows for the description of the line under the cursor. The lists get most of the
-        // area.
+        // Reserve rows for the description of the line under the cursor, but leave most of the area
+        // to the lists.
         let about = match area.height.saturating_sub(sections + 1) {
             0..7 => 0,
             7..16 => 3,
@@ -288,7 +290,7 @@ impl Explore {
         self.items(session).get(self.list().cursor).copied()
     }
 
-    /// Opens a list and clears the filter of the previous one.
+    /// Opens a list and removes the filter of the previous list.
     fn show(&mut self, section: usize, session: &Session) {
         let section = section.min(Section::ALL.len() - 1);
         if section != self.open {
@@ -355,8 +357,8 @@ impl Explore {
                 let spec = suggestion.prefill.clone();
                 session.show_message(&format!("selected {spec}"), false);
                 session.selection.put(section, spec, None);
-                // The selected line has moved to the top. Advance the cursor, so that it is on the
-                // line that followed the selected one.
+                // The selected line has moved to the top of the list. Move the cursor to the line
+                // that followed it.
                 self.list_mut().cursor += 1;
                 self.clamp(session);
             }

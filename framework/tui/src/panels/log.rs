@@ -12,7 +12,8 @@ use std::convert::Infallible;
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     list: List,
-    /// The total number of log lines and the number of stored lines at the last update.
+    /// Two counts at the last update: the number of all lines that the log has received, and the
+    /// number of lines that it still keeps.
     seen: (usize, usize),
 }
 
@@ -36,8 +37,8 @@ impl Panel for Log {
 
     fn reset(&mut self) {}
 
-    /// If the cursor is on the last line, it moves to new lines as they arrive. Otherwise it stays
-    /// on its line, whose index changes when old lines are dropped.
+    /// If the cursor is on the last line, moves it to new lines as they arrive. Otherwise, the
+    /// cursor stays on the same line. The index of this line decreases when old lines are dropped.
     fn sync(&mut self, session: &Session) {
         let (written, there) = (session.log.written(), session.log.lines().len());
         let before = std::mem::replace(&mut self.seen, (written, there));
@@ -68,7 +69,7 @@ impl Panel for Log {
         let cursor = self.list.cursor.min(lines.len() - 1);
         let height = usize::from(area.height);
         let room = area.width.saturating_sub(10);
-        // Each line is wrapped to show its full text, but uses at most half of the panel.
+        // Wrap each line to show its full text, but use at most half of the panel for one line.
         let most = (height / 2).max(1);
         let whole = |index: usize| {
             let mut texts = wrap(&lines[index].text, room);
@@ -81,7 +82,8 @@ impl Panel for Log {
             after += whole(below).len();
             below += 1;
         }
-        // Find the first visible line so that the cursor is in the middle if possible.
+        // Find the first line to show, so that the line under the cursor is in the middle if
+        // possible.
         let mut left = height.saturating_sub(whole(cursor).len() + after.min(height / 2));
         let mut first = cursor;
         while first > 0 {
@@ -126,7 +128,7 @@ impl Panel for Log {
 }
 
 impl Log {
-    /// Returns the lines that the filter shows.
+    /// Returns the lines that pass the filter.
     fn shown<'s>(&self, session: &'s Session) -> Vec<&'s LogLine> {
         session.log.lines().iter().filter(|line| self.list.filter.passes(&line.text)).collect()
     }

@@ -14,10 +14,10 @@ mod winners;
 use crate::panel::AnyPanel;
 
 /// The number of panels that are always visible on a large screen. The other panels share one area,
-/// which shows one of them at a time.
+/// in which one of them is visible at a time.
 pub(crate) const FIXED: usize = 3;
 
-/// Indices of the panels that other code refers to.
+/// The indices of the panels that other modules refer to.
 pub(crate) const EXPLORE: usize = 0;
 pub(crate) const CASES: usize = 1;
 pub(crate) const COMPARISON: usize = 2;
@@ -25,8 +25,8 @@ pub(crate) const PARTS: usize = 4;
 pub(crate) const DETAILS: usize = 6;
 
 /// Returns all panels in the order of their numbers. To add a panel, implement
-/// [`crate::panel::Panel`] and [`crate::panel::Keyed`] in a new module and add it here; tests then
-/// report what is missing in docs/dashboard.md.
+/// [`crate::panel::Panel`] and [`crate::panel::Keyed`] in a new module, and add the panel to this
+/// list. Tests then report what is missing in docs/dashboard.md.
 pub(crate) fn all() -> Vec<Box<dyn AnyPanel>> {
     vec![
         Box::<explore::Explore>::default(),

@@ -1,4 +1,5 @@
-//! The parts panel. For each algorithm, a stacked bar shows the parts of its time.
+//! The parts panel. It shows one bar for each algorithm. The bar is divided into the kinds of time,
+//! such as start-up or contention.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, widest, width};
@@ -8,13 +9,13 @@ use crate::session::{RenderKind, Session};
 use ratatui::layout::Rect;
 use swapmeet_results::{duration, parts};
 
-/// The parts panel. Its cursor selects a group of the comparison.
+/// The parts panel. Its cursor selects a group of cases that differ only in the algorithm.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     list: List,
-    /// Whether bars show fractions of each algorithm's time instead of absolute times.
+    /// Whether a bar shows percentages of the algorithm's time. Otherwise, it shows absolute times.
     shares: bool,
-    /// The group that was in focus at the last update.
+    /// The index of the group that was in focus at the last update.
     seen: usize,
 }
 
@@ -64,7 +65,7 @@ impl Panel for Parts {
         self.list.cursor = wrap_index(self.list.cursor, by, session.compared.groups.len());
     }
 
-    /// Switches to the group in focus.
+    /// Shows the group in focus if the focus has changed.
     fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             (self.seen, self.list.cursor) = (session.group, session.group);
@@ -72,7 +73,7 @@ impl Panel for Parts {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        // The title identifies the group of rows.
+        // The title names the group.
         let groups = &session.compared.groups;
         let number = self.list.cursor.min(groups.len().saturating_sub(1));
         let Some(group) = groups.get(number) else {
@@ -89,7 +90,7 @@ impl Panel for Parts {
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", group_label(groups, group, room));
         let area = painter.panel(area, &title);
-        // Only algorithms that have a time in this group and pass the filter get a bar.
+        // Draw a bar for each algorithm that has a time in this group and passes the filter.
         let timed = session
             .compared
             .lines
@@ -105,14 +106,14 @@ impl Panel for Parts {
             };
             return painter.placeholder(area, text);
         }
-        // The width is divided among names, bars and times.
+        // Divide the width among names, bars and times.
         let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
         let names = widest(lines.iter().map(|l| &l.stats.algorithm)).min(area.width / 3);
         let spreads = widest(lines.iter().map(|line| spread(line)));
         let room = area.width.saturating_sub(names + 14 + spreads);
-        // An algorithm has up to three rows: its bar, the shares of the parts in percent, and an
-        // empty row.
+        // An algorithm has up to three rows: its bar, the percentages of the parts, and an empty
+        // row.
         let high = area.height.saturating_sub(top);
         let each = (high / lines.len() as u16).clamp(1, 3);
         let fit = usize::from(high / each);
@@ -123,8 +124,8 @@ impl Panel for Parts {
                 format!("{left_out} slower algorithms are hidden: filter with /, or expand with e");
             painter.put(area, 1, area.height.saturating_sub(1), &text, painter.theme.dim);
         }
-        // If bars show shares, all have the full length. Otherwise, their lengths are proportional
-        // to the times.
+        // If bars show percentages, all bars have the full length. Otherwise, the length of a bar
+        // is proportional to the time.
         for (i, line) in (0..).zip(&lines) {
             let y = top + i * each;
             painter.put(
@@ -155,8 +156,8 @@ fn total(line: &Line) -> f64 {
     parts::total(&line.parts).unwrap_or(0.0)
 }
 
-/// Returns the confidence interval of the mean and the number of repetitions. Returns an empty text
-/// if there are no repetitions.
+/// Returns a text with the confidence interval of the mean and the number of repetitions. The text
+/// is empty if there are no repetitions.
 fn spread(line: &Line) -> String {
     let Some(time) = line.stats.time.as_ref().filter(|time| time.n > 1) else {
         return String::new();
@@ -166,7 +167,8 @@ fn spread(line: &Line) -> String {
     format!(" ±{percent:.1} % (n = {})", time.n)
 }
 
-/// Draws the legend of the parts that occur; returns the number of rows used.
+/// Draws a legend of the parts that occur in the bars. Returns the number of screen rows that this
+/// takes.
 fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
     for (part, (name, _)) in swapmeet_results::Parts::default().each().into_iter().enumerate() {
@@ -183,8 +185,9 @@ fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
     y + 1
 }
 
-/// Draws a bar whose full length is the time `whole`. Returns the column where it ends. The ends of
-/// parts are rounded instead of their lengths, so that rounding errors do not accumulate.
+/// Draws a bar. The full width corresponds to the time `whole`. Returns the column in which the bar
+/// ends. To prevent rounding errors from accumulating, the end of each part is rounded instead of
+/// its length.
 fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u16) -> u16 {
     let (mut sum, mut from) = (0.0, 0);
     for (part, (_, time)) in line.parts.each().into_iter().enumerate() {
@@ -199,7 +202,7 @@ fn bar(painter: &mut Painter<'_, '_>, line: &Line, whole: f64, area: Rect, y: u1
     from
 }
 
-/// Returns the shares of the parts in percent, the largest first.
+/// Returns a text with the percentage of each part. The largest part is first.
 fn in_words(line: &Line) -> String {
     let all = total(line);
     let timed = line

@@ -1,5 +1,5 @@
-//! The what-if panel. It has sliders for the parameters of a machine and for the block size, and
-//! shows the resulting ranking of the algorithms.
+//! The what-if panel. It has sliders for the parameters of a machine and for the block size. It
+//! ranks the algorithms by the resulting times.
 
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut, scroll_start, widest, wrap};
@@ -19,10 +19,10 @@ pub(crate) struct WhatIf {
     input_target: Option<InputTarget>,
 }
 
-/// The target of a text input.
+/// What a text that the user types is used for.
 #[derive(Debug, Clone, Copy)]
 enum InputTarget {
-    /// The value of the slider under the cursor.
+    /// The new value of the slider under the cursor.
     Value,
     /// The name of a new machine.
     Name,
@@ -111,8 +111,8 @@ impl Panel for WhatIf {
         Some("sliders have no filter")
     }
 
-    /// Sets the sliders to the machine and the block size of the case in focus, unless a slider has
-    /// been changed.
+    /// Sets the sliders to the machine and the block size of the case in focus. If the user has
+    /// changed a slider, does nothing.
     fn activated(&mut self, session: &mut Session) {
         session.start_what_if();
     }
@@ -143,8 +143,8 @@ impl Panel for WhatIf {
             let text = "No sliders yet: they change the machine of a case that has run. Select cases in Explore (1), then press R to run them.";
             return painter.placeholder(area, text);
         }
-        // The sliders and the ranking are side by side if the panel is wide enough, otherwise
-        // stacked.
+        // Draw the sliders and the ranking side by side if the panel is wide enough. Otherwise,
+        // draw the ranking below the sliders.
         let about = 3.min(area.height / 5);
         let body = Rect { height: area.height.saturating_sub(about), ..area };
         let (left, right) = if area.width >= 110 {
@@ -183,13 +183,13 @@ impl WhatIf {
     }
 
     fn draw_sliders(&self, painter: &mut Painter<'_, '_>, sliders: &[Slider], area: Rect) {
-        // Names and values are columns. The scales get the rest of the width.
+        // Names and values are in columns. The scales take the remaining width.
         let theme = painter.theme;
         let names = widest(sliders.iter().map(Slider::name));
         let values = widest(sliders.iter().map(|slider| &slider.value)).clamp(6, 14);
         let first = scroll_start(self.list.cursor, sliders.len(), usize::from(area.height));
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
-            // A changed parameter is highlighted until it is reset.
+            // A parameter that the user has changed is highlighted until it is reset.
             let here = index == self.list.cursor;
             let style = match (here, slider.is_changed()) {
                 (true, _) => painter.cursor(),
@@ -202,8 +202,8 @@ impl WhatIf {
             painter.put(area, 1, y, slider.name(), style);
             painter.put_right(area, names + 3 + values, y, &cut(&slider.value, values), style);
             let x = names + 5 + values;
-            // A scale of less than ten columns would be unreadable, so it is left out. The 14
-            // columns are reserved for the original value.
+            // Leave out a scale that would have less than ten columns, because it would be
+            // unreadable. The 14 columns are reserved for the original value.
             let room = area.width.saturating_sub(x + 14);
             let x = if room >= 10
                 && scale(
@@ -215,7 +215,7 @@ impl WhatIf {
             } else {
                 x
             };
-            // Show the original value, which a reset restores.
+            // Show the original value, which the parameter has after a reset.
             if slider.is_changed() {
                 painter.put(
                     area,
@@ -231,8 +231,8 @@ impl WhatIf {
     }
 }
 
-/// Draws the scale of a numeric slider, with the values of the presets. Returns false if the slider
-/// is not numeric.
+/// Draws the scale of a slider for numbers, and marks the values of the machine presets. Returns
+/// false if the slider is not for numbers.
 fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     let Some(parameter) = slider.parameter else { return false };
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
@@ -247,7 +247,8 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     if most <= 0.0 || area.width < 4 {
         return false;
     }
-    // The scale is logarithmic; 0 is drawn at the left end.
+    // The scale is logarithmic. A logarithmic scale has no position for 0, so 0 is drawn at the
+    // left end.
     let place = |x: f64| {
         let share = if x > 0.0 { (x / least).ln() / (most / least).ln() } else { 0.0 };
         (share.clamp(0.0, 1.0) * f64::from(area.width.saturating_sub(1))).round() as u16
@@ -270,7 +271,7 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
     true
 }
 
-/// Describes a slider and lists the values of the presets.
+/// Describes a slider, and lists the values of the machine presets.
 fn explain(slider: &Slider) -> String {
     let Some(parameter) = slider.parameter else {
         return format!("{}: {}", slider.name(), slider.meaning());
@@ -289,9 +290,11 @@ fn explain(slider: &Slider) -> String {
     format!("{}: {}. Presets: {}", slider.name(), slider.meaning(), list.join(", "))
 }
 
-/// Draws the times of the group in focus and their ratios to the times before the change.
+/// For each algorithm of the group in focus, draws its time and the ratio to its time before the
+/// changes.
 fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-    // Only the group in focus is ranked, because times of different workloads cannot be compared.
+    // Rank only the algorithms of the group in focus, because times of different workloads cannot
+    // be compared.
     let theme = painter.theme;
     let compared = &session.compared;
     let lines: Vec<&Line> =
@@ -311,14 +314,14 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         if y + foot >= area.height {
             break;
         }
-        // An algorithm without a time has a status instead of a bar.
+        // Show the status of an algorithm that has no time, instead of a bar.
         let Some(time) = line.stats.mean() else {
             painter.put(area, 1, y, &cut(&line.stats.algorithm, names), theme.dim);
             painter.put(area, names + 3, y, &line.stats.status.to_string(), theme.dim);
             y += 1;
             continue;
         };
-        // An outdated time does not include the changed parameters, so no ratio is shown.
+        // A time is outdated if it does not include the changes yet. Show no ratio for such a time.
         let is_outdated = compared.is_outdated(&line.stats.algorithm);
         let style = if is_outdated { theme.dim } else { theme.text };
         painter.put(area, 1, y, &cut(&line.stats.algorithm, names), style);
@@ -326,7 +329,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         painter.put_right(area, names + 13, y, &text, style);
         let setting = &compared.groups[line.group].setting;
         let key = [&setting.topology, &setting.workload, &line.stats.algorithm].map(Clone::clone);
-        // The ratio is relative to the time before any parameter was changed.
+        // The ratio refers to the time before the user changed any parameter.
         let before = compared
             .scenario
             .as_ref()
@@ -341,7 +344,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
                 theme.accent,
             );
         }
-        // The bar gets the rest of the row.
+        // The bar takes the remaining width of the row.
         let room = area.width.saturating_sub(names + 26);
         let long = if most > 0.0 { (time / most * f64::from(room)).round() as u16 } else { 0 };
         for x in 0..long {
@@ -349,7 +352,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         }
         y += 1;
     }
-    // The last row shows how many schedules can be recalculated without planning them again.
+    // The last row shows how many schedules can be recalculated without being planned again.
     if foot > 0 {
         let (known, all) = session.what_if.known();
         let mut text = format!("step data of {known} of {all} schedules available");

@@ -1,5 +1,5 @@
-//! The winners panel: maps that show the fastest algorithm for each block size and each network or
-//! machine.
+//! The winners panel. It shows maps of the fastest algorithm for each block size and each network
+//! or machine.
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
@@ -12,15 +12,15 @@ use ratatui::style::Modifier;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
 
-/// The winners panel. The lines that its cursor can select are the rows of the map.
+/// The winners panel. Its cursor moves over the rows of the displayed map.
 #[derive(Debug, Default)]
 pub(crate) struct Winners {
     list: List,
-    /// The index of the block size under the cursor.
+    /// The index of the map column under the cursor, which represents a block size.
     column: usize,
     /// The index of the displayed map.
     map: usize,
-    /// The group that was in focus at the last update.
+    /// The index of the group that was in focus at the last update.
     seen: Option<usize>,
 }
 
@@ -80,7 +80,8 @@ impl Panel for Winners {
         self.cursor_moved(session);
     }
 
-    /// Puts the fastest case at the cursor, and the group of this case, into focus.
+    /// Finds the fastest case in the map cell under the cursor. Puts this case and its group into
+    /// focus.
     fn cursor_moved(&mut self, session: &mut Session) {
         let Some(map) = session.compared.maps.get(self.map) else { return };
         self.column = self.column.min(map.xs.len().saturating_sub(1));
@@ -112,7 +113,7 @@ impl Panel for Winners {
         }
     }
 
-    /// Moves the cursor to the group in focus.
+    /// Moves the cursor to the map cell of the group in focus.
     fn sync(&mut self, session: &Session) {
         let maps = &session.compared.maps;
         self.map = self.map.min(maps.len().saturating_sub(1));
@@ -128,7 +129,7 @@ impl Panel for Winners {
             };
             places.into_iter().find(of_group)
         };
-        // Prefer the displayed map if it contains the group.
+        // Several maps may contain the group. Prefer the map that is displayed.
         let order = (0..maps.len()).map(|i| (self.map + i) % maps.len());
         if let Some((map, (row, column))) =
             order.into_iter().find_map(|map| Some((map, here(&maps[map])?)))
@@ -158,7 +159,7 @@ impl Panel for Winners {
                 map.title
             ),
         );
-        // An algorithm has the same mark and colour in all maps.
+        // Give each algorithm the same mark and colour in all maps.
         let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let legend = legend(painter, &names, &map.winners(), area);
@@ -170,8 +171,8 @@ impl Panel for Winners {
             ..area
         };
         let high = self.draw_map(painter, map, &names, room);
-        // The remaining rows list the fastest algorithm for each block size, for the map row under
-        // the cursor.
+        // In the remaining rows, list the fastest algorithm for each block size. The list belongs
+        // to the map row under the cursor.
         let strip = strip(map, self.list.cursor);
         let free = room.height.saturating_sub(high + 1);
         if free > 0 {
@@ -205,8 +206,8 @@ impl Winners {
         self.cursor_moved(session);
     }
 
-    /// Draws as many cells as fit, with the block sizes above them. Returns the number of rows
-    /// used.
+    /// Draws as many map cells as fit, and writes the block sizes above them. Returns the number of
+    /// screen rows that this takes.
     fn draw_map(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -214,10 +215,10 @@ impl Winners {
         names: &[&str],
         area: Rect,
     ) -> u16 {
-        /// The minimum width of a cell: a mark, a shade, and a space.
+        /// The minimum width of a map cell, which has a mark, a shade and a space.
         const NARROWEST: u16 = 3;
-        // Cells are as wide as their headings if all fit, otherwise narrower. If they still do not
-        // fit, the map scrolls.
+        // If all cells fit, each cell is as wide as the widest heading. Otherwise, cells are
+        // narrower. If cells with the minimum width do not fit either, the map scrolls.
         let theme = painter.theme;
         let label = widest(&map.rows).min(area.width / 3);
         let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
@@ -228,7 +229,7 @@ impl Winners {
         let first = scroll_start(self.column, sizes.len(), columns);
         let high = usize::from(area.height.saturating_sub(1)).min(map.rows.len());
         let top = scroll_start(self.list.cursor, map.rows.len(), high);
-        // A heading that would overlap the previous one is omitted.
+        // Omit a heading that would overlap the previous heading.
         let mut free = 0;
         for (at, size) in sizes.iter().enumerate().skip(first).take(columns) {
             let x = label + 2 + (at - first) as u16 * wide;
@@ -237,8 +238,8 @@ impl Winners {
                 free = painter.put(area, x, 0, size, style) + 1;
             }
         }
-        // A cell shows the mark of the fastest algorithm, and a shade for its lead over the next
-        // one.
+        // A cell shows the mark of the fastest algorithm, and a shade for the difference to the
+        // second fastest.
         for (y, row) in (1..).zip(top..top + high) {
             let style = if row == self.list.cursor { theme.accent } else { theme.text };
             painter.put(area, 1, y, &cut_middle(&map.rows[row], label), style);
@@ -281,8 +282,8 @@ impl Winners {
     }
 }
 
-/// Returns the shade for the lead of the fastest algorithm over the next one. A blank means that
-/// the lead is not significant.
+/// Returns a shade for how much faster the fastest algorithm is than the second fastest. A blank
+/// means that the difference is not significant.
 fn shade(winner: &Winner) -> char {
     match winner.margin() {
         Margin::Tied => ' ',
@@ -293,7 +294,7 @@ fn shade(winner: &Winner) -> char {
     }
 }
 
-/// Draws the legend of marks and shades; returns the number of rows used.
+/// Draws the legend of marks and shades. Returns the number of screen rows that this takes.
 fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
     for (i, name) in names.iter().enumerate().filter(|(_, name)| here.contains(name)) {
@@ -313,7 +314,8 @@ fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Re
     y + 2
 }
 
-/// Returns a line for each block size in a row of the map: the fastest algorithm and its lead.
+/// Returns one line for each block size in a row of the map. The line names the fastest algorithm
+/// and how much faster it is than the second fastest.
 fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
     let wide = widest(&sizes);
@@ -325,7 +327,7 @@ fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
     sizes.iter().enumerate().map(line).collect()
 }
 
-/// Describes the case under the cursor.
+/// Describes the map cell under the cursor.
 fn explain(map: &WinnerMap, row: usize, column: usize, room: u16) -> Vec<String> {
     let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else { return Vec::new() };
     let place = format!("{at}, {}: ", Axis::Block.text(*x));

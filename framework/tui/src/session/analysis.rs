@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
 
-/// The state of the analysis, which runs in a thread for at most a fifth of the time.
+/// The state of the analysis. It runs in a separate thread, and takes at most a fifth of the time
+/// unless the what-if panel is in use.
 #[derive(Debug, Default)]
 pub(super) struct Analysis {
-    /// Whether the rows or the baseline have changed since the analysis last started.
+    /// Whether the rows or the baseline have changed since the analysis was last started.
     pub(super) is_stale: bool,
     under_way: Option<(Instant, Receiver<Compared>)>,
     /// The earliest time at which the analysis may start again.
@@ -17,14 +18,14 @@ pub(super) struct Analysis {
 }
 
 impl Analysis {
-    /// Returns whether a new result is expected.
+    /// Returns whether the analysis is running or has to start.
     pub(super) fn is_due(&self) -> bool {
         self.is_stale || self.under_way.is_some()
     }
 }
 
 impl Session {
-    /// Starts the analysis if it is due; returns whether a result has arrived.
+    /// Starts the analysis if it is due. Returns whether a result has arrived.
     pub(super) fn poll_analysis(&mut self) -> bool {
         let analysis = &mut self.analysis;
         if analysis.is_stale
@@ -44,7 +45,7 @@ impl Session {
                     None => (records.into_iter().map(Arc::unwrap_or_clone).collect(), None),
                 };
                 let compared = Compared { scenario, ..Compared::of(records, baseline.as_deref()) };
-                // The receiver may be gone if the session has ended.
+                // The send fails if the session has ended and the receiver no longer exists.
                 drop(sender.send(compared));
             };
             match std::thread::Builder::new().name("comparison".to_owned()).spawn(work) {
@@ -58,8 +59,8 @@ impl Session {
             return false;
         }
         self.analysis.under_way = None;
-        // The pause limits the load. With the what-if panel there is no pause, because the user
-        // waits for the effect of a slider.
+        // A pause of four times the duration limits the load. There is no pause while the what-if
+        // panel is in use, because the user waits for the effect of a slider.
         self.analysis.next = (!self.what_if.is_on()).then(|| Instant::now() + took * 4);
         if let Ok(compared) = result {
             if let Some(result) = &compared.scenario {

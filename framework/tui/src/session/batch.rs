@@ -1,6 +1,7 @@
-//! A batch of cases that runs in the background, reports events and can be cancelled.
+//! A batch of cases. It runs in the background, reports events and can be cancelled.
 //!
-//! A thread writes each row to the file as soon as its case ends, independently of the screen.
+//! A separate thread writes each row to the file as soon as its case ends. It does not wait for the
+//! screen.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -12,13 +13,13 @@ use swapmeet_runner::batch;
 use swapmeet_runner::case::Case;
 use swapmeet_runner::worker::Workers;
 
-/// An event of a batch. A case is identified by its position in the batch.
+/// An event of a batch. A case is identified by its index in the batch.
 #[derive(Debug)]
 pub(crate) enum BatchEvent {
     /// A case has started.
     Started(usize),
-    /// A case has made progress: the case, the number of its steps so far, and the number of its
-    /// messages so far.
+    /// A case has made progress. The fields are the index of the case, the number of its steps so
+    /// far, and the number of its messages so far.
     Progress(usize, u64, u64),
     /// A case has ended.
     Finished(usize, Box<Record>),
@@ -31,7 +32,7 @@ pub(crate) enum BatchEvent {
 /// The sink that receives rows. All batches of a session share it.
 pub type RowSink = Arc<Mutex<dyn Sink + Send>>;
 
-/// A running batch. Dropping it cancels its cases and waits until all rows are written.
+/// A running batch. Dropping it cancels its cases, and then waits until all rows are written.
 #[derive(Debug)]
 pub(crate) struct Batch {
     events: Receiver<BatchEvent>,
@@ -40,7 +41,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Starts a batch of cases. If `rows` is given, their rows are written to it.
+    /// Starts a batch of cases. If `rows` is not `None`, each row is also written to this sink.
     pub(crate) fn start(cases: Vec<Case>, workers: Workers, rows: Option<RowSink>) -> Self {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
@@ -50,14 +51,15 @@ impl Batch {
         let thread =
             thread.spawn(move || BatchThread { rows, events: sender }.run(&cases, &workers, &flag));
         if let Err(error) = &thread {
-            // Sending cannot fail because the receiver still exists.
+            // The send cannot fail, because this function still owns the receiver.
             let _ = failed.send(BatchEvent::Log(format!("error: cannot start a thread: {error}")));
             let _ = failed.send(BatchEvent::Done);
         }
         Self { events, cancelled, thread: thread.ok() }
     }
 
-    /// Returns the next pending event. If the thread has ended, returns [`BatchEvent::Done`].
+    /// Returns the next pending event. When the thread has ended and no event is pending, returns
+    /// [`BatchEvent::Done`].
     pub(crate) fn try_next(&self) -> Option<BatchEvent> {
         match self.events.try_recv() {
             Ok(event) => Some(event),
@@ -81,13 +83,13 @@ impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
         if let Some(thread) = self.thread.take() {
-            // If the thread panicked, its message has already been reported.
+            // If the thread panicked, the message of the panic has already been reported.
             let _ = thread.join();
         }
     }
 }
 
-/// The data of the batch thread.
+/// The data that belongs to the thread of the batch.
 struct BatchThread {
     rows: Option<RowSink>,
     events: Sender<BatchEvent>,
@@ -95,10 +97,10 @@ struct BatchThread {
 
 impl BatchThread {
     fn run(&self, cases: &[Case], workers: &Workers, cancelled: &AtomicBool) {
-        /// The maximum delay until a cancellation is noticed.
+        /// The maximum time until the thread notices a cancellation.
         const SLICE: Duration = Duration::from_millis(50);
-        // First run one repetition of every case, then the next one, so that algorithms can be
-        // compared early.
+        // Run the first repetition of all cases before any second repetition, so that users can
+        // compare algorithms early.
         let batch = match batch::Batch::start_interleaved(cases, workers) {
             Ok(batch) => batch,
             Err(error) => {
@@ -119,7 +121,7 @@ impl BatchThread {
                     self.report(BatchEvent::Progress(case, steps, messages));
                 }
                 Some(batch::BatchEvent::Log { line }) => self.report(BatchEvent::Log(line)),
-                // This batch has no observer.
+                // Only observers send this event, and this batch has none.
                 Some(batch::BatchEvent::Observed { .. }) => {}
                 Some(batch::BatchEvent::Finished { case, record }) => {
                     self.write(&record);
@@ -138,8 +140,8 @@ impl BatchThread {
         }
     }
 
-    /// Reports an event. If the session has ended, there may be no receiver, but rows are still
-    /// written.
+    /// Reports an event. A failure is ignored: the session may have ended, but the rows must still
+    /// be written.
     fn report(&self, event: BatchEvent) {
         drop(self.events.send(event));
     }

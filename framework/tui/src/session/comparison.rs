@@ -1,4 +1,4 @@
-//! The results of analysing the session's rows: lines of the comparison, curves and maps.
+//! The results of the analysis of all rows: the lines of the comparison panel, curves and maps.
 
 use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
@@ -10,17 +10,18 @@ use swapmeet_results::{
 };
 use unicode_width::UnicodeWidthStr;
 
-/// A line of the comparison: an algorithm on one topology, with one workload and machine.
+/// A line of the comparison panel. It summarises the rows of one algorithm on one topology, with
+/// one workload and one machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
     /// The index of the line's group. The cases of a group differ only in the algorithm.
     pub(crate) group: usize,
     pub(crate) stats: swapmeet_results::ComparisonLine,
-    /// Whether this is the baseline of its group.
+    /// Whether this is the line of the baseline in its group.
     pub(crate) is_baseline: bool,
     /// The mean time divided by the lower bound.
     pub(crate) over_bound: Option<f64>,
-    /// The mean of each part of the time.
+    /// The mean over repetitions of each part of the time, such as start-up or contention.
     pub(crate) parts: Parts,
     /// One of the rows that the line summarises.
     pub(crate) sample: Record,
@@ -29,23 +30,23 @@ pub(crate) struct Line {
 /// The results of the analysis.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Compared {
-    /// Groups sorted by topology, workload and machine. Each of these three is in the order of its
-    /// first occurrence in the rows.
+    /// The groups, sorted by topology, then by workload, then by machine. Each of these specs is
+    /// sorted by its first occurrence in the rows.
     pub(crate) groups: Vec<Group>,
-    /// Lines sorted by group; within a group, the fastest line is first.
+    /// All lines, sorted by group. Within a group, the fastest line is first.
     pub(crate) lines: Vec<Line>,
-    /// Families of curves that have at least two points on their axis.
+    /// The families of curves. A family is left out if its axis has only one value.
     pub(crate) families: Vec<Family>,
-    /// Maps of the fastest algorithm.
+    /// The maps that show the fastest algorithm of each case.
     pub(crate) maps: Vec<WinnerMap>,
-    /// Differences between measured and predicted times of the same cases.
+    /// For cases that have measured and predicted times, the differences between these times.
     pub(crate) residuals: Vec<Residual>,
-    /// The error message if the rows cannot be compared.
+    /// If the rows cannot be compared, the error message.
     pub(crate) error: Option<String>,
-    /// The result of the what-if changes, if there are any.
+    /// If the user has changed values in the what-if panel, the result of these changes.
     pub(crate) scenario: Option<ScenarioResult>,
-    /// For each group, the ranks of its topology, workload and machine. Ranks are numbers from 0,
-    /// in the order of first occurrence.
+    /// For each group, three numbers: the positions of its topology, workload and machine in the
+    /// order of first occurrence.
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
@@ -72,17 +73,17 @@ impl Line {
         })
     }
 
-    /// Returns the mean time divided by that of the baseline.
+    /// Returns the mean time divided by the mean time of the baseline.
     pub(crate) fn ratio(&self) -> Option<f64> {
         self.stats.ratio.as_ref().map(|ratio| ratio.value)
     }
 
-    /// Returns the 95 % confidence interval of the ratio, if there are repetitions.
+    /// Returns the 95 % confidence interval of the ratio to the baseline, if there are repetitions.
     pub(crate) fn interval(&self) -> Option<Interval> {
         self.stats.ratio.as_ref().and_then(|ratio| ratio.interval)
     }
 
-    /// Returns whether a row belongs to this line, as one of its repetitions.
+    /// Returns whether a row is one of the repetitions that this line summarises.
     pub(crate) fn is_of(&self, row: &Record) -> bool {
         let (own, other) = (self.sample.case(), row.case());
         own.setting == other.setting && own.implementation == other.implementation
@@ -90,13 +91,13 @@ impl Line {
 }
 
 impl Compared {
-    /// Returns whether some times of an algorithm do not yet include the changes of the what-if
-    /// panel.
+    /// Returns whether some times of an algorithm do not include the changes of the what-if panel
+    /// yet.
     pub(crate) fn is_outdated(&self, algorithm: &str) -> bool {
         self.scenario.as_ref().is_some_and(|result| result.outdated.contains(algorithm))
     }
 
-    /// Compares rows. A baseline without rows is ignored.
+    /// Compares rows. If no row has the baseline, compares them without a baseline.
     pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
         let files = [(String::new(), records)];
         let compared = match compare(&files, baseline) {
@@ -110,7 +111,7 @@ impl Compared {
         }
     }
 
-    /// Combines the statistics with values of the rows.
+    /// Combines the statistics of the comparison with values of the rows.
     fn join(mut comparison: Comparison, files: &[(String, Vec<Record>)]) -> Self {
         let ranks = ranks(
             comparison
@@ -151,8 +152,8 @@ impl Compared {
     }
 }
 
-/// Returns, for each group, the ranks of its topology, workload and machine. Ranks are numbers from
-/// 0, in the order of first occurrence.
+/// Returns three numbers for each group: the positions of its topology, workload and machine in the
+/// order of first occurrence.
 fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
     let mut known: [HashMap<&str, usize>; 3] = Default::default();
     let mut rank = |at: usize, name: &'a str| {
@@ -166,8 +167,9 @@ fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
         .collect()
 }
 
-/// Returns a label that distinguishes a group from the others. If the label is too wide, specs that
-/// all groups share are left out, and the other specs are abbreviated.
+/// Returns a label that distinguishes a group from the other groups. If the label is wider than
+/// `room`, specs that are the same in all groups are left out, and the remaining specs are
+/// abbreviated.
 pub(crate) fn group_label(groups: &[Group], group: &Group, room: usize) -> String {
     let parts: [fn(&Group) -> &str; 4] = [
         |g| &g.setting.topology,
@@ -176,7 +178,8 @@ pub(crate) fn group_label(groups: &[Group], group: &Group, room: usize) -> Strin
         |g| &g.setting.model,
     ];
     let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
-    // The machine determines the model, so the model is only shown if groups differ in it.
+    // The machine usually determines the cost model, so show the model only if it differs between
+    // groups.
     let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
     let join = |texts: &[String]| texts.join(", ");
     let all: Vec<_> = parts.into_iter().enumerate().filter(shown).map(|(_, part)| part).collect();

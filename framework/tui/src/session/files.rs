@@ -1,5 +1,5 @@
-//! Files of a saved session: an experiment file for `swapmeet run`, and the rows as CSV. This
-//! module also returns the command that repeats a case.
+//! The files of a saved session: an experiment file for `swapmeet run`, and a CSV file with the
+//! rows. This module also creates the command that repeats a case.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use swapmeet_runner::input::Text;
 pub(crate) fn as_toml(experiment: &Experiment) -> String {
     let list = |key: &str, texts: &[Text]| {
         let texts: Vec<String> = texts.iter().map(|t| text_of(&t.value)).collect();
-        // A long list gets a line for each entry.
+        // A long list is written with one line per entry.
         let one_line = format!("{key} = [{}]\n", texts.join(", "));
         if one_line.len() <= 100 {
             one_line
@@ -50,14 +50,14 @@ fn text_of(text: &str) -> String {
     toml::Value::from(text).to_string()
 }
 
-/// Returns a name as a TOML key, quoted if necessary.
+/// Returns a name as a TOML key, in quotation marks if necessary.
 fn key(name: &str) -> String {
     let is_bare = !name.is_empty()
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     if is_bare { name.to_owned() } else { text_of(name) }
 }
 
-/// Returns the value of a machine parameter in TOML. A number is not quoted.
+/// Returns the value of a machine parameter in TOML. Only text is in quotation marks, not numbers.
 fn number_or_text(value: &str) -> String {
     let is_number = value.parse::<toml::Value>().is_ok_and(|v| v.is_integer() || v.is_float());
     if is_number { value.to_owned() } else { text_of(value) }
@@ -68,7 +68,7 @@ pub(crate) struct OutputFile {
     pub(crate) file: PathBuf,
     /// A short description of the content, such as `3 rows`.
     pub(crate) summary: String,
-    /// A description that is shown before the file is written.
+    /// A description of the file that the user sees before the file is written.
     pub(crate) preview: String,
     pub(crate) content: Content,
 }
@@ -81,11 +81,11 @@ pub(crate) type Content = Box<dyn Fn(&mut dyn Write) -> io::Result<()> + Send>;
 pub enum RenderKind {
     /// A report page.
     Report,
-    /// A figure of time against an axis.
+    /// A figure that plots time against this axis.
     Curves(Axis),
-    /// A figure of the fastest algorithms.
+    /// A figure that shows the fastest algorithm of each case.
     Winners,
-    /// A figure of the parts of each algorithm's time.
+    /// A figure that shows the parts of each algorithm's time, such as start-up or contention.
     Parts,
 }
 
@@ -95,14 +95,15 @@ pub struct RenderRequest {
     pub kind: RenderKind,
     /// The path of the file. Its extension selects the format.
     pub path: PathBuf,
-    /// The algorithm with which the others are compared.
+    /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<String>,
 }
 
-/// Renders the contents of a file; `Err` is the error message.
+/// Renders rows and returns the content of the file. `Err` is the error message.
 pub type RenderRows = fn(&RenderRequest, Vec<Record>) -> Result<Vec<u8>, String>;
 
-/// Returns the report or figure to write to a path. The extension of the path decides which.
+/// Returns the file to write at a path. It is a report or a figure, depending on the extension of
+/// the path.
 pub(crate) fn rendered_file(
     path: &Path,
     figure: RenderKind,
@@ -110,8 +111,8 @@ pub(crate) fn rendered_file(
     rows: Vec<Arc<Record>>,
     render: RenderRows,
 ) -> Result<OutputFile, String> {
-    // The extension decides between a report and a figure. The active panel decides which kind of
-    // figure.
+    // The extension decides whether the file is a report or a figure. The active panel decides the
+    // kind of figure.
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let (kind, what) = match (ending, figure) {
         ("html", _) => (RenderKind::Report, "a report"),
@@ -129,8 +130,8 @@ pub(crate) fn rendered_file(
             );
         }
     };
-    // Rendering many rows takes seconds. It is therefore done later, in the thread that writes the
-    // file.
+    // Rendering many rows takes seconds. Therefore, render them later, in the thread that writes
+    // the file.
     let request =
         RenderRequest { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
     let count = units::count(rows.len(), "row");
@@ -150,8 +151,9 @@ pub(crate) fn rendered_file(
     })
 }
 
-/// Returns the reason why files may not be written; `None` if they may. `over` allows overwriting
-/// existing files. `out` is the file that receives new rows.
+/// Returns the reason why the files may not be written; `None` if they may be written. `over`
+/// allows overwriting existing files. `out` is the file to which new rows are written, which must
+/// not be overwritten.
 pub(crate) fn refusal(files: &[OutputFile], over: bool, out: Option<&Path>) -> Option<String> {
     let paths: Vec<&Path> = files.iter().map(|saved| saved.file.as_path()).collect();
     let is_out = |path: &&&Path| {

@@ -8,13 +8,13 @@ const MOST: usize = 10_000;
 /// A line of the log.
 #[derive(Debug, Clone)]
 pub(crate) struct LogLine {
-    /// The time since the start of the session.
+    /// The session time at which the line was logged.
     pub(crate) at: Duration,
     pub(crate) text: String,
     pub(crate) is_warning: bool,
 }
 
-/// The log, which keeps only the last lines.
+/// The log. It keeps only the latest lines.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     lines: Vec<LogLine>,
@@ -36,7 +36,7 @@ impl Log {
         &self.lines
     }
 
-    /// Returns the number of all lines, including dropped ones.
+    /// Returns the number of all lines, including old lines that have been dropped.
     pub(crate) fn written(&self) -> usize {
         self.dropped + self.lines.len()
     }

@@ -1,5 +1,5 @@
-//! The state of a session: plugins, the selection, cases with their rows, and the analysis of the
-//! rows.
+//! The state of a session: plugins, the selection of cases, the cases with their rows, and the
+//! analysis of these rows.
 
 mod analysis;
 pub(crate) mod batch;
@@ -42,27 +42,28 @@ use undo::Undo;
 pub use what_if::FACTS;
 use what_if::WhatIf;
 
-/// The input of a session.
+/// The input from which a session starts.
 pub struct Setup {
     /// The available plugins.
     pub registry: Registry,
-    /// The directories given with `--plugin-dir`, for commands that repeat a case.
+    /// The directories that the user gives with `--plugin-dir`. The command that repeats a case
+    /// needs them.
     pub plugin_dirs: Vec<PathBuf>,
     /// The initial selection.
     pub experiment: Experiment,
-    /// The cases that run immediately.
+    /// The cases that run as soon as the session starts.
     pub cases: Vec<Case>,
-    /// For each case in `cases`, its row from an earlier run, if there is one. An empty list means
-    /// that there are no such rows.
+    /// One entry for each case of `cases`: the row of an earlier run, if there is one. An empty
+    /// list means that no case has a row.
     pub found: Vec<Option<Record>>,
-    /// Rows from files, which are shown without running anything.
+    /// Rows from result files. They are shown, but their cases do not run.
     pub opened: Vec<Record>,
-    /// Renders a figure or a report.
+    /// The function that renders a figure or a report.
     pub render: RenderRows,
     pub workers: Workers,
     /// The sink to which each row is written as soon as its case ends.
     pub rows: Option<RowSink>,
-    /// The file to which that sink writes. Nothing else may overwrite this file.
+    /// The file to which `rows` writes. This file must not be overwritten.
     pub out: Option<PathBuf>,
 }
 
@@ -87,22 +88,23 @@ pub(crate) struct Message {
 pub(crate) struct Session {
     pub(crate) registry: Arc<Registry>,
     pub(crate) plugin_dirs: Vec<PathBuf>,
-    /// For each algorithm name, the plugin, title and paper of the algorithm in lower case.
+    /// The plugin, title and paper of each algorithm, in lower case. The key is the name of the
+    /// algorithm.
     pub(crate) abouts: BTreeMap<String, String>,
     pub(crate) selection: Selection,
     pub(crate) queue: Queue,
     /// The index of the case in focus.
     pub(crate) focus: Option<usize>,
-    /// The index of the comparison group in focus.
+    /// The index of the group in focus. A group contains cases that differ only in the algorithm.
     pub(crate) group: usize,
-    /// The algorithm with which the others are compared.
+    /// The algorithm with which the other algorithms are compared.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
     /// The state of the what-if panel.
     pub(crate) what_if: WhatIf,
-    /// The schedule of the case in focus, as far as it has been simulated.
+    /// The part of the focused case's schedule that has been simulated so far.
     pub(crate) recording: Option<Recording>,
-    /// The schedule that is kept for comparison.
+    /// The schedule that the user keeps for comparison with other schedules.
     pub(crate) kept: Option<KeptSchedule>,
     pub(crate) log: Log,
     pub(crate) now: Duration,
@@ -117,7 +119,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn new(setup: Setup) -> Self {
-        // The experiment of the command line is the first selection.
+        // Initially, the experiment of the command line is selected.
         let mut session = Self {
             selection: Selection::new(&setup.experiment, &setup.registry),
             plugin_dirs: setup.plugin_dirs,
@@ -145,7 +147,7 @@ impl Session {
             undo: Undo::default(),
             registry: Arc::new(setup.registry),
         };
-        // Undo must be able to return to the initial selection.
+        // Record the initial selection, so that undo can return to it.
         session.record_change();
         for line in session.registry.log().to_vec() {
             session.add_log(&line, true);
@@ -153,7 +155,8 @@ impl Session {
         if session.registry.plugins().is_empty() {
             session.add_log("no plugins found: see `swapmeet list plugins`", true);
         }
-        // Rows of an opened file are only shown, while cases of the command line run immediately.
+        // If there are rows from result files, only show them. Otherwise, run the cases of the
+        // command line.
         if !setup.opened.is_empty() {
             session.open(setup.opened);
         } else if !setup.cases.is_empty() {
@@ -183,8 +186,8 @@ impl Session {
             || self.kept.as_ref().is_some_and(|kept| kept.recording().is_growing())
     }
 
-    /// Returns the case in focus with its index. By default it is the first case with a row, or the
-    /// first running case.
+    /// Returns the case in focus with its index. If the user has not selected a case, it is the
+    /// first case with a row or, if there is none, the first running case.
     pub(crate) fn focused(&self) -> Option<(usize, &CaseRow)> {
         let rows = self.queue.rows();
         let index = self.focus.filter(|i| *i < rows.len());
@@ -195,26 +198,26 @@ impl Session {
         Some((index, &rows[index]))
     }
 
-    /// Moves the focus by a number of cases.
+    /// Moves the focus by `by` cases.
     pub(crate) fn focus_by(&mut self, by: isize) {
         let rows = self.queue.rows().len();
         let at = self.focused().map_or(0, |(index, _)| index);
         self.focus = (rows > 0).then(|| at.saturating_add_signed(by).min(rows - 1));
     }
 
-    /// Returns the recording if it is that of the case in focus.
+    /// Returns the recording if it belongs to the case in focus.
     pub(crate) fn schedule(&self) -> Option<&Recording> {
         let (_, row) = self.focused()?;
         self.recording.as_ref().filter(|recording| recording.key == row.key)
     }
 
-    /// Simulates the schedule of the case in focus if this takes little time.
+    /// If the schedule of the case in focus can be simulated quickly, simulates it.
     pub(crate) fn want_schedule(&mut self) {
-        /// The maximum time for planning and pricing of a schedule that is simulated without a
-        /// request of the user.
+        /// Schedules that take longer for planning and pricing are only simulated at the user's
+        /// request.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.focused() else { return };
-        // The key also contains the machine and the sizes, so cases that differ only in these are
+        // The key also contains the machine and the block sizes. Cases that differ in them are
         // simulated separately.
         if self.recording.as_ref().is_some_and(|recording| recording.key == row.key) {
             return;
@@ -227,15 +230,17 @@ impl Session {
         }
     }
 
-    /// Simulates the schedule of the case in focus, and keeps the steps from `step` on in full.
+    /// Simulates the schedule of the case in focus. Records the full data of step `step` and the
+    /// steps after it.
     pub(crate) fn record_from(&mut self, step: usize) {
         self.record(FrameSelection::From(step));
     }
 
-    /// Simulates the schedule of the case in focus, and keeps the selected steps in full.
+    /// Simulates the schedule of the case in focus. `wanted` selects the steps of which the full
+    /// data is recorded.
     pub(crate) fn record(&mut self, wanted: FrameSelection) {
         let Some((_, row)) = self.focused() else { return };
-        // If there is no case, the panel shows the reason.
+        // If the row has no case that can run, the panel shows the reason.
         let Ok(case) = &row.case else { return };
         let request = RecordingRequest {
             wanted,
@@ -253,7 +258,8 @@ impl Session {
         });
     }
 
-    /// Simulates the displayed schedules again if the times of their ranks are unknown.
+    /// If the displayed schedules have no times of ranks yet, simulates them again to compute these
+    /// times.
     pub(crate) fn want_ranks(&mut self) {
         if let Some(before) = self.schedule().filter(|recording| recording.lacks_ranks())
             && let Some((_, CaseRow { case: Ok(case), .. })) = self.focused()
@@ -269,8 +275,8 @@ impl Session {
         }
     }
 
-    /// Keeps the schedule of the case in focus for comparison, and returns true. If it is kept
-    /// already, stops keeping it and returns false.
+    /// Keeps the schedule of the case in focus for comparison, and returns true. If this schedule
+    /// is already kept, stops keeping it and returns false.
     pub(crate) fn toggle_kept(&mut self) -> bool {
         let kept = self.kept.take();
         let Some((_, row)) = self.focused() else { return false };
@@ -283,15 +289,16 @@ impl Session {
         true
     }
 
-    /// Simulates the kept schedule again if this is necessary to show a step.
+    /// Shows a step of the kept schedule. If the full data of this step is not recorded, simulates
+    /// the schedule again.
     pub(crate) fn show_kept_step(&mut self, step: usize) {
         if let Some(kept) = &mut self.kept {
             kept.keep(step, &self.runs.workers);
         }
     }
 
-    /// Returns whether an algorithm passes a filter. The filter is applied to its label, the text
-    /// `text`, its plugin, its title and its paper.
+    /// Returns whether an algorithm passes a filter. The filter searches its label, `text`, its
+    /// plugin, its title and its paper.
     pub(crate) fn passes(&self, filter: &Filter, label: &str, text: &str) -> bool {
         let name = label.split([':', ' ']).next().unwrap_or(label);
         let about = self.abouts.get(name).map_or("", String::as_str);
@@ -299,8 +306,8 @@ impl Session {
             || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), about])
     }
 
-    /// Makes an algorithm the baseline. If it is the baseline already, the fastest algorithm
-    /// becomes the baseline.
+    /// Makes an algorithm the baseline. If it already is the baseline, the fastest algorithm of
+    /// each group becomes the baseline instead.
     pub(crate) fn mark_baseline(&mut self, name: Option<String>) {
         let Some(name) = name else {
             return self.show_message("no algorithm under the cursor", true);
@@ -315,7 +322,7 @@ impl Session {
         self.analysis.is_stale = true;
     }
 
-    /// Writes a file in a separate thread, because rendering many rows takes time.
+    /// Writes a file in a separate thread, because rendering many rows takes a long time.
     pub(crate) fn write(&mut self, saved: OutputFile) {
         let (sender, receiver) = channel();
         let name = saved.file.display().to_string();
@@ -324,7 +331,7 @@ impl Session {
                 Ok(text) => Message { text, is_bad: false },
                 Err(error) => Message { text: format!("{name}: {error}"), is_bad: true },
             };
-            // The receiver may be gone if the session has ended.
+            // The send fails if the session has ended and the receiver no longer exists.
             drop(sender.send(message));
         };
         match std::thread::Builder::new().name("writing".to_owned()).spawn(work) {
@@ -333,7 +340,7 @@ impl Session {
         }
     }
 
-    /// Reports the result of writing the file; returns whether there is one.
+    /// If a file has been written, reports the result. Returns whether there is a result.
     fn poll_written(&mut self) -> bool {
         let Some(result) = self.writing.as_ref().map(Receiver::try_recv) else { return false };
         match result {
@@ -350,7 +357,7 @@ impl Session {
         true
     }
 
-    /// Selects the contents of an experiment file.
+    /// Replaces the selection by the contents of an experiment file.
     pub(crate) fn load(&mut self, study: &Study) {
         match study.experiment() {
             Ok(experiment) => {

@@ -18,26 +18,26 @@ use swapmeet_runner::schedule_progress::{ScheduleProgress, StepCounts};
 pub(crate) enum CaseState {
     /// The case has not started.
     Waiting,
-    /// The case is running. The field is the time of the session at which it started.
+    /// The case is running. The field is the session time at which it started.
     Running(Duration),
     Done(Arc<Record>),
-    /// The case was cancelled before or while it ran.
+    /// The case was cancelled, either before it started or while it ran.
     Stopped,
 }
 
 /// A case on screen.
 #[derive(Debug)]
 pub(crate) struct CaseRow {
-    /// The case, or the reason why a row from a file cannot be run again.
+    /// The case, or the reason why a row from a file has no case that can run.
     pub(crate) case: Result<Case, String>,
     /// The identity of the case.
     pub(crate) key: Arc<CaseId>,
     pub(crate) state: CaseState,
-    /// The last reported progress of the schedule.
+    /// The last reported progress of the case's schedule.
     pub(crate) pace: ScheduleProgress,
-    /// The total number of steps, if it is known.
+    /// The total number of steps of the schedule, if it is known.
     length: Option<u64>,
-    /// The text for filters, in lower case.
+    /// The text that filters search, in lower case.
     text: Box<str>,
 }
 
@@ -64,7 +64,7 @@ impl CaseRow {
         }
     }
 
-    /// Returns algorithm, topology, workload and machine.
+    /// Returns the algorithm, the topology, the workload and the machine of the case.
     pub(crate) fn specs(&self) -> [&str; 4] {
         let CaseId { setting, implementation, .. } = &*self.key;
         [&implementation.algorithm, &setting.topology, &setting.workload, &setting.machine]
@@ -89,7 +89,8 @@ impl CaseRow {
         }
     }
 
-    /// Returns the current step of a running case, or the step and the reason of a failed case.
+    /// Returns the current step of a running case. For a case that failed, returns the step and the
+    /// reason.
     pub(crate) fn remark(&self) -> String {
         let at = match &self.state {
             _ if self.pace.steps == 0 => String::new(),
@@ -107,16 +108,16 @@ impl CaseRow {
             .join(": ")
     }
 
-    /// Returns whether the row passes a filter. The filter is applied to its specs, its state and
-    /// its reason.
+    /// Returns whether the row passes a filter. The filter searches its specs, its state and its
+    /// reason.
     pub(crate) fn passes(&self, filter: &Filter) -> bool {
         let reason = self.record().map_or("", |r| r.reason.as_str());
         filter.passes_any(&[&*self.text, self.word(), &*reason.to_lowercase()])
     }
 }
 
-/// New rows for the queue. They are prepared in a separate thread, because this takes about a
-/// second for 100,000 cases.
+/// New rows for the queue. A separate thread prepares them, because this takes about a second for
+/// 100,000 cases.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     rows: Vec<CaseRow>,
@@ -125,11 +126,12 @@ pub(crate) struct Prepared {
     forecast: Forecast,
 }
 
-/// The specs that all cases share, in the order of [`CaseRow::specs`].
+/// The specs that are the same in all cases, in the order of [`CaseRow::specs`]. A spec that
+/// differs is `None`.
 pub(crate) type Common = [Option<String>; 4];
 
-/// Combines the shared specs of two sets of cases: returns the specs that all cases of both sets
-/// share.
+/// Returns the specs that are the same in all cases of two sets, given these specs for each of the
+/// sets.
 fn join(mut a: Common, b: &Common) -> Common {
     for (text, other) in a.iter_mut().zip(b) {
         if text != other {
@@ -140,7 +142,7 @@ fn join(mut a: Common, b: &Common) -> Common {
 }
 
 impl Prepared {
-    /// Creates rows for those cases that are not in `known`.
+    /// Creates rows for the cases that are not in `known`.
     pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
         let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
         let mut rows = Vec::new();
@@ -153,8 +155,8 @@ impl Prepared {
         Self::of(rows)
     }
 
-    /// Creates rows from the records of files. If there are several records of a case, the first
-    /// one is used. The case of each record is reconstructed if possible.
+    /// Creates rows from the records of files. If a case has several records, uses the first one.
+    /// Reconstructs the case of each record if possible.
     pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
         let (mut known, mut again) =
             (HashSet::new(), CaseLookup::new(registry, RunOptions::default()));
@@ -184,7 +186,7 @@ impl Prepared {
         self.rows.len()
     }
 
-    /// Adds existing records, which are given in the order of the cases. Cases with a record do not
+    /// Adds existing records. `found` has an entry for each case. A case that has a record does not
     /// run again.
     #[must_use]
     pub(crate) fn with_found(mut self, found: Vec<Option<Record>>) -> Self {
@@ -202,7 +204,7 @@ impl Prepared {
     }
 }
 
-/// Returns the cases without a record.
+/// Returns the cases that have no record.
 fn open(rows: &[CaseRow]) -> Vec<Case> {
     rows.iter()
         .filter(|row| row.record().is_none())
@@ -217,7 +219,7 @@ pub(crate) struct Tally {
     pub(crate) cases: usize,
     pub(crate) ok: usize,
     pub(crate) unsupported: usize,
-    /// Cases that are invalid, crashed, timed out or in error.
+    /// The number of cases that were invalid, crashed, timed out or had an error.
     pub(crate) failed: usize,
     pub(crate) running: usize,
     pub(crate) waiting: usize,
@@ -229,7 +231,7 @@ pub(crate) struct Tally {
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
     tally: Tally,
-    /// The indices of the rows whose cases belong to the current or last batch.
+    /// The indices of the rows that belong to the batch that was started last.
     batch: Vec<usize>,
     began: Duration,
     forecast: Forecast,
@@ -243,12 +245,13 @@ impl Queue {
         &self.rows
     }
 
-    /// Returns the specs that all cases share.
+    /// Returns the specs that are the same in all cases.
     pub(crate) fn common(&self) -> &Common {
         &self.common
     }
 
-    /// Describes the case of a record. Workload and machine are left out if all cases share them.
+    /// Describes the case of a record. A workload or a machine that all cases have in common is
+    /// left out.
     pub(crate) fn in_words(&self, record: &Record) -> String {
         let mut text = format!("{} on {}", record.algorithm, record.topology);
         for (common, part) in self.common[2..].iter().zip([&record.workload, &record.machine]) {
@@ -268,14 +271,14 @@ impl Queue {
         std::mem::take(self).rows
     }
 
-    /// Returns the identities of all cases that have ended.
+    /// Returns the identity of each case that has ended.
     pub(crate) fn known(&self) -> Vec<Arc<CaseId>> {
         let ended = self.rows.iter().filter(|row| matches!(row.state, CaseState::Done(_)));
         ended.map(|row| Arc::clone(&row.key)).collect()
     }
 
-    /// Adds rows as a new batch that starts now. Returns the cases to run. Rows of cancelled cases
-    /// are removed.
+    /// Adds rows as a new batch, which starts now, and removes the rows of cancelled cases. Returns
+    /// the cases to run.
     pub(crate) fn enqueue(&mut self, prepared: Prepared, now: Duration) -> Vec<Case> {
         self.stop();
         self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
@@ -338,12 +341,12 @@ impl Queue {
         }
     }
 
-    /// Estimates the remaining time of a running batch.
+    /// Estimates the remaining time of the running batch.
     pub(crate) fn left(&self, now: Duration) -> Option<Duration> {
         self.forecast.left(now.saturating_sub(self.began)).filter(|_| self.is_busy())
     }
 
-    /// Returns whether any case waits or runs.
+    /// Returns whether any case is waiting or running.
     pub(crate) fn is_busy(&self) -> bool {
         self.tally.waiting + self.tally.running > 0
     }
@@ -358,7 +361,7 @@ impl Queue {
     }
 }
 
-/// Returns the field of a tally that counts cases in a state.
+/// Returns the field of a tally that counts cases in this state.
 fn of<'t>(tally: &'t mut Tally, state: &CaseState) -> &'t mut usize {
     match state {
         CaseState::Waiting => &mut tally.waiting,

@@ -1,9 +1,9 @@
-//! The recording of a schedule: for each step, the load on every link and the amount that every
-//! node holds. A worker simulates the schedule and sends the steps.
+//! The recording of a schedule. For each step, it contains the load on every link and the amount of
+//! data in every node. A worker simulates the schedule and sends the steps.
 //!
-//! A step of a large network takes megabytes, and a schedule may have 100,000 steps. Therefore only
-//! the steps in a window are kept in full. If a step outside the window is to be shown, the
-//! schedule is simulated again. Summaries of all steps are kept.
+//! A step of a large network takes megabytes, and a schedule may have 100,000 steps. Therefore,
+//! only consecutive steps within a window are recorded in full. To show a step outside the window,
+//! the schedule is simulated again. Summaries are recorded for all steps.
 
 mod ranks;
 mod recorder;
@@ -29,23 +29,23 @@ use swapmeet_runner::worker::Workers;
 /// Statistics of a phase of the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Phase {
-    /// The name given by the plugin.
+    /// The name that the plugin gives to the phase.
     pub(crate) name: String,
     pub(crate) steps: u64,
     pub(crate) messages: u64,
-    /// The longest message in bytes.
+    /// The number of bytes of the longest message.
     pub(crate) longest: u64,
-    /// The maximum number of messages on a directed link in a step.
+    /// The maximum number of messages on a directed link in one step.
     pub(crate) max_link_load: u64,
 }
 
-/// An event from the thread that watches the worker.
+/// An event from the thread that receives the messages of the worker.
 enum RecordingEvent {
     WatchMessage(Box<WatchMessage>),
     Ended(Box<Record>),
 }
 
-/// A schedule, as far as it has been simulated.
+/// A schedule as far as it has been simulated.
 #[derive(Debug)]
 pub(crate) struct Recording {
     events: Receiver<RecordingEvent>,
@@ -54,30 +54,32 @@ pub(crate) struct Recording {
     pub(crate) key: Arc<CaseId>,
     pub(crate) topology: Arc<dyn Topology>,
     pub(crate) links: u64,
-    /// The bytes of one block, or 1 if blocks differ in size. Loads count pieces of 1/`segments` of
-    /// this size.
+    /// The number of bytes of one block, or 1 if blocks differ in size. The unit of a load is
+    /// `unit / segments` bytes.
     unit: u64,
     segments: u64,
     phases: Vec<String>,
-    /// Summaries of the steps, up to a maximum number of steps.
+    /// The summaries of the steps, up to a maximum number of steps.
     pub(crate) summaries: Vec<StepSummary>,
     request: RecordingRequest,
-    /// The full steps, which start at the first requested step.
+    /// The steps that are recorded in full. The first of them is the requested step.
     frames: Vec<Frame>,
-    /// The newest full step with its index, if only the newest step is requested.
+    /// If the newest step is requested, the step that was last recorded in full, with its index.
     newest: Option<(usize, Frame)>,
     pub(crate) ended: Option<Box<Record>>,
-    /// Three maxima over the steps in the window: messages on a link, load on a link, and load held
-    /// by a node.
+    /// Three maxima over the steps that are recorded in full: the number of messages on a link, the
+    /// load on a link, and the load in a node.
     pub(crate) most: [u64; 3],
-    /// The end of each step in µs; empty if steps have no times.
+    /// The end time of each step in µs. Empty if the steps have no times.
     ends: Vec<f64>,
-    /// The entries of the ranks that have been received so far. `ranks` is the complete result.
+    /// The entries of the ranks that have been received so far. When all of them have been
+    /// received, `ranks` contains them.
     entries_of_ranks: Vec<Vec<RankEntry>>,
     ranks: Option<Arc<Ranks>>,
     /// Whether the worker has finished.
     is_over: bool,
-    /// The start of the simulation, the number of messages so far, and the speed of the simulation.
+    /// The start time of the simulation. `messages` and `pace` are the number of messages so far
+    /// and the speed.
     began: Instant,
     messages: u64,
     pace: ScheduleProgress,
@@ -96,8 +98,8 @@ impl Recording {
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
         let topology = Arc::clone(&case.topology);
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
-        // If the thread cannot be started, no events arrive, and the panel continues to show that
-        // the schedule is being simulated.
+        // If the thread cannot be started, no events arrive, and the panel shows forever that the
+        // schedule is being simulated.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
             let mut tell = |event: observe::BatchEvent| {
@@ -108,8 +110,8 @@ impl Recording {
                     observe::BatchEvent::Finished { record, .. } => {
                         Some(RecordingEvent::Ended(record))
                     }
-                    // These events are not needed here, because they were already reported when the
-                    // case ran.
+                    // These events are not needed, because they were already reported when the case
+                    // ran.
                     observe::BatchEvent::Started { .. }
                     | observe::BatchEvent::Progress { .. }
                     | observe::BatchEvent::Log { .. } => None,
@@ -143,13 +145,13 @@ impl Recording {
         }
     }
 
-    /// Processes pending events; returns whether there were any.
+    /// Processes pending events. Returns whether there were any.
     pub(crate) fn poll(&mut self) -> bool {
-        /// The maximum number of events for one frame.
+        /// The maximum number of events to process in one frame.
         const AT_ONCE: usize = 20_000;
         for taken in 0..AT_ONCE {
-            // When no event is pending, the work for this frame is done. When the channel is
-            // closed, the times of ranks are complete.
+            // If no event is pending, the work for this frame is done. If the channel is closed,
+            // all times of ranks have arrived.
             let event = match self.events.try_recv() {
                 Ok(event) => event,
                 Err(why) => {
@@ -169,7 +171,7 @@ impl Recording {
                     return taken > 0 || is_over;
                 }
             };
-            // The final row is sent by the worker itself. Everything else is sent by the observer
+            // The final row comes from the worker itself. All other messages come from the observer
             // of the simulation.
             let seen = match event {
                 RecordingEvent::Ended(record) => {
@@ -183,7 +185,8 @@ impl Recording {
                 WatchMessage::Segments(segments) => self.segments = segments.max(1),
                 WatchMessage::Phase(name) => self.phases.push(name),
                 WatchMessage::Rank(entries) => self.entries_of_ranks.push(entries),
-                // The last step includes the time after it, such as that of a final barrier.
+                // Time after the last step, such as that of a final barrier, is added to the last
+                // step.
                 WatchMessage::After(times) => {
                     if let Some(last) =
                         self.summaries.last_mut().and_then(|note| note.times.as_mut())
@@ -194,7 +197,8 @@ impl Recording {
                         *end += times.iter().sum::<f64>();
                     }
                 }
-                // The maxima over all full steps determine the scale of the pictures.
+                // The colour scale of pictures depends on the maxima over all steps that are
+                // recorded in full.
                 WatchMessage::Step(note, frame) => {
                     let before = self.ends.last().copied().unwrap_or(0.0);
                     self.messages += note.facts.messages;
@@ -219,7 +223,7 @@ impl Recording {
         true
     }
 
-    /// Returns a message if the schedule has no steps (yet).
+    /// If the schedule has no steps, or no steps yet, returns a message that explains this.
     pub(crate) fn why_empty(&self) -> Option<String> {
         self.summaries.is_empty().then(|| match &self.ended {
             None => "Simulating the schedule ...".to_owned(),
@@ -230,7 +234,7 @@ impl Recording {
         })
     }
 
-    /// Returns a full step if it is in the window.
+    /// Returns the full data of a step if it is recorded.
     pub(crate) fn frame(&self, step: usize) -> Option<&Frame> {
         match self.request.wanted {
             FrameSelection::From(from) => self.frames.get(step.checked_sub(from)?),
@@ -244,13 +248,13 @@ impl Recording {
         self.request
     }
 
-    /// Returns the times of ranks if they are known.
+    /// Returns the times of the ranks if they are known.
     pub(crate) fn ranks(&self) -> Option<&Ranks> {
         self.ranks.as_deref()
     }
 
-    /// Simulates the schedule again with another request. If the times of ranks are known, they are
-    /// kept.
+    /// Simulates the schedule again with another request. If the times of the ranks are known,
+    /// keeps them.
     pub(crate) fn restart(&self, case: &Case, request: RecordingRequest, workers: Workers) -> Self {
         let ranks = request.ranks && self.ranks.is_none();
         let mut recording = Self::start(
@@ -263,8 +267,8 @@ impl Recording {
         recording
     }
 
-    /// Returns whether the times of ranks could be requested: ranks have their own clocks, but
-    /// their times are neither known nor requested.
+    /// Returns whether to request the times of the ranks. This is so if the ranks have their own
+    /// clocks, and their times are neither known nor requested.
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
         is_made
@@ -273,13 +277,13 @@ impl Recording {
             && self.summaries.first().is_some_and(|n| n.times.is_none())
     }
 
-    /// Returns whether the times of ranks are being computed.
+    /// Returns whether the times of the ranks are being computed.
     pub(crate) fn awaits_ranks(&self) -> bool {
         self.request.ranks && self.ranks.is_none() && !self.is_over
     }
 
-    /// Returns the parts of a step's time. If ranks have their own clocks, the parts are means over
-    /// all ranks.
+    /// Returns the time of a step, divided by kind. If ranks have their own clocks, the times are
+    /// means of all ranks.
     pub(crate) fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
         self.summaries.get(step)?.times.or_else(of_ranks)
@@ -294,36 +298,36 @@ impl Recording {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
 
-    /// Returns the time at which a step ends, in µs. If ranks have their own clocks, the step ends
-    /// when the last rank has ended it.
+    /// Returns the time at which a step ends, in µs. If ranks have their own clocks, this is when
+    /// the last rank ends the step.
     pub(crate) fn end(&self, step: usize) -> Option<f64> {
         self.ends().get(step).copied()
     }
 
-    /// Returns the step that is in progress at a time. After the end of the schedule, this is the
-    /// last step.
+    /// Returns the step that is in progress at a time. If the schedule has ended by then, returns
+    /// the last step.
     pub(crate) fn step_at(&self, time: f64) -> usize {
-        // Times that differ only by rounding count as equal.
+        // Times that differ only by rounding errors count as equal.
         let over = self.ends().partition_point(|end| *end < time * (1.0 - 1e-9));
         over.min(self.summaries.len().saturating_sub(1))
     }
 
-    /// Returns the steps sorted by their time, the longest step first.
+    /// Returns the indices of all steps, sorted by duration. The longest step is first.
     pub(crate) fn by_cost(&self) -> Vec<usize> {
         let mut steps: Vec<(usize, f64)> =
             (0..self.summaries.len()).filter_map(|step| Some((step, self.time(step)?))).collect();
-        // The sort is stable, so steps with equal times stay in order.
+        // The sort is stable, so steps with the same duration stay in order.
         steps.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         steps.into_iter().map(|(step, _)| step).collect()
     }
 
-    /// Returns whether a step that is missing will still arrive.
+    /// Returns whether a step that is not recorded in full will still arrive.
     pub(crate) fn is_to_come(&self, step: usize) -> bool {
         self.is_growing()
             && matches!(self.request.wanted, FrameSelection::From(from) if step >= from)
     }
 
-    /// Returns the index of the last full step.
+    /// Returns the index of the last step that is recorded in full.
     pub(crate) fn newest(&self) -> usize {
         match self.request.wanted {
             FrameSelection::From(from) => from + self.frames.len().saturating_sub(1),
@@ -331,12 +335,12 @@ impl Recording {
         }
     }
 
-    /// Returns the progress and speed of the simulation while it runs.
+    /// If the simulation is running, returns a text with its progress and speed.
     pub(crate) fn pace(&self) -> Option<String> {
         self.is_growing().then(|| self.pace.in_words(None)).filter(|words| !words.is_empty())
     }
 
-    /// Returns the number of steps known so far.
+    /// Returns the number of steps that are known so far.
     pub(crate) fn steps(&self) -> usize {
         let all = self.ended.as_ref().and_then(|r| r.steps).map_or(0, |n| n as usize);
         all.max(self.summaries.len())
@@ -353,13 +357,13 @@ impl Recording {
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
-    /// Returns the name of a step's phase.
+    /// Returns the name of the phase to which a step belongs.
     pub(crate) fn phase_of(&self, step: usize) -> &str {
         let phase = self.summaries.get(step).and_then(|note| self.phases.get(note.phase));
         phase.map_or("", String::as_str)
     }
 
-    /// Returns the statistics of all phases, as far as the schedule has been simulated.
+    /// Returns the statistics of all phases that have been simulated so far.
     pub(crate) fn phases(&self) -> Vec<Phase> {
         let blank = |name: &String| Phase {
             name: name.clone(),
@@ -380,7 +384,7 @@ impl Recording {
     }
 }
 
-/// A schedule that is kept for comparison.
+/// A schedule that the user keeps for comparison with other schedules.
 #[derive(Debug)]
 pub(crate) struct KeptSchedule {
     case: Case,
@@ -402,7 +406,7 @@ impl KeptSchedule {
         self.recording.poll()
     }
 
-    /// Simulates the schedule again if a step is not in the window.
+    /// If the full data of a step is not recorded, simulates the schedule again to record it.
     pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
         let recording = &self.recording;
         if recording.frame(step).is_none()
@@ -414,7 +418,7 @@ impl KeptSchedule {
         }
     }
 
-    /// Simulates the schedule again if the times of its ranks are unknown.
+    /// If the times of its ranks are unknown, simulates the schedule again to compute them.
     pub(super) fn want_ranks(&mut self, workers: &Workers) {
         if self.recording.lacks_ranks() {
             self.restart(RecordingRequest { ranks: true, ..self.recording.request() }, workers);

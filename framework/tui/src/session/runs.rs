@@ -1,5 +1,5 @@
-//! Preparing, starting and cancelling runs, and processing their events, without blocking the
-//! screen.
+//! Runs of cases. This module prepares, starts and cancels runs, and processes their events,
+//! without blocking the screen.
 
 pub use super::batch::RowSink;
 use super::batch::{Batch, BatchEvent};
@@ -16,14 +16,14 @@ use swapmeet_runner::worker::Workers;
 
 /// The state of the runs.
 pub(crate) struct Runs {
-    /// Whether the display is frozen. While it is frozen, events are stored in `held_back`.
+    /// Whether the display is frozen. Events that arrive while it is frozen are stored in
+    /// `held_back`.
     pub(crate) frozen: bool,
     held_back: Vec<BatchEvent>,
     batch: Option<Batch>,
-    /// The result of preparing cases, while they are being prepared.
+    /// While cases are being prepared, the channel that will receive the result.
     preparing: Option<Receiver<(Purpose, Result<Prepared, String>)>>,
-    /// Cancelled batches that are still writing rows. Nothing waits for them before the end of the
-    /// session.
+    /// Cancelled batches that are still writing rows. The session waits for them only when it ends.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
     rows: Option<RowSink>,
@@ -31,20 +31,20 @@ pub(crate) struct Runs {
     pub(crate) out: Option<PathBuf>,
     /// Whether all rows on screen have been saved to another file.
     pub(crate) saved: bool,
-    /// The reasons and notes of rows that have been added to the log.
+    /// The reasons and notes of rows that are already in the log.
     remarks: HashSet<String>,
     some_failed: bool,
     unwritten: Option<String>,
 }
 
-/// The purpose of prepared cases.
+/// What happens to prepared cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    /// Replace all rows.
+    /// They replace all rows.
     Replace,
-    /// Add to the existing rows.
+    /// They are added to the existing rows.
     Add,
-    /// Show records from files.
+    /// They come from records of files and are only shown.
     Open,
 }
 
@@ -75,20 +75,20 @@ impl Runs {
         self.held_back.len()
     }
 
-    /// Returns whether some case failed, including cases whose events are held back.
+    /// Returns whether any case failed. This includes cases whose events are held back.
     pub(crate) fn some_failed(&self) -> bool {
         let failed = |event: &BatchEvent| matches!(event, BatchEvent::Finished(_, record) if is_failure(record));
         self.some_failed || self.held_back.iter().any(failed)
     }
 
-    /// Returns the error message for the first row that could not be written.
+    /// Returns the error message of the first failed attempt to write a row.
     pub(crate) fn unwritten(&self) -> Option<&str> {
         self.unwritten.as_deref()
     }
 }
 
 impl Session {
-    /// Starts the initial cases. Cases that have a record in `found` do not run.
+    /// Starts the first cases of the session. Cases that have a record in `found` do not run.
     pub(super) fn begin_with(&mut self, cases: Vec<Case>, found: Vec<Option<Record>>) {
         self.runs.some_failed = found.iter().flatten().any(is_failure);
         let count = found.iter().flatten().count();
@@ -129,7 +129,7 @@ impl Session {
         self.prepare(Purpose::Replace);
     }
 
-    /// Runs the selected cases that are not on screen.
+    /// Runs the selected cases that have no row yet.
     pub(crate) fn add(&mut self) {
         if self.queue.is_busy() {
             return self.show_message("cases are running: wait, or cancel them with x", true);
@@ -137,7 +137,7 @@ impl Session {
         self.prepare(Purpose::Add);
     }
 
-    /// Prepares the selected cases.
+    /// Prepares the selected cases for a run.
     fn prepare(&mut self, purpose: Purpose) {
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
         let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
@@ -160,7 +160,7 @@ impl Session {
         make: impl FnOnce() -> Result<Prepared, String> + Send + 'static,
     ) {
         let (sender, receiver) = channel();
-        // The receiver may be gone if the session has ended.
+        // The send fails if the session has ended and the receiver no longer exists.
         let work = move || drop(sender.send((purpose, make())));
         match std::thread::Builder::new().name("preparation".to_owned()).spawn(work) {
             Ok(_) => self.runs.preparing = Some(receiver),
@@ -168,7 +168,8 @@ impl Session {
         }
     }
 
-    /// Starts the cases when they have been prepared. Returns whether the preparation has ended.
+    /// If the cases have been prepared, starts them. Returns whether the preparation has ended,
+    /// with or without an error.
     pub(super) fn poll_prepared(&mut self) -> bool {
         let Some(result) = self.runs.preparing.as_ref().map(Receiver::try_recv) else {
             return false;
@@ -196,8 +197,8 @@ impl Session {
         true
     }
 
-    /// Removes all rows. A separate thread frees their memory, because that takes long if there are
-    /// many rows.
+    /// Removes all rows. A separate thread frees their memory, because this takes a long time if
+    /// there are many rows.
     fn remove_rows(&mut self) {
         let (rows, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.focus, self.recording, self.group) = (None, None, 0);
@@ -221,9 +222,9 @@ impl Session {
         self.runs.batch.is_some() && self.queue.is_busy()
     }
 
-    /// Processes the events of the batch; returns whether there were any.
+    /// Processes the events of the batch. Returns whether there were any.
     pub(super) fn poll_events(&mut self) -> bool {
-        /// The maximum number of events for one frame.
+        /// The maximum number of events to process in one frame.
         const AT_ONCE: usize = 20_000;
         let mut news = false;
         for _ in 0..AT_ONCE {
@@ -244,7 +245,7 @@ impl Session {
         news
     }
 
-    /// Unfreezes the display, and applies the events that were held back.
+    /// Unfreezes the display, and processes the events that were held back.
     pub(crate) fn unfreeze(&mut self) {
         self.runs.frozen = false;
         for event in std::mem::take(&mut self.runs.held_back) {
@@ -273,9 +274,9 @@ impl Session {
         self.queue.apply(event, self.now);
     }
 
-    /// Adds the reason and the note of a record to the log, unless the same text is there already.
-    /// An unsupported case is described without workload and machine, because its reason rarely
-    /// depends on them.
+    /// Adds the reason and the note of a record to the log, unless the log already contains the
+    /// same text. For an unsupported case, the text omits workload and machine, because they are
+    /// rarely the reason.
     fn log_remarks(&mut self, record: &Record) {
         let case = match record.status {
             Status::Unsupported => format!("{} on {}", record.algorithm, record.topology),
@@ -291,7 +292,7 @@ impl Session {
     }
 
     fn report_outcome(&mut self) {
-        // Cases that still wait or run at this point have been cancelled.
+        // The batch has ended. Cases that are still waiting or running have been cancelled.
         self.queue.stop();
         let tally = self.queue.tally();
         let count =

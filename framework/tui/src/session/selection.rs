@@ -1,5 +1,5 @@
-//! The selection of cases: four lists of specs, and settings. Specs have the syntax of the command
-//! line.
+//! The selection of cases. It consists of four lists of specs, and settings. Specs have the same
+//! syntax as on the command line.
 
 mod typed;
 
@@ -22,9 +22,9 @@ pub(crate) enum Section {
     Topologies,
     Workloads,
     Machines,
-    /// Repetitions, seed, timeout and name.
+    /// The settings: repetitions, seed, timeout and name.
     Settings,
-    /// Experiment files.
+    /// The experiment files.
     Studies,
 }
 
@@ -50,7 +50,7 @@ impl Section {
         }
     }
 
-    /// Returns the singular form for messages.
+    /// Returns the singular form of the list's name, for messages.
     pub(crate) fn singular(self) -> &'static str {
         match self {
             Self::Algorithms => "algorithm",
@@ -66,7 +66,7 @@ impl Section {
 /// A spec in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The spec in canonical form.
+    /// The spec in canonical form, so that equal specs have equal texts.
     pub(crate) spec: String,
     /// Whether the spec is selected.
     pub(crate) on: bool,
@@ -75,7 +75,7 @@ pub(crate) struct Choice {
 /// A line of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ListItem<'a> {
-    /// A spec with its index.
+    /// A spec of the list, with its index.
     Choice(usize, &'a Choice),
     Suggestion(&'a Suggestion),
     Setting(Setting),
@@ -84,7 +84,7 @@ pub(crate) enum ListItem<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Setting {
-    /// The number of runs of each case.
+    /// How often each case runs.
     Repetitions,
     Seed,
     /// The time limit of a case in seconds.
@@ -115,7 +115,7 @@ impl Setting {
     }
 }
 
-/// The part of the selection to which undo applies.
+/// The parts of the selection that undo restores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SelectionState {
     choices: [Vec<Choice>; 4],
@@ -126,7 +126,7 @@ pub(crate) struct SelectionState {
     timeout_secs: Option<f64>,
 }
 
-/// The selection, and the suggestions for its lists.
+/// The selection of cases, and the suggestions for its lists.
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     state: SelectionState,
@@ -136,10 +136,10 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Creates the selection of an experiment, with suggestions from the registry.
+    /// Selects the cases of an experiment. The suggestions come from the registry.
     pub(crate) fn new(experiment: &Experiment, registry: &Registry) -> Self {
-        // An invalid range is kept as it is. The error is reported when the user runs the
-        // selection.
+        // Keep an invalid range of sizes unchanged. The error is reported when the user starts a
+        // run.
         let workloads =
             case::expanded(&experiment.workloads).unwrap_or_else(|_| experiment.workloads.clone());
         let selected = |list: &[Text]| {
@@ -176,8 +176,8 @@ impl Selection {
         self.suggestions.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the lines of a list that pass a filter. Specs come first, followed by the
-    /// suggestions that are not specs of the list yet.
+    /// Returns the lines of a list that pass a filter. The specs of the list come first. The
+    /// suggestions that are not in the list follow.
     pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<ListItem<'_>> {
         if section == Section::Settings {
             let passes = |setting: &Setting| {
@@ -205,15 +205,15 @@ impl Selection {
         choices.chain(suggestions.filter(|o| has("", Some(o))).map(ListItem::Suggestion)).collect()
     }
 
-    /// Returns the suggestion that has the same name as a spec.
+    /// Returns the suggestion whose name is the name of a spec.
     pub(crate) fn suggestion_for(&self, section: Section, spec: &str) -> Option<&Suggestion> {
         fn name(text: &str) -> &str {
             text.split(':').next().unwrap_or(text)
         }
         let find =
             |wanted: &str| self.suggestions(section).iter().find(|o| name(&o.prefill) == wanted);
-        // The name of a workload may start with a collective (`collective/name`) that has no
-        // suggestion of its own.
+        // The name of a workload may start with a collective (`collective/name`). If there is no
+        // suggestion for this collective, find the suggestion for the name after the slash.
         find(name(spec)).or_else(|| find(name(spec).rsplit('/').next()?))
     }
 
@@ -235,8 +235,8 @@ impl Selection {
         }
     }
 
-    /// Adds a spec to its list, or replaces the spec at index `instead`. If the spec is already in
-    /// the list, it is selected. Returns the index of the spec.
+    /// Adds a spec to its list, or replaces the spec at index `instead`. If the list already
+    /// contains the spec, selects it. Returns the index of the spec.
     pub(crate) fn put(&mut self, section: Section, spec: String, instead: Option<usize>) -> usize {
         let Some(list) = self.state.choices.get_mut(section as usize) else { return 0 };
         if let Some(known) = list.iter().position(|p| p.spec == spec) {
@@ -286,7 +286,7 @@ impl Selection {
     pub(crate) fn set(&mut self, setting: Setting, text: &str) -> Result<(), InputError> {
         let flag = Text::flag(setting.name(), text);
         let bad = |expected: &str| flag.error(format!("expected {expected}, found `{text}`"));
-        // Repetition `r` uses the seed `seed + r`, which must not overflow.
+        // Repetition `r` uses the seed `seed + r`. This sum must not overflow.
         let seeds = |seed: u64, repetitions: u32| match seed
             .checked_add(u64::from(repetitions.saturating_sub(1)))
         {
@@ -325,12 +325,12 @@ impl Selection {
         *self = Self { studies, ..Self::new(experiment, registry) };
     }
 
-    /// Returns the state to which undo applies.
+    /// Returns the state that undo can restore.
     pub(crate) fn state(&self) -> &SelectionState {
         &self.state
     }
 
-    /// Restores an earlier state.
+    /// Restores an earlier state of the selection.
     pub(super) fn restore(&mut self, state: SelectionState) {
         let is_gone = |own: &OwnMachine| {
             state.own_machines.iter().all(|kept| kept.name.value != own.name.value)
@@ -342,7 +342,8 @@ impl Selection {
         self.state = state;
     }
 
-    /// Returns the selected experiment. The baseline is included if it is one of the algorithms.
+    /// Returns the selected experiment. It contains the baseline if the baseline is one of the
+    /// selected algorithms.
     pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
         let list = |section: Section| {
             let on = self.choices(section).iter().filter(|p| p.on);
@@ -373,9 +374,10 @@ impl Selection {
         lists.chain([u64::from(self.state.repetitions)]).fold(1, u64::saturating_mul)
     }
 
-    /// Returns the selected cases. An error names an empty list or an invalid spec.
+    /// Returns the selected cases. The error names a list without selected entries, or an invalid
+    /// spec.
     pub(crate) fn cases(&self, registry: &Registry) -> Result<Vec<Case>, String> {
-        /// The maximum number of cases in the dashboard; `swapmeet run` accepts more.
+        /// The maximum number of cases in the dashboard. `swapmeet run` accepts more cases.
         const MOST: u64 = 100_000;
         for section in &Section::ALL[..4] {
             if !self.choices(*section).iter().any(|p| p.on) {

@@ -1,4 +1,5 @@
-//! Suggestions for the lists of the explore panel: everything that the command line accepts.
+//! Suggestions for the lists of the explore panel. They contain all names that the command line
+//! accepts.
 
 use std::fs::DirEntry;
 use std::path::Path;
@@ -11,17 +12,17 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::generators;
 
-/// A suggestion of a list.
+/// A suggestion for an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Suggestion {
-    /// The displayed text.
+    /// The text that is displayed.
     pub(crate) shown: String,
-    /// The initial text of the input when the user chooses the suggestion.
+    /// When the user chooses the suggestion, this is the initial text of the input.
     pub(crate) prefill: String,
-    /// Whether `prefill` is a complete spec.
+    /// Whether `prefill` is a complete spec, which needs no further input.
     pub(crate) ready: bool,
     pub(crate) about: String,
-    /// Additional words that a filter can match.
+    /// Additional words that filters search.
     pub(crate) keywords: String,
 }
 
@@ -30,12 +31,13 @@ pub(crate) struct Suggestion {
 pub(crate) struct Study {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// The text of a bundled experiment file. Other files are read when they are selected.
+    /// The content of a bundled experiment file; `None` for other files, which are read when the
+    /// user selects them.
     text: Option<&'static str>,
 }
 
 impl Study {
-    /// Creates the entry of a file, given by its path.
+    /// Creates the entry for the file at this path.
     pub(crate) fn file(path: &str) -> Self {
         Self {
             name: path.to_owned(),
@@ -45,7 +47,7 @@ impl Study {
     }
 
     pub(crate) fn experiment(&self) -> Result<Experiment, String> {
-        /// The maximum file size in bytes.
+        /// The maximum number of bytes of a file.
         const LONGEST: u64 = 16 << 20;
         let text = match self.text {
             Some(text) => text.to_owned(),
@@ -58,9 +60,10 @@ impl Study {
     }
 }
 
-/// Returns the experiment files of the working directory, followed by the bundled studies.
+/// Returns the experiment files of the working directory and, after them, the bundled experiment
+/// files.
 pub(crate) fn studies() -> Vec<Study> {
-    /// The maximum number of files to list.
+    /// The maximum number of experiment files in the list.
     const MOST: usize = 100;
     let entries = std::fs::read_dir(".").into_iter().flatten().filter_map(Result::ok);
     let name = |entry: DirEntry| {
@@ -93,7 +96,7 @@ fn ready(name: &str, about: String) -> Suggestion {
     }
 }
 
-/// Creates a suggestion that needs arguments.
+/// Creates a suggestion that needs arguments before it is a complete spec.
 fn form(name: &str, syntax: &str, about: &str) -> Suggestion {
     Suggestion {
         shown: syntax.to_owned(),
@@ -134,7 +137,9 @@ fn topologies() -> Vec<Suggestion> {
 }
 
 fn workloads() -> Vec<Suggestion> {
-    // Permutations have their own generators, and the specs of all-to-all have no prefix.
+    // The suggestions for workloads include a prefix for each collective. Exceptions are
+    // permutations, which have their own generators, and the all-to-all, whose specs have no
+    // prefix.
     let prefixes = COLLECTIVES.into_iter().filter(|kind| **kind != ALL_TO_ALL && !kind.permutes());
     let prefixed = prefixes.map(|kind| {
         let root = if kind.is_rooted() { ",root=N" } else { "" };
@@ -154,7 +159,7 @@ fn workloads() -> Vec<Suggestion> {
         .collect()
 }
 
-/// Creates the suggestion of a machine that the experiment defines.
+/// Creates the suggestion for a machine that the experiment defines.
 pub(crate) fn own_machine(name: &str) -> Suggestion {
     ready(name, "defined in the experiment".to_owned())
 }

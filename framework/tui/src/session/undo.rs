@@ -1,4 +1,4 @@
-//! Undo of user changes.
+//! Undo of the user's changes.
 
 use super::Session;
 use super::selection::SelectionState;
@@ -6,7 +6,7 @@ use super::selection::SelectionState;
 /// The maximum number of changes that can be undone.
 const MOST: usize = 100;
 
-/// The state that undo restores: selection, baseline and sliders.
+/// The state that undo restores: the selection, the baseline and the sliders.
 #[derive(Debug, Clone, PartialEq)]
 struct Snapshot {
     selection: SelectionState,
@@ -14,7 +14,7 @@ struct Snapshot {
     sliders: (Vec<(&'static str, String)>, Option<u64>),
 }
 
-/// The current state, and a snapshot before each change.
+/// The current state, and a snapshot of the state before each change.
 #[derive(Debug, Default)]
 pub(super) struct Undo {
     past: Vec<Snapshot>,
@@ -27,7 +27,7 @@ impl Snapshot {
         Self { selection, baseline: session.baseline.clone(), sliders }
     }
 
-    /// Returns whether two snapshots differ in the sliders and in nothing else.
+    /// Returns whether two snapshots differ only in the sliders.
     fn only_sliders_differ(&self, other: &Self) -> bool {
         (&self.selection, &self.baseline) == (&other.selection, &other.baseline)
             && self.sliders != other.sliders
@@ -35,8 +35,8 @@ impl Snapshot {
 }
 
 impl Session {
-    /// Records the changes since the last call as one change. Consecutive changes of sliders are
-    /// joined into one.
+    /// If the state has changed since the last call, records one change. Consecutive changes of
+    /// sliders are combined in one change.
     pub(crate) fn record_change(&mut self) {
         let new = Snapshot::of(self);
         let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {

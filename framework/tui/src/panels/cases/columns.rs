@@ -1,4 +1,5 @@
-//! The columns of the queue in which cases differ, fitted to the available width.
+//! The columns of the queue panel. They show the specs in which cases differ, and fit the available
+//! width.
 
 use crate::abbreviate::Abbreviations;
 use crate::paint::widest;
@@ -7,25 +8,25 @@ use crate::session::queue::{CaseRow, Common};
 /// The texts of the visible cases in one column, and the width of the column.
 pub(crate) type Column = (Vec<String>, u16);
 
-/// Returns the columns in which cases differ, and the gap between columns.
+/// Returns the columns of the queue, and the gap between them.
 ///
-/// If the width is too small, columns that are equal in all cases are removed first. Next, long
-/// specs are abbreviated as far as different specs stay different. After that, they are abbreviated
-/// further, and finally whole columns are removed. Columns that no longer need their width leave it
-/// to the others.
+/// If the width is too small, the columns that are equal for all cases are removed first. After
+/// that, long specs are abbreviated, first only so far that different specs stay different, and
+/// then further. Finally, whole columns are removed. If the abbreviations of a column need less
+/// than its width, other columns get the unused width.
 pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Column>, u16) {
     /// The preferred minimum width of a spec.
     const PREFERRED_WIDTH: usize = 10;
-    /// The smallest width in which specs are still recognisable.
+    /// The smallest width in which a spec is still recognisable.
     const USEFUL_WIDTH: usize = 6;
-    /// The minimum width of a column; a column that would be narrower is removed.
+    /// The minimum width of a column. A column that would be narrower is removed.
     const MIN_WIDTH: usize = 4;
     let has_repetitions = rows.iter().any(|row| row.key.repetition > 0);
     let texts: [&dyn Fn(&CaseRow) -> String; 5] = [
         &|row| row.specs()[0].to_owned(),
         &|row| row.specs()[1].to_owned(),
         &|row| row.specs()[2].to_owned(),
-        // Repetitions are counted from 1, as in the details panel.
+        // The number of a repetition starts at 1, as in the details panel.
         &|row| {
             if has_repetitions {
                 format!("#{}", u64::from(row.key.repetition) + 1)
@@ -76,7 +77,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
     };
     let mut shorts: Vec<Abbreviations> =
         wanted.iter().zip(&widths).map(|(column, wide)| short(column, *wide)).collect();
-    // An abbreviation may need less than the width of its column. The next abbreviated column gets
+    // If an abbreviation needs less than the width of its column, the next abbreviated column gets
     // the unused width.
     let needed = |(texts, _): &(Vec<String>, bool), short: &Abbreviations| -> u16 {
         widest(texts.iter().map(|text| short.get(text)))
@@ -100,8 +101,8 @@ fn total_width(widths: &[u16], gap: u16) -> u16 {
     widths.iter().map(|wide| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
-/// Narrows the widest columns until all columns fit. Returns `None` if a column would become
-/// narrower than its minimum in `least`.
+/// Narrows the widest columns until all columns fit. `least` contains the minimum width of each
+/// column. Returns `None` if the columns do not fit even with these widths.
 fn shrink(full: &[u16], least: &[u16], gap: u16, room: u16) -> Option<Vec<u16>> {
     let mut widths = full.to_vec();
     while total_width(&widths, gap) > room {

@@ -1,4 +1,4 @@
-//! The queue panel: every case and its state.
+//! The queue panel, which shows all cases and their states.
 
 mod columns;
 
@@ -15,14 +15,14 @@ use ratatui::style::Style;
 use std::path::Path;
 use swapmeet_results::{Status, duration, units};
 
-/// The minimum width of the reason of a failure; in less space, it is not shown.
+/// The minimum width for the reason of a failure. If less is available, the reason is not shown.
 const LEAST_MORE: u16 = 14;
 
 /// The queue panel.
 #[derive(Debug, Default)]
 pub(crate) struct Cases {
     list: List,
-    /// The case that was in focus at the last update.
+    /// The index of the case that was in focus at the last update.
     seen: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ impl Panel for Cases {
         }
     }
 
-    /// Moves the cursor to the case in focus if the filter shows it.
+    /// Moves the cursor to the case in focus if this case passes the filter.
     fn sync(&mut self, session: &Session) {
         if self.seen == session.focus {
             return;
@@ -90,7 +90,7 @@ impl Panel for Cases {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        // The title counts the cases of each state, leaving out states without cases.
+        // The title shows the number of cases in each state. States without cases are left out.
         let tally = session.queue.tally();
         let mut title = "Cases".to_owned();
         for (count, word) in [
@@ -107,7 +107,7 @@ impl Panel for Cases {
         }
         title += &self.list.filter.suffix();
         let area = painter.panel(area, &title);
-        // An empty table shows which key to press.
+        // If there are no cases, show which key to press.
         let rows = self.rows(session);
         if rows.is_empty() {
             let text = if session.queue.rows().is_empty() {
@@ -117,7 +117,7 @@ impl Panel for Cases {
             };
             return painter.placeholder(area, text);
         }
-        // The progress bar is above the table. Below the table is the reason why the case under the
+        // Draw the progress bar above the table. Below the table, write why the case under the
         // cursor has no time.
         let top = bar(painter, session, area);
         let area = Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area };
@@ -126,7 +126,7 @@ impl Panel for Cases {
             height: area.height.saturating_sub(reason(painter, rows[cursor].1, area)),
             ..area
         };
-        // The widths of columns depend on the visible rows only.
+        // The widths of columns depend only on the rows that are visible.
         let first = scroll_start(cursor, rows.len(), usize::from(area.height));
         let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
         let states: Vec<CaseDisplay> =
@@ -137,7 +137,7 @@ impl Panel for Cases {
         let in_sight: Vec<&CaseRow> = shown().map(|(_, (_, row))| *row).collect();
         let (columns, gap) =
             columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(5 + words));
-        // Each line has a mark, the state, the columns, and the beginning of the reason.
+        // Each line consists of a mark, the state, the columns, and the beginning of the reason.
         for ((y, (index, (_, row))), state) in (0_u16..).zip(shown()).zip(&states) {
             let here = index == cursor;
             let style = if here { painter.cursor() } else { state.style };
@@ -160,7 +160,7 @@ impl Panel for Cases {
                 x += width + gap;
             }
             x = x + 2 - gap;
-            // Draw the beginning of the reason if there is enough space.
+            // Draw the beginning of the reason if there is enough space after the columns.
             let room = text_area.width.saturating_sub(x + 1);
             if room >= LEAST_MORE || width(&state.more) <= room {
                 painter.put(text_area, x, y, &cut(&state.more, room), style);
@@ -172,7 +172,7 @@ impl Panel for Cases {
 }
 
 impl Cases {
-    /// Returns the rows that the filter shows, with their indices in the queue.
+    /// Returns the rows that pass the filter, each with its index in the queue.
     fn rows<'s>(&self, session: &'s Session) -> Vec<(usize, &'s CaseRow)> {
         session
             .queue
@@ -184,9 +184,10 @@ impl Cases {
     }
 }
 
-/// Writes at the bottom why the case under the cursor has no time. Returns the number of rows used.
+/// Writes at the bottom of the area why the case has no time. Returns the number of screen rows
+/// that this takes.
 fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
-    /// The maximum number of lines of the reason. The details panel shows it in full.
+    /// The maximum number of lines for the reason. The details panel shows the full text.
     const MOST: usize = 3;
     let reason = if row.record().is_some() { row.remark() } else { String::new() };
     if reason.is_empty() || area.height < 10 {
@@ -200,7 +201,7 @@ fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
     taken + 1
 }
 
-/// Draws the progress bar of the run; returns the number of rows used.
+/// Draws the progress bar of the run. Returns the number of screen rows that this takes.
 fn bar(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     let tally = session.queue.tally();
     if !session.queue.is_busy() || area.height < 4 || area.width < 20 {
@@ -237,11 +238,11 @@ fn mark(state: &CaseState) -> &'static str {
     }
 }
 
-/// The displayed state of a case.
+/// The text that shows the state of a case.
 struct CaseDisplay {
-    /// The time on the modelled machine, or the state in a word.
+    /// The time on the modelled machine, or one word for the state.
     word: String,
-    /// Additional text, shown if there is space.
+    /// Additional text, which is shown if there is space.
     more: String,
     style: Style,
 }
@@ -252,8 +253,8 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &CaseRow) -> CaseDis
         CaseState::Waiting | CaseState::Stopped => {
             (row.word().to_owned(), String::new(), theme.dim)
         }
-        // The elapsed time on this machine and the predicted time on the modelled machine are
-        // different values, so they have different columns.
+        // The elapsed time is time on this machine, and the predicted time is time on the modelled
+        // machine. They are shown in different columns, so that users do not confuse them.
         CaseState::Running(since) => {
             let since = clock(session.now.saturating_sub(*since));
             (

@@ -1,4 +1,4 @@
-//! Columns of the comparison: titles, texts and sort order.
+//! The columns of the comparison panel: their titles, texts and sort order.
 
 use crate::paint::Painter;
 use crate::session::comparison::{Compared, Line};
@@ -15,7 +15,7 @@ pub(super) enum Column {
     Algorithm,
     Time,
     Ratio,
-    /// What was verified, or the status and reason of a failed case.
+    /// What was verified. For a failed case, its status and the reason.
     Verified,
     Interval,
     /// The time divided by the lower bound.
@@ -86,7 +86,8 @@ impl Column {
         let number = |value: Option<f64>| value.map_or(SortKey::Nothing, SortKey::Number);
         let count = |value: Option<u64>| number(value.map(|v| v as f64));
         match self {
-            // Sort in the order of selection, so that 8x8 comes before 16x16.
+            // Sort specs in the order in which the user selected them, so that 8x8 comes before
+            // 16x16.
             Self::Topology => rank(0),
             Self::Workload => rank(1),
             Self::Machine => rank(2),
@@ -111,13 +112,13 @@ impl Column {
         )
     }
 
-    /// Returns whether the column contains different values for different groups.
+    /// Returns whether the text of this column differs between groups.
     pub(super) fn varies(self, compared: &Compared) -> bool {
         let mut groups = compared.groups.iter().map(|group| self.of(group));
         groups.next().is_some_and(|first| groups.any(|other| other != first))
     }
 
-    /// Returns the text of a group in this column. The text is empty for columns that do not
+    /// Returns the text of this column for a group. The text is empty if the column does not
     /// describe groups.
     pub(super) fn of(self, group: &Group) -> &str {
         match self {
@@ -136,7 +137,7 @@ impl Column {
         }
     }
 
-    /// Returns the text of a line in this column.
+    /// Returns the text of this column for a line.
     pub(super) fn text(self, compared: &Compared, line: &Line) -> String {
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         match self {
@@ -151,8 +152,8 @@ impl Column {
             }
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
             Self::Verified => format!("✓ {}", line.stats.verification),
-            // `~` marks a time that does not yet include the changes of the what-if panel, because
-            // a worker still has to plan the case again.
+            // `~` marks a time that does not include the changes of the what-if panel. A worker
+            // must first plan the case again.
             Self::Time if compared.is_outdated(&line.stats.algorithm) => line
                 .stats
                 .time
@@ -174,7 +175,8 @@ impl Column {
         }
     }
 
-    /// Returns the style of a cell. The name of a group is highlighted only in its first line.
+    /// Returns the style of a cell. In the columns that name the group, only the first line of each
+    /// group is highlighted.
     pub(super) fn style(self, painter: &Painter<'_, '_>, line: &Line, begins: bool) -> Style {
         let theme = painter.theme;
         match self {
@@ -190,8 +192,8 @@ impl Column {
     }
 }
 
-/// Returns the lines that pass a filter, sorted by a column. Without a column, they are in the
-/// order of groups, with the fastest line of each group first.
+/// Returns the lines that pass the filter, sorted by a column. If `None`, the lines are sorted by
+/// group, with the fastest line of each group first.
 pub(super) fn sorted(
     compared: &Compared,
     column: Option<Column>,
@@ -209,7 +211,7 @@ pub(super) fn sorted(
     let Some(column) = column else { return lines };
     lines.sort_by(|a, b| {
         let (a, b) = (column.value(compared, a), column.value(compared, b));
-        // Lines without a value come last in both directions.
+        // Lines without a value are last, both in ascending and in descending order.
         match (&a, &b) {
             (SortKey::Nothing, _) | (_, SortKey::Nothing) => a.rank().cmp(&b.rank()),
             _ if reverse => b.compare(&a),

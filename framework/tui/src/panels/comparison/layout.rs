@@ -1,4 +1,4 @@
-//! The choice of the comparison's columns, and their widths.
+//! The layout of the comparison panel: which columns fit, and how wide they are.
 
 use super::column::Column;
 use crate::abbreviate::Abbreviations;
@@ -6,21 +6,21 @@ use crate::paint::{widest, width};
 use crate::session::comparison::{Compared, Line};
 use std::collections::BTreeSet;
 
-/// Columns that are removed first if the width is too small.
+/// The least important columns. They are removed first if the width is too small.
 const FIRST_TO_GO: [Column; 5] =
     [Column::Messages, Column::OverBound, Column::Steps, Column::LinkLoad, Column::Interval];
 
 /// The preferred minimum width of a spec.
 const PREFERRED_WIDTH: usize = 13;
 
-/// The smallest width in which specs are still recognisable.
+/// The smallest width in which a spec is still recognisable.
 const USEFUL_WIDTH: usize = 8;
 
 /// The input of the layout.
 pub(super) struct LayoutInput<'a> {
     pub(super) compared: &'a Compared,
     pub(super) lines: &'a [&'a Line],
-    /// The visible lines.
+    /// The lines that are currently visible.
     pub(super) shown: &'a [&'a Line],
     pub(super) room: u16,
     pub(super) sort: Option<Column>,
@@ -28,20 +28,20 @@ pub(super) struct LayoutInput<'a> {
     pub(super) across: usize,
 }
 
-/// The columns that fit.
+/// The columns that fit, and their layout.
 pub(super) struct Layout {
-    /// Each column with its width.
+    /// The visible columns, each with its width.
     pub(super) columns: Vec<(Column, u16)>,
     /// The number of spaces between columns.
     pub(super) gap: u16,
-    /// Whether more columns follow to the right.
+    /// Whether there are more columns, for which there is no space.
     pub(super) more: bool,
-    /// The number of columns that have to be scrolled past to make the last column visible.
+    /// The maximum number of columns to scroll past. The last column is then visible.
     pub(super) farthest: usize,
 }
 
 impl LayoutInput<'_> {
-    /// Computes the columns that fit, and their widths.
+    /// Chooses the columns that fit, and their widths.
     pub(super) fn layout(&self) -> Layout {
         let Self { compared, lines, shown, room, sort, across } = *self;
         let wanted = |column: &Column| match column {
@@ -54,7 +54,7 @@ impl LayoutInput<'_> {
             let texts = if column == Column::Verified { texts.min(24) } else { texts };
             texts.max(width(column.title()) + u16::from(sort == Some(column)))
         };
-        // The minimum width of the verification column. It has room for a mark and the word
+        // The minimum width of the column `verified`. It has room for a mark and the word
         // `amounts`, or for the status of a failed case.
         let verdict = |line: &&Line| {
             if line.stats.time.is_some() { 9 } else { width(line.stats.status.word()) + 1 }
@@ -63,9 +63,9 @@ impl LayoutInput<'_> {
         let mut columns: Vec<(Column, u16)> =
             Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
         let first = columns.iter().position(|(c, _)| *c == Column::Time).unwrap_or(0);
-        // There are three candidates for the minimum widths of specs. From the last to the first:
-        // easy to read, all different, and still recognisable. Use the last candidate with which
-        // the columns for time and ratio still fit.
+        // The minimum widths of specs have three candidates. The first only keeps specs
+        // recognisable. The second also keeps different specs different. The third is easy to read.
+        // Use the last candidate with which the columns for time and ratio still fit.
         let texts = |(column, _): &(Column, u16)| (*column, texts(compared, lines, shown, *column));
         let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
         let different = |least: usize| -> Vec<(Column, u16)> {
@@ -92,7 +92,7 @@ impl LayoutInput<'_> {
         let fits = |columns: &[(Column, u16)]| fit(columns, &least);
         let (mut more, mut farthest) = (false, 0);
         if !fits(&columns) {
-            // Not all columns fit. If the user has scrolled, skip that many columns and drop
+            // Not all columns fit. If the user has scrolled, skip as many columns and remove
             // columns at the right end. Otherwise, remove the least important columns first.
             let without =
                 |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
@@ -109,14 +109,14 @@ impl LayoutInput<'_> {
                     _ => drop(columns.pop()),
                 }
             }
-            // A number is never cut. If it does not fit, its whole column is removed.
+            // A number is never cut. If it does not fit, remove its whole column.
             while !fits(&columns) && columns.last().is_some_and(|(column, _)| column.is_number()) {
                 columns.pop();
             }
             more = columns.len() < before;
         }
         shrink(&mut columns, room, &least);
-        // An abbreviation may need less than the width of its column. The next column gets the
+        // If an abbreviation needs less than the width of its column, the next column gets the
         // unused width.
         for (at, (_, texts)) in specs.iter().enumerate() {
             let free = room.saturating_sub(total_width(&columns, 1));
@@ -131,8 +131,8 @@ impl LayoutInput<'_> {
     }
 }
 
-/// Returns the texts of a column that need different abbreviations. These are the texts of all
-/// lines or, if there are too many, only those of the visible lines.
+/// Returns the texts of a column that should have different abbreviations. These are the texts of
+/// all lines or, if there are too many different texts, those of the visible lines.
 pub(super) fn texts(
     compared: &Compared,
     lines: &[&Line],
@@ -157,7 +157,8 @@ fn total_width(columns: &[(Column, u16)], gap: u16) -> u16 {
     columns.iter().map(|(_, wide)| wide + gap).sum::<u16>().saturating_sub(gap)
 }
 
-/// Narrows the widest text columns until all columns fit, but not below the widths in `least`.
+/// Narrows the widest text columns until all columns fit. No column becomes narrower than its width
+/// in `least`.
 fn shrink(columns: &mut [(Column, u16)], room: u16, least: &[(Column, u16)]) {
     while total_width(columns, 1) > room {
         let least =

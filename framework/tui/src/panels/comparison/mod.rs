@@ -1,4 +1,5 @@
-//! The comparison panel: times of algorithms, their ratios and confidence intervals.
+//! The comparison panel. It shows the times of algorithms, their ratios to the baseline, and
+//! confidence intervals.
 
 mod column;
 mod layout;
@@ -18,13 +19,14 @@ use ratatui::layout::Rect;
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     list: List,
-    /// The column to sort by; `None` for the order of groups, with the fastest line first.
+    /// The column by which lines are sorted. If `None`, lines are sorted by group, with the fastest
+    /// line of each group first.
     sort: Option<Column>,
     reverse: bool,
-    /// The number of columns that the user has scrolled past, and the maximum of this number.
+    /// The number of columns that the user has scrolled past, and its maximum (`farthest`).
     across: usize,
     farthest: usize,
-    /// The columns that were visible when the panel was last drawn.
+    /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
 }
 
@@ -53,8 +55,8 @@ impl Keyed for Comparison {
         match action {
             Action::Open => self.open(session),
             Action::Sort => {
-                // Only visible columns can be sort columns, so that users see why the lines are in
-                // this order.
+                // Sort only by a visible column, so that the user can see why the lines are in this
+                // order.
                 let next = match self.sort {
                     None => 0,
                     Some(column) => {
@@ -87,8 +89,8 @@ impl Panel for Comparison {
         self.sorted(session).len()
     }
 
-    /// Moves the cursor to the line of the case in focus. If no line contains it, the line under
-    /// the cursor becomes the focus.
+    /// Moves the cursor to the line that contains the case in focus. If no line contains it, a case
+    /// of the line under the cursor becomes the case in focus.
     fn activated(&mut self, session: &mut Session) {
         let record =
             session.focus.and_then(|at| session.queue.rows().get(at)).and_then(|row| row.record());
@@ -167,7 +169,7 @@ impl Panel for Comparison {
         self.in_sight = layout.columns.iter().map(|(column, _)| *column).collect();
         self.across = self.across.min(self.farthest);
         self.head(painter, &layout, area);
-        // Abbreviate specs so that lines stay distinguishable.
+        // Abbreviate specs so that the user can still distinguish the lines.
         let short = |(column, wide): &(Column, u16)| match column {
             column if column.is_number() || *column == Column::Verified => Abbreviations::default(),
             column => Abbreviations::of(
@@ -182,8 +184,8 @@ impl Panel for Comparison {
             if here {
                 painter.shade(area, y, cursor);
             }
-            // The first line of each group is highlighted to separate groups. An empty line would
-            // need more space.
+            // Highlight the first line of each group to separate groups. An empty line between
+            // groups would take more space.
             let begins = index == first || lines[index - 1].group != line.group;
             let mut x = 1;
             for ((column, wide), short) in layout.columns.iter().zip(&shorts) {
@@ -206,7 +208,7 @@ impl Panel for Comparison {
 }
 
 impl Comparison {
-    /// Returns the lines in display order.
+    /// Returns the lines in the order in which they are displayed.
     fn sorted<'s>(&self, session: &'s Session) -> Vec<&'s Line> {
         let passes = |line: &Line, text: &str| {
             session.passes(&self.list.filter, &line.stats.algorithm, text)
@@ -219,7 +221,8 @@ impl Comparison {
         self.cursor_moved(session);
     }
 
-    /// Returns the title: the specs that are equal in all rows, and the baseline.
+    /// Returns the title of the panel. It contains the specs that are equal in all rows, and the
+    /// baseline.
     fn title_of(&self, session: &Session) -> String {
         let compared = &session.compared;
         let mut title = "Comparison".to_owned();

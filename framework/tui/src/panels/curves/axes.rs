@@ -1,4 +1,4 @@
-//! The mapping from block sizes and times to screen positions.
+//! The axes of a plot: they map block sizes and times to positions on the screen.
 
 use ratatui::layout::Rect;
 use swapmeet_results::analysis::{Family, Point};
@@ -41,7 +41,7 @@ impl Axes {
             })
         };
         let (x, y) = (all(|p| p.x), all(|p| p.time));
-        // A logarithmic axis cannot start at 0, so such an axis is linear.
+        // A logarithmic axis cannot show 0. If the values start at 0, the axis is linear.
         let log_x = scale != Scale::Linear && x.0 > 0.0;
         let log_y = scale == Scale::LogLog && y.0 > 0.0;
         let floor = if log_y { y.0 } else { 0.0 };
@@ -62,13 +62,13 @@ impl Axes {
         if self.log_y { y.ln() } else { y }
     }
 
-    /// Returns the cell of a point.
+    /// Returns the character cell in which a point lies.
     pub(super) fn cell(&self, (x, y): (f64, f64), plot: Rect) -> (u16, u16) {
         let share = |value: f64, (least, most): (f64, f64)| {
             ((value - least) / (most - least)).clamp(0.0, 1.0)
         };
-        // A cell has 2 x 4 Braille dots, which draw the curves. The mark of a point is placed in
-        // the cell of the nearest dot.
+        // A cell contains 2 x 4 Braille dots, which draw the curves. The mark of a point is placed
+        // in the cell that contains the nearest dot.
         let dot =
             |share: f64, dots: u16| (share * f64::from(dots.saturating_sub(1))).round() as u16;
         let across = dot(share(self.along(x), self.x), plot.width * 2);
@@ -76,8 +76,9 @@ impl Axes {
         (across / 2, down / 4)
     }
 
-    /// Returns the points of a curve in axis coordinates. Between two sizes, time is interpolated
-    /// linearly, which appears as a curved line if the axes are logarithmic.
+    /// Returns the points of a curve in axis coordinates. Between two block sizes, time is
+    /// interpolated linearly. On logarithmic axes, this interpolation appears as a curved line, so
+    /// it needs additional points.
     pub(super) fn line(&self, points: &[Point], columns: u16) -> Vec<(f64, f64)> {
         let place = |x: f64, y: f64| (self.along(x), self.up(y));
         let mut line: Vec<(f64, f64)> =
@@ -98,7 +99,7 @@ impl Axes {
         line
     }
 
-    /// Returns labelled values of the time axis, the roundest numbers first.
+    /// Returns the values of the time axis that get labels. The roundest numbers are first.
     pub(super) fn y_ticks(&self) -> Vec<f64> {
         if !self.log_y {
             let step = round_below(self.y.1 / 4.0);
@@ -117,7 +118,7 @@ impl Axes {
     }
 }
 
-/// Returns the largest number in the series 1, 2, 5, 10, 20 etc. that does not exceed `value`.
+/// Returns the largest number of the series 1, 2, 5, 10, 20, 50 etc. that does not exceed `value`.
 fn round_below(value: f64) -> f64 {
     if value.is_nan() || value <= 0.0 || value.is_infinite() {
         return 0.0;

@@ -1,4 +1,5 @@
-//! The curves panel: time against block size or number of nodes, with crossovers.
+//! The curves panel. It plots time against block size or number of nodes, and lists the crossovers
+//! of curves.
 
 mod axes;
 
@@ -14,7 +15,7 @@ use ratatui::layout::Rect;
 use swapmeet_results::analysis::{Axis, Curve, Family, Point};
 use swapmeet_results::duration;
 
-/// The width of the labels of the time axis.
+/// The width of the labels on the time axis.
 const LEFT: u16 = 9;
 
 /// The curves panel.
@@ -24,9 +25,9 @@ pub(crate) struct Curves {
     list: List,
     family: usize,
     scale: Scale,
-    /// The maximum scroll position. There, the last crossover is in the last row of the list.
+    /// The maximum scroll position of the list, at which the last crossover is in the last row.
     farthest: usize,
-    /// The group that was in focus at the last update.
+    /// The index of the group that was in focus at the last update.
     seen: usize,
 }
 
@@ -91,13 +92,13 @@ impl Panel for Curves {
         RenderKind::Curves(family.map_or(Axis::Block, |family| family.axis))
     }
 
-    /// Switches to the next or previous family of curves.
+    /// Switches to the next or the previous family of curves.
     fn sideways(&mut self, by: isize, session: &mut Session) {
         self.family = wrap_index(self.family, by, session.compared.families.len());
         self.list.cursor = 0;
     }
 
-    /// Switches to the family that contains the group in focus.
+    /// Switches to the family of curves that contains the group in focus.
     fn sync(&mut self, session: &Session) {
         if self.seen != session.group {
             self.seen = session.group;
@@ -136,7 +137,7 @@ impl Panel for Curves {
         if family.curves.is_empty() {
             return painter.placeholder(area, "No algorithm matches the filter. Esc shows all.");
         }
-        // Stage 1: reserve rows for the list of crossovers. The curves get most of the area.
+        // Reserve rows for the list of crossovers, but leave most of the area to the curves.
         let words = if area.height > 14 { usize::from(area.height / 6).max(3) } else { 0 };
         let listed = crossovers.len().min(words);
         let farthest = crossovers.len() - listed;
@@ -182,7 +183,7 @@ impl Panel for Curves {
             let style = painter.theme.series(i);
             let lines =
                 curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
-            // Curves with times that have not been recalculated yet are dashed.
+            // Curves whose times have not been recalculated yet are dashed.
             let dashed = session.compared.is_outdated(&curve.algorithm);
             let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });
             drawn.map(|line| (line, style)).collect::<Vec<_>>()
@@ -230,7 +231,7 @@ impl Panel for Curves {
     }
 }
 
-/// Returns the 95 % confidence interval of a point; `None` without repetitions.
+/// Returns the 95 % confidence interval of the time at a point; `None` if there are no repetitions.
 fn interval(session: &Session, point: &Point) -> Option<(f64, f64)> {
     let line = session.compared.groups.get(point.group)?.lines.get(point.line)?;
     let interval = line.time.as_ref()?.interval.filter(|interval| !interval.is_point())?;
@@ -255,21 +256,21 @@ fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     line.chunks(LONG).step_by(2).map(<[_]>::to_vec).collect()
 }
 
-/// Returns whether two curves are equal.
+/// Returns whether two curves have the same points.
 fn coincide(a: &Curve, b: &Curve) -> bool {
     let times =
         |curve: &Curve| curve.points.iter().map(|point| (point.x, point.time)).collect::<Vec<_>>();
     times(a) == times(b)
 }
 
-/// Returns the distinct curves with their indices. Of several equal curves, only the first is
-/// returned.
+/// Returns the curves that differ, with their indices. If several curves are equal, only the first
+/// of them is returned.
 fn distinct(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
     let curves = || family.curves.iter().enumerate();
     curves().filter(|(i, curve)| !family.curves[..*i].iter().any(|other| coincide(curve, other)))
 }
 
-/// Draws the legend; returns the number of rows used.
+/// Draws the legend. Returns the number of screen rows that this takes.
 fn legend(painter: &mut Painter<'_, '_>, compared: &Compared, family: &Family, area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
     for (i, curve) in distinct(family) {
@@ -296,7 +297,7 @@ fn frame(painter: &mut Painter<'_, '_>, family: &Family, axes: &Axes, area: Rect
         painter.dot(area, left + x, top + plot.height, '─', theme.dim);
     }
     painter.dot(area, left - 1, top + plot.height, '└', theme.dim);
-    // Draw the labels of the time axis, at least one row apart.
+    // Draw the labels of the time axis, at most one label in each row.
     let mut taken: Vec<u16> = Vec::new();
     for tick in axes.y_ticks() {
         let y = axes.cell((axes.origin, tick), plot).1;

@@ -15,7 +15,7 @@ use swapmeet_runner::input::InputError;
 pub(super) struct Form {
     pub(super) list: List,
     pub(super) section: Section,
-    /// The index of the edited spec; `None` for a new spec.
+    /// The index of the spec that is edited; `None` if the spec is new.
     pub(super) instead: Option<usize>,
     name: String,
     fields: Vec<Field>,
@@ -66,7 +66,7 @@ impl Form {
         self.fields.len()
     }
 
-    /// Returns key and value of the field under the cursor.
+    /// Returns the key and the value of the field under the cursor.
     pub(super) fn field(&self) -> Option<(&str, &str)> {
         self.fields.get(self.list.cursor).map(|field| (&*field.key, &*field.value))
     }
@@ -90,7 +90,7 @@ impl Form {
         let spec = self.spec();
         match session.selection.check(self.section, &spec, &session.registry) {
             Ok(_) => {
-                // If the model changes, the form has other parameters.
+                // If the user changes the model, the form needs the parameters of the new model.
                 if let Some(new) = Self::of(session, self.section, &spec, self.instead)
                     .filter(|_| self.is_of_a_model())
                 {
@@ -110,7 +110,7 @@ impl Form {
         self.section == Section::Machines
     }
 
-    /// Returns the fields for the selected model. Fields keep the values that the user has set.
+    /// Returns the fields of the selected model. Values that the user has set are kept.
     fn with_values_of(self, name: &str, session: &Session) -> Vec<Field> {
         let model =
             self.fields.iter().find(|field| field.key == "model" && field.value != field.default);
@@ -133,7 +133,7 @@ impl Form {
         of_model.into_iter().map(field).collect()
     }
 
-    /// Changes the field under the cursor to its next or previous value.
+    /// Sets the field under the cursor to the next or the previous value of its parameter.
     pub(super) fn turn(&mut self, up: bool, session: &Session) -> Result<(), InputError> {
         let Some(field) = self.fields.get(self.list.cursor) else { return Ok(()) };
         let parameter =
@@ -154,11 +154,11 @@ impl Form {
         }
     }
 
-    /// Draws the fields and, below them, the description of the field under the cursor. Returns the
-    /// number of rows used.
+    /// Draws the fields. Below the fields, draws the description of the field under the cursor.
+    /// Returns the number of screen rows that this takes.
     pub(super) fn draw(&self, painter: &mut Painter<'_, '_>, area: Rect) -> u16 {
-        // The first row shows the spec that corresponds to the fields, so that users learn the
-        // notation of specs.
+        // The first row shows the spec that the fields result in, so that users learn the notation
+        // of specs.
         let theme = painter.theme;
         let Some(here) = self.fields.get(self.list.cursor) else { return 0 };
         painter.put(
@@ -168,8 +168,8 @@ impl Form {
             &cut(&format!("= {}", self.spec()), area.width.saturating_sub(6)),
             theme.accent,
         );
-        // At most three rows at the bottom are for the description. The fields scroll in the rows
-        // above.
+        // Reserve at most three rows at the bottom for the description. The fields scroll in the
+        // rows above it.
         let values = if here.values.is_empty() {
             String::new()
         } else {
@@ -177,7 +177,7 @@ impl Form {
         };
         let about = wrap(&format!("{}{values}", here.about), area.width.saturating_sub(8));
         let lines = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
-        // Changed fields have a colour of their own.
+        // Changed fields have a different colour.
         let height = area.height.saturating_sub(1 + lines);
         let first = scroll_start(self.list.cursor, self.fields.len(), usize::from(height));
         let names = widest(self.fields.iter().map(|field| &field.key));
@@ -197,7 +197,7 @@ impl Form {
             painter.add_click(area, 0, y, area.width, crate::click_map::PanelPosition::Line(index));
             y += 1;
         }
-        // The description starts directly below the last field.
+        // Draw the description directly below the last field.
         for line in about.iter().take(usize::from(lines)) {
             painter.put(area, 6, y, line, theme.dim);
             y += 1;

@@ -1,4 +1,4 @@
-//! Draws the headings of the lists, and the lines of the open one.
+//! Draws the headings of all lists, and the lines of the open list.
 
 use super::{Explore, about_spec};
 use crate::click_map::PanelPosition;
@@ -9,7 +9,7 @@ use crate::session::selection::{ListItem, Section};
 use ratatui::layout::Rect;
 
 impl Explore {
-    /// Draws the lines of the open list; returns the number of rows used.
+    /// Draws the lines of the open list. Returns the number of screen rows that this takes.
     pub(super) fn draw_items(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -18,8 +18,9 @@ impl Explore {
     ) -> u16 {
         let theme = painter.theme;
         let (section, items) = (self.section(), self.items(session));
-        // The column of names is as wide as the longest name, but at most three fifths of the area,
-        // to leave space for the descriptions. The last column is reserved for the scroll bar.
+        // The column of names is as wide as the longest name, but takes at most three fifths of the
+        // area, so that the descriptions have space. The last screen column is reserved for the
+        // scroll bar.
         let cursor = self.list().cursor;
         let height = usize::from(area.height);
         let first = scroll_start(cursor, items.len(), height);
@@ -28,8 +29,8 @@ impl Explore {
         let names = widest(items.iter().map(name)).min(area.width * 3 / 5);
         for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
             let here = index == cursor;
-            // The mark shows the effect of Enter: toggle a choice, add a suggestion, or open an
-            // experiment file.
+            // The mark shows what Enter does: select or deselect a spec, add a suggestion, or open
+            // an experiment file.
             let (mark, style) = match item {
                 ListItem::Choice(_, choice) if choice.on => ("[x]", theme.text),
                 ListItem::Choice(..) => ("[ ]", theme.dim),
@@ -54,7 +55,7 @@ impl Explore {
             painter.put(text_area, 6 + names.max(12) + 2, y, &text, about);
             painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
-        // An empty list counts as one line, because the cursor has to move over it, too.
+        // An empty list has one line, because the cursor has to move through the list.
         if items.is_empty() {
             painter.put(area, 6, 0, "no line matches the filter", theme.dim);
         }
@@ -63,7 +64,7 @@ impl Explore {
     }
 }
 
-/// Draws the heading of a list. If the list is closed, also draws what is selected in it.
+/// Draws the heading of a list. The heading of a closed list also shows the selected entries.
 pub(super) fn heading(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -78,7 +79,8 @@ pub(super) fn heading(
     painter.put(area, 0, y, if open { "▾" } else { "▸" }, style);
     let x = painter.put(area, 2, y, section.title(), style);
     painter.add_click(area, 0, y, area.width, PanelPosition::Heading(section as usize));
-    // A closed list shows what is selected in it, so that the whole experiment is always visible.
+    // The heading of a closed list shows its selected entries, so that the whole experiment is
+    // always visible.
     let picked: Vec<&str> = session
         .selection
         .choices(section)
@@ -109,7 +111,7 @@ pub(super) fn heading(
         (_, false) if picked.is_empty() => "none selected".to_owned(),
         (_, false) => picked.join(" "),
     };
-    // If nothing is selected in this list, there are no cases to run.
+    // If nothing is selected in this list, there are no cases that could run.
     let missing = picked.is_empty() && !matches!(section, Section::Settings | Section::Studies);
     painter.put(area, x.max(14) + 1, y, &text, if missing { theme.warn } else { theme.dim });
 }

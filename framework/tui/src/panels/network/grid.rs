@@ -1,4 +1,4 @@
-//! A heat map of a grid: one plane of it, or all planes if they fit.
+//! A heat map of a grid. It shows all planes of the grid if they fit, and otherwise one plane.
 
 use super::lattice::{InterPlaneLoad, Lattice, Loads};
 use super::view::{Heat, PictureInfo, Quantity, View};
@@ -13,18 +13,19 @@ use swapmeet_results::units;
 struct Cell {
     wide: u16,
     high: u16,
-    /// Offsets within the cell of the links to the next column, previous column, next row, previous
-    /// row and other planes.
+    /// The positions of five links relative to the cell: the links to the next column, previous
+    /// column, next row, previous row and other planes.
     links: [(u16, u16); 5],
 }
 
-/// The two possible cell layouts: two rows for each node, or one row if there is little space.
+/// The two possible cell layouts. A node takes two screen rows, or one row if there is little
+/// space.
 const CELLS: [Cell; 2] = [
     Cell { wide: 4, high: 2, links: [(2, 0), (3, 0), (0, 1), (1, 1), (3, 1)] },
     Cell { wide: 6, high: 1, links: [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)] },
 ];
 
-/// Draws all planes of a grid if they fit, otherwise the selected plane.
+/// Draws all planes of a grid if they fit. Otherwise, draws the selected plane.
 pub(super) fn grid(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -63,15 +64,16 @@ pub(super) fn grid(
             return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
         }
     }
-    // The cells do not fit. Draw one mark for each node, or one for each square of nodes, which
-    // shows the maximum value in the square.
+    // There is not enough space for cells. Draw one mark for each node, or one mark for each square
+    // of nodes. The mark of a square shows the maximum value of its nodes.
     let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 2);
     let side = (columns * 2)
         .div_ceil(u64::from(area.width.max(2) - 1))
         .max(rows.div_ceil(u64::from(area.height.max(1))))
         .max(1);
     let (high, wide) = (rows.div_ceil(side), columns.div_ceil(side));
-    // If a line of nodes is broken into rows, the last row may have positions without a node.
+    // A one-dimensional grid is broken into rows, and its last row may have positions without a
+    // node.
     let mut cells = vec![None; (high * wide) as usize];
     for index in 0..lattice.nodes() {
         let value = match quantity {
@@ -98,7 +100,7 @@ pub(super) fn grid(
     PictureInfo::heat(note)
 }
 
-/// Draws all planes of a three-dimensional grid; returns false if they do not fit.
+/// Draws all planes of a three-dimensional grid. Returns false if they do not fit.
 fn planes(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -139,7 +141,7 @@ fn planes(
     true
 }
 
-/// Draws a plane, with one cell for each node and its links.
+/// Draws a plane. Each node has a cell, which also shows its links.
 fn plane(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -168,7 +170,7 @@ fn plane(
     }
 }
 
-/// Describes which plane is shown, and the load on links to other planes.
+/// Returns a text that states which plane is shown, and the load on links to other planes.
 fn plane_in_words(
     recording: &Recording,
     quantity: Quantity,
@@ -198,7 +200,8 @@ fn plane_in_words(
     }
 }
 
-/// Draws a node: either the amount that it holds, or whether it sends.
+/// Draws a node. Depending on the displayed quantity, its mark shows the amount of data in the node
+/// or whether the node sends.
 fn node(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -217,15 +220,15 @@ fn node(
         _ if sends => ('■', theme.text),
         _ => ('□', theme.dim),
     };
-    // The amount that a node holds is drawn in the whole cell. Otherwise the node takes one
-    // character, and the rest of the cell shows its links.
+    // The amount of data in a node fills the whole cell. Other marks of a node take one character,
+    // because the links of the node need the remaining characters of the cell.
     let (wide, high) = if quantity == Quantity::Held { (cell.wide, cell.high) } else { (1, 1) };
     for (dx, dy) in (0..high).flat_map(|dy| (0..wide).map(move |dx| (dx, dy))) {
         painter.dot(area, x + dx, y + dy, mark, style);
     }
 }
 
-/// Marks the sender and receiver of the invalid send.
+/// If the node is the sender or the receiver of the invalid send, marks it.
 fn mark_fault(
     painter: &mut Painter<'_, '_>,
     frame: &Frame,
@@ -240,7 +243,7 @@ fn mark_fault(
     }
 }
 
-/// Draws a link: an arrow whose colour shows the load, or a digit in themes without colours.
+/// Draws a link as an arrow whose colour shows the load. In themes without colours, draws a digit.
 fn link(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,

@@ -1,4 +1,4 @@
-//! A histogram of the load of links, or of the amounts held by nodes.
+//! A histogram of the loads of links, or of the amounts of data in nodes.
 
 use super::view::{Heat, Quantity};
 use crate::paint::{Painter, widest};
@@ -45,8 +45,9 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     }
 }
 
-/// Sorts values into at most `at_most` bins (minimum, maximum, count). If there are few enough
-/// different values, each value has its own bin; otherwise all bins have the same width.
+/// Divides values into at most `at_most` bins. Each bin has a minimum, a maximum and the number of
+/// its values. If there are few different values, each of them has its own bin. Otherwise, all bins
+/// have the same width.
 fn bins(values: &[u64], at_most: usize) -> Vec<(u64, u64, usize)> {
     let (Some(least), Some(most)) = (values.first(), values.last()) else { return Vec::new() };
     let mut single: Vec<(u64, u64, usize)> = Vec::new();

@@ -1,50 +1,53 @@
-//! The layout of grids with one to three dimensions as planes of rows and columns.
+//! The layout of a grid on the screen. A grid with one to three dimensions is divided into planes,
+//! and a plane into rows and columns.
 
 use crate::session::recording::Frame;
 use swapmeet_core::network::topology::{Topology, strides};
 
-/// A plane of the grid, as rows and columns of nodes.
+/// One plane of a grid, which consists of rows and columns of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lattice {
-    /// The number of planes.
+    /// The number of planes of the grid.
     pub(crate) planes: u64,
     /// The index of this plane.
     pub(crate) plane: u64,
-    /// The dimension in which the planes of a three-dimensional grid follow each other.
+    /// The dimension of a three-dimensional grid that becomes the sequence of planes. The other two
+    /// dimensions become rows and columns.
     pub(crate) across: usize,
-    /// The number of rows; `None` for a one-dimensional grid, which can be broken into rows of any
-    /// length.
+    /// The number of rows. It is `None` for a one-dimensional grid, which can be broken into rows
+    /// of any length.
     rows: Option<u64>,
     columns: u64,
-    /// Differences between the numbers of nodes in neighbouring planes, rows and columns.
+    /// By how much the number of a node increases from one plane to the next, from one row to the
+    /// next, and from one column to the next.
     strides: [u64; 3],
 }
 
-/// The load on links from a plane to other planes.
+/// The load on the links from a plane to other planes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InterPlaneLoad {
-    /// The sum over all these links.
+    /// The sum of the loads of these links.
     pub(crate) sum: u64,
-    /// The maximum over these links.
+    /// The maximum load of these links.
     pub(crate) most: u64,
 }
 
-/// The loads on the outgoing links of a node, by direction.
+/// The loads on the outgoing links of a node. Each field is a direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loads {
-    /// To the next column.
+    /// The load on the link to the next column.
     pub(crate) ahead: u64,
-    /// To the previous column.
+    /// The load on the link to the previous column.
     pub(crate) back: u64,
-    /// To the next row.
+    /// The load on the link to the next row.
     pub(crate) down: u64,
-    /// To the previous row.
+    /// The load on the link to the previous row.
     pub(crate) up: u64,
     pub(crate) across: u64,
 }
 
 impl Loads {
-    /// Returns the maximum over all directions.
+    /// Returns the maximum load of all directions.
     pub(crate) fn most(self) -> u64 {
         self.ahead.max(self.back).max(self.down).max(self.up).max(self.across)
     }
@@ -57,14 +60,13 @@ impl Loads {
 
 impl Lattice {
     /// Creates a plane of a torus, mesh or ring with up to three dimensions; `None` for other
-    /// topologies. In three dimensions, `turned` is the dimension in which the planes follow each
-    /// other, from 0.
+    /// topologies. In three dimensions, `turned` is the index of the dimension that becomes the
+    /// sequence of planes.
     pub(crate) fn of(topology: &dyn Topology, plane: usize, turned: usize) -> Option<Self> {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;
         }
-        // The strides are those between planes, rows and columns. If there is only one plane, the
-        // stride between planes is not used.
+        // The first stride is the one between planes. It is not used if there is only one plane.
         let strides = strides(topology.radices());
         let (planes, rows, columns, strides) = match (topology.radices(), &*strides) {
             (&[columns], &[x]) => (1, None, columns, [columns, columns, x]),
@@ -86,13 +88,13 @@ impl Lattice {
         })
     }
 
-    /// Returns the node at an index of the plane, row by row.
+    /// Returns the node at an index of the plane. Indices count the nodes row by row.
     pub(crate) fn node(&self, index: u64) -> u64 {
         let [across, down, ahead] = self.strides;
         self.plane * across + index / self.columns * down + index % self.columns * ahead
     }
 
-    /// Returns the plane, row and column of a node.
+    /// Returns the indices of the plane, the row and the column of a node.
     fn place(&self, node: u64) -> [u64; 3] {
         let sides = [self.planes, self.rows.unwrap_or(1), self.columns];
         [0, 1, 2].map(|i| node / self.strides[i] % sides[i])
@@ -103,8 +105,8 @@ impl Lattice {
         self.rows.unwrap_or(1) * self.columns
     }
 
-    /// Returns the numbers of rows and columns if `room` columns are available. A one-dimensional
-    /// grid is broken into rows; other grids keep their shape.
+    /// Returns the number of rows and the number of columns when `room` screen columns are
+    /// available. Only a one-dimensional grid depends on `room`, because it is broken into rows.
     pub(crate) fn shape(&self, room: u16) -> (u64, u64) {
         match self.rows {
             Some(rows) => (rows, self.columns),
@@ -115,13 +117,14 @@ impl Lattice {
         }
     }
 
-    /// Returns the index of the node in the next column, wrapping around.
+    /// Returns the index of the node in the next column. The column after the last one is the first
+    /// one.
     pub(crate) fn next_column(&self, index: u64) -> Option<u64> {
         let column = index % self.columns;
         (self.columns > 1).then(|| index - column + (column + 1) % self.columns)
     }
 
-    /// Returns the index of the node in the next row, wrapping around.
+    /// Returns the index of the node in the next row. The row after the last one is the first one.
     pub(crate) fn next_row(&self, index: u64) -> Option<u64> {
         let rows = self.rows?;
         (rows > 1).then(|| (index + self.columns) % (rows * self.columns))
@@ -152,18 +155,19 @@ impl Lattice {
                 };
             }
             let direction = direction(own, a, b);
-            // In a dimension of size 2, two links may join the same nodes. The larger of their
-            // loads is shown.
+            // In a dimension of size 2, two links may connect the same nodes. Show the larger of
+            // their loads.
             *direction = value.max(*direction);
         }
         (all, across)
     }
 }
 
-/// Returns the field of `loads` for a link from position `a` to position `b`.
+/// Returns the field of `loads` that belongs to a link from position `a` to position `b`.
 fn direction(loads: &mut Loads, a: [u64; 3], b: [u64; 3]) -> &mut u64 {
-    // A link leads ahead if it leads to the next position, or from the last to the first position.
-    // In a dimension of size 2, only the link from the first to the second position leads ahead.
+    // A link leads ahead if it leads to the next position or, around the edge, from the last to the
+    // first position. In a dimension of size 2, a link from the second to the first position could
+    // be ahead or back; it counts as back.
     let ahead = |a: u64, b: u64| b == a + 1 || (a > b + 1 && b == 0);
     if a[0] != b[0] {
         &mut loads.across
@@ -183,8 +187,8 @@ mod tests {
     use swapmeet_core::network::links::LinkLoad;
     use swapmeet_core::network::topology::parse;
 
-    /// Returns the nodes of a plane whose links carry a load if one message is sent, with these
-    /// loads.
+    /// Sends one message and returns the loads that it causes. The result contains the nodes of a
+    /// plane whose links carry a load, each with these loads.
     fn message(topology: &str, from: u64, to: u64, plane: usize) -> Vec<(u64, Loads)> {
         turned(topology, from, to, plane, 0)
     }
@@ -245,7 +249,7 @@ mod tests {
         let (across, down) =
             (Loads { across: 1, ..Loads::default() }, Loads { down: 1, ..Loads::default() });
         let ahead = Loads { ahead: 1, ..Loads::default() };
-        // The neighbours of node 0 are node 12 in the first dimension, node 4 in the second, and
+        // Node 0 has three neighbours: node 12 in the first dimension, node 4 in the second, and
         // node 1 in the third.
         for (to, seen) in
             [(12, [across, down, down]), (4, [down, across, ahead]), (1, [ahead, ahead, across])]

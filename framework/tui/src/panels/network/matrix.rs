@@ -1,4 +1,4 @@
-//! The communication matrix: a row for each sender, a column for each receiver.
+//! The communication matrix of a step. It has a row for each sender and a column for each receiver.
 
 use super::view::{Heat, PictureInfo, Quantity};
 use crate::paint::{Painter, width};
@@ -7,8 +7,9 @@ use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use std::collections::BTreeMap;
 
-/// Draws the matrix. The colour of a message shows the maximum link load on its route, or its size.
-/// If there are too many nodes, a mark stands for the messages between two groups of nodes.
+/// Draws the matrix. The colour of a message shows its size, or the maximum load of the links on
+/// its route. If there are too many nodes, one mark represents all messages between two groups of
+/// nodes.
 pub(super) fn matrix(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
@@ -16,8 +17,8 @@ pub(super) fn matrix(
     frame: &Frame,
     area: Rect,
 ) -> PictureInfo {
-    // A mark stands for a square of `side` senders and `side` receivers. Use the smallest squares
-    // with which all nodes fit.
+    // A mark represents the messages from `side` senders to `side` receivers. Use the smallest
+    // `side` with which all nodes fit.
     let theme = painter.theme;
     let nodes = heat.recording.topology.nodes().max(1);
     let label = width(&(nodes - 1).to_string());
@@ -28,8 +29,8 @@ pub(super) fn matrix(
     let side = nodes.div_ceil(high).max(nodes.div_ceil(room));
     let marks = nodes.div_ceil(side);
     let wide = if marks * 2 <= room { 2 } else { 1 };
-    // A mark shows the maximum over its messages. Most pairs of nodes do not communicate in a step,
-    // so a map is used for the cells.
+    // A mark shows the maximum of its messages. The cells are stored in a map, because most pairs
+    // of nodes do not communicate in a step.
     let mut cells: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for pair in pairs {
         let most = cells.entry((pair.from / side, pair.to / side)).or_default();
@@ -38,13 +39,13 @@ pub(super) fn matrix(
     }
     let left = (room - marks * wide) as u16 / 2;
     let place = Rect { x: area.x + left, width: area.width.saturating_sub(left), ..area };
-    // Draw the numbers of receivers above the matrix.
+    // Write the numbers of the receivers above the matrix.
     let apart = (u64::from(label) + 1).div_ceil(wide);
     for column in (0..marks).step_by(apart as usize) {
         let x = label + 2 + (column * wide) as u16;
         painter.put(place, x, 0, &(column * side).to_string(), theme.dim);
     }
-    // Draw one row for each sender.
+    // Draw one row for each sender, or for each group of senders.
     for row in 0..marks {
         let y = 1 + row as u16;
         painter.put_right(place, label + 1, y, &(row * side).to_string(), theme.dim);
@@ -64,7 +65,7 @@ pub(super) fn matrix(
             painter.dot(place, x, y, mark, style);
         }
     }
-    // The message that broke a rule is drawn last, so that its mark covers the mark of the load.
+    // Draw the message that broke a rule last, so that its mark covers the mark of the load.
     if let Some((from, to)) = frame.at_fault {
         let (x, y) = (label + 2 + (to / side * wide) as u16, 1 + (from / side) as u16);
         painter.dot(place, x, y, '✕', theme.bad);

@@ -1,4 +1,4 @@
-//! The network panel: the load of links and nodes, step by step.
+//! The network panel. It shows the loads of links and nodes in each step of a schedule.
 
 mod grid;
 mod histogram;
@@ -36,13 +36,15 @@ pub(crate) struct Network {
     list: List,
     playback: Playback,
     view: View,
-    /// Whether two schedules are compared at the same time instead of at the same step.
+    /// Whether the two schedules that are compared are shown at the same time of the run.
+    /// Otherwise, they are shown at the same step number.
     in_time: bool,
-    /// The last step that was selected by its cost, and its rank by cost (from 0).
+    /// The last step that the user has selected by cost, and its position in the list of the most
+    /// expensive steps (from 0).
     expensive_step: Option<(usize, usize)>,
-    /// Whether to go to the most expensive step as soon as the times of ranks are known.
+    /// Whether to go to the most expensive step when the times of ranks become known.
     awaits_costs: bool,
-    /// The case of the displayed schedule.
+    /// The case whose schedule was displayed at the last update.
     seen: Option<Arc<CaseId>>,
 }
 
@@ -129,7 +131,7 @@ impl Keyed for Network {
             Action::On => self.sideways(1, session),
             Action::PreviousCase => session.focus_by(-1),
             Action::NextCase => session.focus_by(1),
-            // Drawing: the quantity, the kind of picture, and the zoom.
+            // Appearance: the quantity, the kind of picture, and the zoom.
             Action::Quantity => self.view.quantity = self.view.quantity.next(),
             Action::Picture => {
                 self.view.picture = self.view.picture.next();
@@ -137,12 +139,12 @@ impl Keyed for Network {
             }
             Action::Closer => self.view.zoom = (self.view.zoom + 1).min(20),
             Action::Farther => self.view.zoom = self.view.zoom.saturating_sub(1),
-            // Speed and position of playback.
+            // The speed and the position of the playback.
             Action::Faster => self.playback.speed = (self.playback.speed * 2.0).min(64.0),
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
             Action::First => self.playback.go_to_end(false, session),
             Action::Last => self.playback.go_to_end(true, session),
-            // Of a network with three dimensions, one plane is shown at a time.
+            // Planes: a network with three dimensions shows one plane at a time.
             Action::PreviousPlane => {
                 self.view.plane = wrap_index(self.view.plane, -1, self.planes(session));
             }
@@ -150,7 +152,7 @@ impl Keyed for Network {
                 self.view.plane = wrap_index(self.view.plane, 1, self.planes(session));
             }
             Action::Turn => self.turn(session),
-            // Actions that need a simulation or a second schedule.
+            // Actions that simulate a schedule or need a second schedule.
             Action::Record => self.record(session),
             Action::MostExpensive => self.show_most_expensive(session),
             Action::KeepSchedule => self.toggle_kept(session),
@@ -184,7 +186,7 @@ impl Panel for Network {
         Some("the network has no filter; up and down go to other cases")
     }
 
-    /// Moves to the next or previous case.
+    /// Moves the focus to the next or the previous case.
     fn step(&mut self, by: isize, session: &mut Session) {
         session.focus_by(by.signum());
     }
@@ -208,7 +210,7 @@ impl Panel for Network {
         true
     }
 
-    /// Starts at the first step when another case is in focus.
+    /// If another case is in focus, starts at its first step.
     fn sync(&mut self, session: &Session) {
         let here = session.focused().map(|(_, row)| &row.key);
         if here != self.seen.as_ref() {
@@ -229,7 +231,8 @@ impl Panel for Network {
             self.show_most_expensive(session);
         }
         let moved = self.playback.tick(session);
-        // Simulate the kept schedule again if its window does not contain the step to display.
+        // The full steps of the kept schedule are known only within a window. If the step to
+        // display is outside this window, simulate the kept schedule again.
         let kept = session.kept.as_ref().map(KeptSchedule::recording).zip(session.schedule());
         if let Some(step) = kept.map(|(other, recording)| self.kept_step(recording, other)) {
             session.show_kept_step(step);
@@ -242,7 +245,7 @@ impl Panel for Network {
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
-        // Without a schedule, show the reason and the key to press.
+        // If there is no schedule, show the reason and the key to press.
         let Some((_, row)) = session.focused() else {
             let area = painter.panel(area, "Network");
             let text = "No case yet. Select cases in Explore (1), then press R to run them. The schedule is shown here.";
@@ -268,7 +271,8 @@ impl Panel for Network {
         if let Some(why) = recording.why_empty() {
             return painter.placeholder(area, &why);
         }
-        // Draw one picture if no schedule is kept, or if the kept schedule is the one in focus.
+        // Draw one picture if no schedule is kept for comparison, or if the kept schedule is that
+        // of the case in focus.
         let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
         let Some(other) = session
             .kept
@@ -284,7 +288,8 @@ impl Panel for Network {
             };
             return one.draw(painter, &self.view, Some(&self.playback), area);
         };
-        // Draw two schedules with the same colour scale, side by side or stacked.
+        // Draw the two schedules side by side or one above the other. Both have the same colour
+        // scale.
         let (most, longest) = (heat(&[recording, other]), longest(recording).max(longest(other)));
         let (first, second) = halves(area);
         let step = self.kept_step(recording, other);
@@ -299,15 +304,15 @@ impl Panel for Network {
 }
 
 impl Network {
-    /// Returns the number of planes of the network in the current orientation.
+    /// Returns the number of planes of the network. In three dimensions, it depends on the
+    /// dimension that the user has chosen for planes.
     fn planes(&self, session: &Session) -> usize {
         let lattice =
             |r: &Recording| Lattice::of(r.topology.as_ref(), self.view.plane, self.view.turned);
         session.schedule().and_then(lattice).map_or(1, |lattice| lattice.planes as usize)
     }
 
-    /// Selects the next dimension of a three-dimensional network as the one in which planes follow
-    /// each other.
+    /// Chooses the next dimension of a three-dimensional network as the sequence of planes.
     fn turn(&mut self, session: &mut Session) {
         let dimensions = session.schedule().map_or(0, |r| r.topology.radices().len());
         if dimensions != 3 || self.planes(session) == 0 {
@@ -319,8 +324,8 @@ impl Network {
         (self.view.plane, self.view.turned) = (0, (self.view.turned + 1) % 3);
     }
 
-    /// Simulates the schedule. If the case has no row yet, the newest step is always shown while
-    /// the schedule is made.
+    /// Simulates the schedule. If the case has no row yet, shows the newest step while the schedule
+    /// is made.
     fn record(&mut self, session: &mut Session) {
         let is_open = session.focused().is_some_and(|(_, row)| row.record().is_none());
         session.record(if is_open {
@@ -331,8 +336,9 @@ impl Network {
         self.playback.follows = is_open;
     }
 
-    /// Returns the step of the kept schedule that is displayed. This is the step with the same
-    /// number, or the step that is in progress when the displayed step of this schedule ends.
+    /// Returns the step of the kept schedule to display. Depending on `in_time`, it is the step
+    /// with the same number, or the step that is in progress when the displayed step of the other
+    /// schedule ends.
     fn kept_step(&self, recording: &Recording, other: &Recording) -> usize {
         let last = other.summaries.len().saturating_sub(1);
         match recording.end(self.playback.step).filter(|_| self.in_time) {
@@ -341,8 +347,8 @@ impl Network {
         }
     }
 
-    /// Goes to the most expensive step. If that step is displayed already, goes to the next most
-    /// expensive one.
+    /// Goes to the most expensive step. If that step is already displayed, goes to the next most
+    /// expensive step.
     fn show_most_expensive(&mut self, session: &mut Session) {
         let Some(by_cost) = session.schedule().map(Recording::by_cost) else {
             return session.show_message("the schedule is not simulated yet", false);
@@ -370,7 +376,8 @@ impl Network {
         session.show_message(&format!("step {}: {rank}", by_cost[place] + 1), false);
     }
 
-    /// Keeps the schedule for comparison with others, or removes the kept schedule.
+    /// Keeps the displayed schedule for comparison with other schedules. If it is already kept,
+    /// stops keeping it.
     fn toggle_kept(&mut self, session: &mut Session) {
         if session.toggle_kept() {
             session.show_message("schedule kept: select another case to compare it", false);
@@ -380,12 +387,12 @@ impl Network {
     }
 }
 
-/// Returns the time of the longest step in µs.
+/// Returns the duration of the longest step in µs.
 fn longest(recording: &Recording) -> f64 {
     (0..recording.summaries.len()).filter_map(|step| recording.time(step)).fold(0.0, f64::max)
 }
 
-/// Splits an area for two schedules.
+/// Splits an area into two areas, one for each schedule.
 fn halves(area: Rect) -> (Rect, Rect) {
     if area.width >= 80 {
         let wide = area.width / 2;
@@ -402,7 +409,7 @@ fn halves(area: Rect) -> (Rect, Rect) {
     }
 }
 
-/// Writes the name of a schedule; returns the rest of the area.
+/// Writes the name of a schedule in the first row. Returns the area below it.
 fn named(
     painter: &mut Painter<'_, '_>,
     session: &Session,
@@ -424,9 +431,10 @@ fn named(
     Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
-/// Returns the maximum of the colour scale. It is the same for all algorithms with this workload on
-/// this topology, so that their pictures can be compared. Rows do not contain the bytes on links,
-/// so the scale for bytes is the maximum amount that a node holds.
+/// Returns the maximum of the colour scale. All algorithms with the same workload on the same
+/// topology have the same maximum, so that their pictures can be compared. Rows do not contain the
+/// number of bytes on links. Therefore, the scale for bytes uses the maximum number of bytes in a
+/// node instead.
 fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let here = session.compared.lines.iter().map(|line| &line.sample);
@@ -447,8 +455,8 @@ fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity:
     }
 }
 
-/// Returns the title: all specs of the case or, if they do not fit, only those in which it differs
-/// from other cases.
+/// Returns the title. It contains all specs of the case or, if they do not fit, only the specs in
+/// which the case differs from other cases.
 fn title(session: &Session, row: &CaseRow, room: usize) -> String {
     let [algorithm, topology, workload, machine] = row.specs();
     let full = format!("Network: {algorithm} on {topology}, {workload}, {machine}");

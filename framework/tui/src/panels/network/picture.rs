@@ -1,4 +1,4 @@
-//! The picture of a step, and its legend.
+//! The picture that shows a step, and the legend of this picture.
 
 use super::grid::grid;
 use super::histogram::histogram;
@@ -22,7 +22,7 @@ pub(super) fn legend(
 ) {
     let theme = painter.theme;
     let quantity = heat.quantity;
-    // Plots against time do not show loads. Their legend names the kinds of time in the plot.
+    // A plot against time does not show loads. Its legend names the kinds of time.
     if !drawn.has_heat {
         let mut x = 1;
         for (kind, name) in TimeKind::names().into_iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn legend(
         painter.put(area, x, 0, &drawn.note, if x > 1 { theme.dim } else { theme.text });
         return;
     }
-    // All other pictures show a quantity, and their legend starts with its name.
+    // Every other picture shows a quantity. Its legend starts with the name of this quantity.
     let what = match quantity {
         Quantity::Messages if drawn.of_messages => "maximum link load on the route of a message",
         Quantity::Messages => "messages on a link",
@@ -44,7 +44,8 @@ pub(super) fn legend(
         Quantity::Held => "bytes held by a node",
     };
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
-    // In a theme without colours, cells contain digits that stand for ranges of the quantity.
+    // In a theme without colours, cells contain digits. Each digit represents a range of the
+    // quantity.
     if drawn.figures {
         let figures = if quantity == Quantity::Messages {
             "number of messages, + for more than 9".to_owned()
@@ -58,7 +59,7 @@ pub(super) fn legend(
     }
     let mut x = painter.put(area, 1, 0, &format!("{what}: {}", heat.text(0)), theme.text) + 1;
     if heat.is_exact() {
-        // There are so few values that each has its own colour.
+        // There are so few values that each of them has its own colour.
         painter.dot(area, x, 0, mark(0), theme.heat(0));
         x += 3;
         for load in 1..=heat.most {
@@ -76,9 +77,9 @@ pub(super) fn legend(
     painter.put(area, x, 0, &drawn.note, theme.dim);
 }
 
-/// Draws the selected picture if it is available. If the topology is not a grid, the matrix is
-/// drawn instead. The histogram replaces the matrix if the step has too many messages, or if the
-/// quantity is the amount that nodes hold.
+/// Draws the selected kind of picture, or another kind if the selected one is not available. If the
+/// topology is not a grid, the matrix is drawn. If the step has too many messages for the matrix,
+/// or if the quantity is the amount of data in nodes, the histogram is drawn.
 pub(super) fn draw(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,

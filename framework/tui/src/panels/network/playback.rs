@@ -1,4 +1,4 @@
-//! Playback of a schedule: which step is shown.
+//! The playback of a schedule, which determines the displayed step.
 
 use crate::session::Session;
 use crate::session::recording::Recording;
@@ -9,11 +9,11 @@ pub(super) struct Playback {
     /// The index of the displayed step, from 0.
     pub(super) step: usize,
     pub(super) plays: bool,
-    /// Whether to follow the newest step while the schedule is simulated.
+    /// Whether to display the newest step while the schedule is being simulated.
     pub(super) follows: bool,
-    /// Speed in steps per second.
+    /// The speed in steps per second.
     pub(super) speed: f64,
-    /// The time of the session at which the displayed step was first shown.
+    /// The session time at which the displayed step was first shown.
     since: Duration,
 }
 
@@ -36,8 +36,8 @@ impl Playback {
         self.since = session.now;
     }
 
-    /// Advances to the next step when the current one has been shown long enough. Returns whether
-    /// the step has changed.
+    /// Advances to the next step if the displayed step has been visible for long enough. Returns
+    /// whether the displayed step has changed.
     pub(super) fn tick(&mut self, session: &mut Session) -> bool {
         let Some(recording) = session.schedule() else { return false };
         if self.follows {
@@ -63,7 +63,7 @@ impl Playback {
         true
     }
 
-    /// Shows a step. If it is outside the recorded window, the schedule is simulated again.
+    /// Displays a step. If its data is not recorded, the schedule is simulated again.
     pub(super) fn go_to(&mut self, step: usize, session: &mut Session) {
         let Some(recording) = session.schedule() else { return };
         let step = step.min(recording.steps().saturating_sub(1));

@@ -1,5 +1,5 @@
-//! A plot of ranks against time, which shows how each rank spends its time. It is for models in
-//! which each rank has its own clock.
+//! A plot of ranks against time, which shows how each rank spends its time. Only models in which
+//! each rank has its own clock have these times.
 
 use super::time_plot::{TimePlot, TimeWindow};
 use super::view::{PictureInfo, View};
@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
-/// Draws the plot. The displayed step is in the middle and highlighted for each rank.
+/// Draws the plot. The displayed step is in the middle and is highlighted for each rank.
 pub(super) fn rank_times(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -20,14 +20,15 @@ pub(super) fn rank_times(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
-    // With zoom, the plot shows a window of the whole time, with the displayed step in the middle.
+    // If the user zooms in, the plot shows only a window of the whole time. The displayed step is
+    // in the middle of this window.
     let theme = painter.theme;
     let whole =
         recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let (began, ends, last) = ranks.span(step)?;
     let plot = TimePlot::of(recording, view, (began, ends), whole, area);
     let columns = usize::from(plot.columns);
-    // Sum up the time of each kind in each cell. The entries of a rank are sorted by time, so
+    // For each cell, add up the time of each kind. The entries of a rank are sorted by time, so
     // entries outside the window can be skipped.
     let mut cells = vec![Cell::default(); plot.rows as usize * columns];
     let mut seen = Times::default();
@@ -45,8 +46,8 @@ pub(super) fn rank_times(
             }
         }
     }
-    // A cell shows the kind on which its ranks spend most of the time. A click on it goes to the
-    // step at that time.
+    // A cell shows the kind of time that its ranks spend most. A click on the cell goes to the step
+    // that is in progress at this time.
     let cell = |row: u64, column: u16| {
         let cell = &cells[row as usize * columns + usize::from(column)];
         let Some(kind) = cell.most() else { return (' ', theme.dim) };
@@ -60,7 +61,7 @@ pub(super) fn rank_times(
         entries.get(at).map_or(step, |entry| entry.steps[0])
     };
     plot.draw(painter, area, &cell, &step_of);
-    // The step ends when the last rank has ended it, so the note names this rank.
+    // The step ends when the slowest rank has finished it, so the note names this rank.
     let joined = match ranks.joined {
         0 | 1 => String::new(),
         joined => format!(", up to {joined} steps joined"),
@@ -73,8 +74,8 @@ pub(super) fn rank_times(
     Some(PictureInfo { has_heat: false, kinds: Some(seen), ..PictureInfo::heat(note) })
 }
 
-/// Returns the mark and the style of a kind of time. Steps other than the displayed one are shaded,
-/// or dim in themes without colours.
+/// Returns the mark and the style of a kind of time. The displayed step has full colours. Other
+/// steps are shaded, or dim in themes without colours.
 fn mark_and_style(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     let (mark, style) = theme.part(kind);
     match (is_shown, kind == TimeKind::Peer as usize) {
@@ -85,7 +86,7 @@ fn mark_and_style(theme: &Theme, kind: usize, is_shown: bool) -> (char, Style) {
     }
 }
 
-/// The time that the ranks of one row spend within one column, by kind.
+/// The time of each kind that the ranks of one row spend within one column.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     kinds: Times,
@@ -93,7 +94,7 @@ struct Cell {
 }
 
 impl Cell {
-    /// Returns the kind on which most of the time is spent.
+    /// Returns the kind with the most time.
     fn most(&self) -> Option<usize> {
         let most =
             (0..self.kinds.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]))?;
@@ -101,8 +102,9 @@ impl Cell {
     }
 }
 
-/// Returns the kinds of time in an entry as consecutive intervals: first the start-ups of sends,
-/// then the waiting time, then the transfer of messages and all other kinds.
+/// Divides the time of an entry into consecutive intervals, one for each kind of time. The
+/// start-ups of sends come first. The waiting time follows, and after it the transfer of messages
+/// and all remaining kinds.
 fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     const ORDER: [TimeKind; 9] = [
         TimeKind::Rearrangement,
@@ -110,7 +112,7 @@ fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
         TimeKind::Peer,
         TimeKind::Propagation,
         TimeKind::Contention,
-        // The rest of the start-up time belongs to received messages.
+        // The remaining start-up time belongs to received messages.
         TimeKind::Startup,
         TimeKind::Transmission,
         TimeKind::Reduction,
@@ -131,8 +133,8 @@ fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     })
 }
 
-/// Calls `say` for each column that an interval overlaps, with the fraction of the column that it
-/// covers.
+/// Calls `say` for each column that an interval overlaps. The second value is the fraction of the
+/// column that the interval covers.
 fn spread(window: TimeWindow, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(usize, f64)) {
     let ends = [from, to].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)));
     let mut at = ends[0];

@@ -1,4 +1,5 @@
-//! One step of a schedule: header, picture, chart of the times of all steps, and legend.
+//! The view of one step of a schedule. It consists of a header, the picture, a chart of the times
+//! of all steps, and the legend.
 
 use super::picture::{draw, legend};
 use super::playback::Playback;
@@ -16,12 +17,12 @@ pub(super) struct ScheduleView<'r> {
     pub(super) step: usize,
     /// The maximum of the colour scale, in messages or bytes.
     pub(super) most: u64,
-    /// The time of the longest step in µs.
+    /// The duration of the longest step in µs.
     pub(super) longest: f64,
 }
 
 impl ScheduleView<'_> {
-    /// Draws the schedule. Of two schedules, only the active one has a `player`.
+    /// Draws the schedule. If two schedules are drawn, only the active schedule has a `player`.
     pub(super) fn draw(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -45,8 +46,8 @@ impl ScheduleView<'_> {
         legend(painter, &heat, &drawn, legend_at);
     }
 
-    /// Draws the times of all steps above the legend. Returns the number of rows used, including
-    /// those of the legend.
+    /// Draws the chart of step times, and the legend below it. Returns the number of screen rows
+    /// that both of them take.
     fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16) -> u16 {
         let free = area.height.saturating_sub(top);
         let is_timed =
@@ -61,7 +62,8 @@ impl ScheduleView<'_> {
         (high + 1).min(free)
     }
 
-    /// Draws the number, the properties and the times of the step. Returns the number of rows used.
+    /// Writes the number, the properties and the times of the step. Returns the number of screen
+    /// rows that this takes.
     fn header(&self, painter: &mut Painter<'_, '_>, player: Option<&Playback>, area: Rect) -> u16 {
         // First row: the number of the step, its phase, and the state of playback.
         let theme = painter.theme;
@@ -91,7 +93,7 @@ impl ScheduleView<'_> {
             recording.phase_of(self.step),
             theme.text,
         );
-        // Second row: the messages of the step. In the last step of an invalid schedule, it is the
+        // Second row: the messages of the step or, in the last step of an invalid schedule, the
         // broken rule.
         let broken = recording
             .ended
@@ -102,7 +104,7 @@ impl ScheduleView<'_> {
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
             (None, None) => 0,
         };
-        // Third row, if the area is high enough: the parts of the step's time.
+        // Third row, if the area is high enough: the time of the step, divided by kind.
         let times = recording.times(self.step).filter(|_| area.height >= 12);
         match times {
             Some(parts) => {
@@ -142,7 +144,7 @@ impl ScheduleView<'_> {
         )
     }
 
-    /// Draws the link load of every step, with the displayed step highlighted.
+    /// Draws the link load of all steps, with the displayed step highlighted.
     fn timeline(&self, painter: &mut Painter<'_, '_>, area: Rect) {
         const BARS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
         let room = usize::from(area.width.saturating_sub(2));

@@ -1,4 +1,5 @@
-//! A chart with a stacked bar for each step: the parts of its time.
+//! A bar chart of the times of steps. The parts of a bar are the kinds of time, such as start-up or
+//! contention.
 
 use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
@@ -8,7 +9,7 @@ use std::ops::Range;
 use swapmeet_core::cost::model::time_space::TimeKind;
 use swapmeet_results::duration;
 
-/// Returns the height of the chart, which leaves most of the area to the picture.
+/// Returns the height of the chart. Most of the free height is left to the picture.
 pub(super) fn height(free: u16) -> u16 {
     match free {
         0..2 => 0,
@@ -19,8 +20,8 @@ pub(super) fn height(free: u16) -> u16 {
     }
 }
 
-/// Returns the steps in each column of the chart. A column is one step if all steps fit, otherwise
-/// several.
+/// Returns the steps that each column of the chart shows. A column shows one step if all steps fit,
+/// and otherwise several steps.
 pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
     let columns = steps.min(room);
     (0..columns)
@@ -28,8 +29,8 @@ pub(super) fn columns(steps: usize, room: usize) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Draws the chart. If a column is several steps, it shows the longest of them. The last row marks
-/// the displayed step.
+/// Draws the chart. If a column represents several steps, its bar shows the longest of them. The
+/// last row marks the displayed step.
 pub(super) fn chart(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -42,7 +43,7 @@ pub(super) fn chart(
     let high = area.height.saturating_sub(1);
     let time = |step: usize| recording.time(step).unwrap_or(0.0);
     let columns = columns(recording.summaries.len(), usize::from(area.width.saturating_sub(2)));
-    // A bar is drawn in eighths of a row, and consists of the parts of the time.
+    // The height of a bar is measured in eighths of a row. A bar consists of the kinds of time.
     for (x, steps) in (1_u16..).zip(&columns) {
         let longest_of = steps.clone().max_by(|a, b| time(*a).total_cmp(&time(*b)));
         let times = longest_of.and_then(|step| recording.times(step)).unwrap_or_default();
@@ -51,15 +52,15 @@ pub(super) fn chart(
             if longest > 0.0 { (whole / longest * f64::from(high * 8)).round() as u16 } else { 0 };
         for row in 0..eighths.div_ceil(8) {
             let filled = (eighths - row * 8).min(8);
-            // A character has one colour, so use the part of the time in the middle of its filled
-            // area.
+            // A character has only one colour. Use the kind of time that is in the middle of the
+            // filled area of the character.
             let at = (f64::from(row * 8) + f64::from(filled) / 2.0) / f64::from(eighths) * whole;
             let part = part_at(&times, at);
             let (full, style) = theme.part(part);
             let mark = if theme.coloured { EIGHTHS[usize::from(filled) - 1] } else { full };
             painter.dot(area, x, high - 1 - row, mark, style);
         }
-        // The whole column can be clicked, however short its bar is.
+        // The user can click anywhere in the column, even above a short bar.
         for y in 0..area.height {
             painter.add_click(area, x, y, 1, PanelPosition::Mark(steps.start));
         }
@@ -67,7 +68,7 @@ pub(super) fn chart(
             painter.dot(area, x, high, '▴', theme.accent);
         }
     }
-    // If there is enough space to the right of the bars, a caption shows the scale.
+    // If there is enough space to the right of the bars, write a caption that explains the scale.
     let of_what = if recording.ranks().is_some() {
         "mean time of ranks in each step"
     } else {
@@ -80,8 +81,8 @@ pub(super) fn chart(
     }
 }
 
-/// Returns the part of the time to which a moment in a step belongs. `at` is the time since the
-/// start of the step.
+/// Returns the kind of time that is in progress `at` µs after the start of a step, if the kinds
+/// follow one another.
 fn part_at(times: &Times, at: f64) -> usize {
     let mut sum = 0.0;
     let found = times.iter().position(|time| {
@@ -91,8 +92,9 @@ fn part_at(times: &Times, at: f64) -> usize {
     found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
 }
 
-/// Writes the parts of a step's time, and the time at which the step ends. If ranks have their own
-/// clocks, the parts are means over all ranks, and the step ends when the last rank has ended it.
+/// Writes how the time of a step is divided into kinds, and when the step ends. If ranks have their
+/// own clocks, the times are means of all ranks, and the step ends when the last rank has finished
+/// it.
 pub(super) fn in_words(
     painter: &mut Painter<'_, '_>,
     times: &Times,

@@ -1,5 +1,5 @@
-//! A plot of ranks against time, which shows which ranks send and receive. It is for models in
-//! which ranks do not have their own clocks.
+//! A plot of ranks against time, which shows when each rank sends and receives. It is used for
+//! models in which ranks do not have their own clocks.
 
 use super::time_plot::TimePlot;
 use super::view::{PictureInfo, View};
@@ -8,14 +8,14 @@ use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 
-/// The activity of the ranks of a row within a column.
+/// What the ranks of one row do within one column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Activity {
     sends: bool,
     receives: bool,
 }
 
-/// Draws the plot with the displayed step in the middle. Returns `None` if steps have no times.
+/// Draws the plot with the displayed step in the middle. Returns `None` if the steps have no times.
 pub(super) fn stepwise_ranks(
     painter: &mut Painter<'_, '_>,
     recording: &Recording,
@@ -23,15 +23,16 @@ pub(super) fn stepwise_ranks(
     view: &View,
     area: Rect,
 ) -> Option<PictureInfo> {
-    // With zoom, the plot shows a window of the whole time, with the displayed step in the middle.
+    // If the user zooms in, the plot shows only a window of the whole time. The displayed step is
+    // in the middle of this window.
     let theme = painter.theme;
     let whole =
         recording.end(recording.summaries.len().checked_sub(1)?).filter(|whole| *whole > 0.0)?;
     let plot = TimePlot::of(recording, view, span(recording, step)?, whole, area);
     let (window, columns) = (plot.window, plot.columns);
     let mut cells = vec![Activity::default(); plot.rows as usize * usize::from(columns)];
-    // For each step, mark its columns in the rows of the ranks that send or receive. Of large
-    // schedules, only some steps are available.
+    // For each step, mark the columns of the step in the rows of the ranks that send or receive.
+    // The full data of a large schedule is only available for some steps.
     let mut missing = false;
     for at in 0..recording.summaries.len() {
         let Some((from, to)) =
@@ -56,7 +57,7 @@ pub(super) fn stepwise_ranks(
             }
         });
     }
-    // If the upper half of a cell is filled, the rank sends; if the lower half is filled, it
+    // A filled upper half of a cell means that the rank sends. A filled lower half means that it
     // receives.
     let cell = |row: u64, column: u16| {
         let style = if plot.is_here(column) { theme.accent } else { theme.text };
@@ -76,13 +77,13 @@ pub(super) fn stepwise_ranks(
     Some(PictureInfo { has_heat: false, ..PictureInfo::heat(note) })
 }
 
-/// Returns the start and end of a step.
+/// Returns the start time and the end time of a step.
 fn span(recording: &Recording, step: usize) -> Option<(f64, f64)> {
     let before = step.checked_sub(1).and_then(|before| recording.end(before)).unwrap_or(0.0);
     Some((before, recording.end(step)?))
 }
 
-/// Calls `say` with the row of each sender and receiver in a step, and its activity.
+/// Calls `say` for each sender and receiver in a step, with the row of the rank and its activity.
 fn mark(frame: &Frame, side: u64, say: &mut dyn FnMut(u64, Activity)) {
     for pair in &frame.pairs {
         say(pair.from / side, Activity { sends: true, receives: false });

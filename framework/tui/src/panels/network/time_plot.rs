@@ -1,5 +1,5 @@
-//! A plot of ranks against time. Each row is one rank or several, and each column is an interval of
-//! time.
+//! A plot of ranks against time. A row represents one or several ranks, and a column represents an
+//! interval of time.
 
 use super::view::View;
 use crate::click_map::PanelPosition;
@@ -17,7 +17,8 @@ pub(super) struct TimeWindow {
 }
 
 impl TimeWindow {
-    /// Returns the interval with `moment` in the middle. Each zoom level halves its length.
+    /// Returns an interval with `moment` in the middle if possible. At zoom level 0, its length is
+    /// `whole`. Each further level halves the length.
     fn around(moment: f64, whole: f64, zoom: u32) -> Self {
         let long = whole / f64::from(1_u32 << zoom.min(30));
         let from = (moment - long / 2.0).clamp(0.0, whole - long);
@@ -36,7 +37,7 @@ impl TimeWindow {
 /// The geometry of the plot.
 pub(super) struct TimePlot {
     pub(super) window: TimeWindow,
-    /// The number of ranks that share a row.
+    /// The number of ranks in each row.
     pub(super) side: u64,
     pub(super) rows: u64,
     pub(super) columns: u16,
@@ -71,7 +72,7 @@ impl TimePlot {
     }
 
     /// Draws the plot. `cell` returns the mark and the style of a cell. `step_at` returns the step
-    /// to which a click leads, from the row and the time at which the user clicks.
+    /// to display after a click, given the row and the time of the click.
     pub(super) fn draw(
         &self,
         painter: &mut Painter<'_, '_>,
@@ -97,7 +98,7 @@ impl TimePlot {
         painter.put_right(area, x + self.columns, y + 1, &duration(self.window.to), theme.dim);
     }
 
-    /// Returns a note if several ranks share a row.
+    /// Returns a note for the legend if a row represents several ranks.
     pub(super) fn several(&self) -> String {
         if self.side > 1 { format!(", a row is {} ranks", self.side) } else { String::new() }
     }

@@ -4,13 +4,13 @@ use crate::session::recording::{Recording, Times};
 use crate::theme::{LEVELS, level, level_above_one};
 use swapmeet_results::units;
 
-/// The displayed quantity of links or nodes.
+/// The quantity of links or nodes that a picture shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Quantity {
     #[default]
     Messages,
     Bytes,
-    /// Bytes held by nodes.
+    /// The number of bytes in each node.
     Held,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Picture {
     Network,
     /// The communication matrix.
     Matrix,
-    /// Ranks against time.
+    /// A plot of ranks against time.
     RanksOverTime,
     /// A histogram of the load of links.
     Links,
@@ -62,24 +62,25 @@ impl Picture {
 pub(super) struct View {
     pub(super) picture: Picture,
     pub(super) quantity: Quantity,
-    /// The index of the displayed plane.
+    /// The index of the displayed plane of a three-dimensional network.
     pub(super) plane: usize,
-    /// The dimension in which planes follow each other, 0 to 2.
+    /// The index of the dimension that becomes the sequence of planes, from 0 to 2.
     pub(super) turned: usize,
-    /// The zoom level of the time axis; each level doubles the scale.
+    /// The zoom level of the time axis. Each level doubles the scale.
     pub(super) zoom: u32,
 }
 
 /// The colour scale of a picture.
 pub(super) struct Heat<'r> {
     pub(super) quantity: Quantity,
-    /// The maximum of the scale, in messages or bytes. It is the maximum over all algorithms.
+    /// The maximum of the scale, in messages or bytes. It is the same for all algorithms, so that
+    /// pictures can be compared.
     pub(super) most: u64,
     pub(super) recording: &'r Recording,
 }
 
 impl Heat<'_> {
-    /// Converts a load to messages or bytes.
+    /// Converts a load to the unit of the displayed quantity: messages or bytes.
     fn value(&self, load: u64) -> u64 {
         match self.quantity {
             Quantity::Messages => load,
@@ -87,8 +88,8 @@ impl Heat<'_> {
         }
     }
 
-    /// Returns the heat level of a load. A message that shares its links with no other message has
-    /// the lowest level.
+    /// Returns the heat level of a load. If the quantity is messages, one message on a link has
+    /// level 1, the lowest level above zero.
     pub(super) fn level(&self, load: u64) -> usize {
         match self.quantity {
             Quantity::Messages => level_above_one(load, self.most),
@@ -96,7 +97,7 @@ impl Heat<'_> {
         }
     }
 
-    /// Formats a load.
+    /// Formats a load with the unit of the displayed quantity.
     pub(super) fn text(&self, load: u64) -> String {
         self.text_of(self.value(load))
     }
@@ -113,23 +114,23 @@ impl Heat<'_> {
         self.text_of(self.most)
     }
 
-    /// Returns whether each value of the scale has its own colour.
+    /// Returns whether there are so few values that each of them has its own colour.
     pub(super) fn is_exact(&self) -> bool {
         self.quantity == Quantity::Messages && self.most < LEVELS as u64
     }
 }
 
-/// The properties of a drawn picture on which its legend depends.
+/// The properties of a picture that its legend needs.
 pub(super) struct PictureInfo {
     /// A note to show in the legend.
     pub(super) note: String,
-    /// Whether loads are drawn as digits instead of colours.
+    /// Whether the picture shows loads as digits instead of colours.
     pub(super) figures: bool,
-    /// Whether the picture uses the colour scale. Otherwise the legend has no scale.
+    /// Whether the picture uses the colour scale. If not, the legend has no scale.
     pub(super) has_heat: bool,
-    /// Whether the colours show messages instead of links or nodes.
+    /// Whether the colours represent messages. Otherwise, they represent links or nodes.
     pub(super) of_messages: bool,
-    /// The total time of each kind in the picture, if the picture shows times.
+    /// If the picture shows times, the total time of each kind.
     pub(super) kinds: Option<Times>,
 }
 

@@ -1,22 +1,23 @@
-//! The times of ranks, for models in which each rank has its own clock.
+//! The times of ranks. They only exist for models in which each rank has its own clock.
 
 use serde::{Deserialize, Serialize};
 use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
 
-/// The parts of a step's time in µs, in the order of the columns of a row. The time includes the
-/// rearrangement before the step. Parts that the model does not have are 0. The last part is the
-/// time for which a rank waits for its peer, which is only used by models in which each rank has
-/// its own clock.
+/// The time of a step in µs, divided by kind. The kinds are in the order of the columns of a row.
+/// The time of a step includes the rearrangement before the step. Kinds that the model does not
+/// have are 0. The last kind is the time for which a rank waits for its peer. Only models in which
+/// each rank has its own clock have this kind.
 pub(crate) type Times = [f64; TIME_KINDS];
 
-/// The activity of a rank in one or several consecutive steps.
+/// What a rank does in one step, or in several consecutive steps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Figures", into = "Figures")]
 pub(crate) struct RankEntry {
-    /// The first and the last step, from 0.
+    /// The indices of the first and the last step, counted from 0.
     pub(crate) steps: [usize; 2],
-    /// Four times in µs: when the rank started the steps, had made its sends, had waited for its
-    /// peers, and had ended the steps.
+    /// The first of four times in µs: when the rank started the steps. The other three are when it
+    /// had made its sends (`started`), had waited for its peers (`waited`), and had ended the steps
+    /// (`ended`).
     pub(crate) posted: f64,
     pub(crate) started: f64,
     pub(crate) waited: f64,
@@ -24,7 +25,8 @@ pub(crate) struct RankEntry {
     pub(crate) kinds: Times,
 }
 
-/// The serialized form. It contains only numbers, to save space, because there are many entries.
+/// The serialized form of an entry. It contains only numbers to save space, because there are many
+/// entries.
 type Figures = ([usize; 2], [f64; 4], Times);
 
 impl From<Figures> for RankEntry {
@@ -54,14 +56,14 @@ impl From<&time_space::Entry> for RankEntry {
     }
 }
 
-/// The entries of all ranks, and the resulting times of steps.
+/// The entries of all ranks, and the times of steps that result from them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Ranks {
     pub(crate) entries: Vec<Vec<RankEntry>>,
-    /// For each step, the mean times of ranks. If an entry covers several steps, its time is
-    /// divided equally among them.
+    /// For each step, the mean of the times of all ranks. If an entry covers several steps, its
+    /// time is divided equally among these steps.
     pub(super) of_steps: Vec<Times>,
-    /// For each step, the time when the last rank had ended this step and all steps before it.
+    /// For each step, the time when all ranks have ended this step and all steps before it.
     pub(super) ends: Vec<f64>,
     /// The maximum number of steps that one entry covers.
     pub(crate) joined: usize,
@@ -88,8 +90,8 @@ impl Ranks {
         Self { entries, of_steps, ends, joined }
     }
 
-    /// Returns when the first rank started a step, when the last rank ended it, and the number of
-    /// the last rank.
+    /// Returns when the first rank started a step, when the last rank ended it, and which rank was
+    /// the last.
     pub(crate) fn span(&self, step: usize) -> Option<(f64, f64, usize)> {
         let of_step = |entries: &Vec<RankEntry>| {
             let at = entries.partition_point(|entry| entry.steps[1] < step);

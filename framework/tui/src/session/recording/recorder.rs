@@ -1,4 +1,4 @@
-//! The observer in the worker, which sends the steps of a schedule to the dashboard.
+//! An observer that runs in the worker and sends the steps of a schedule to the dashboard.
 
 use super::ranks::{RankEntry, Times};
 use super::step::{
@@ -20,15 +20,15 @@ use swapmeet_runner::max_bytes;
 use swapmeet_runner::session::pricing_context;
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 
-/// The maximum total size in bytes of the full steps in a window.
+/// The maximum total number of bytes of the steps that are sent in full.
 const MOST_BYTES: usize = 64 << 20;
-/// The maximum number of steps of which summaries are sent.
+/// Summaries are sent for at most this number of steps.
 const MOST_STEPS: u64 = 1 << 18;
-/// The maximum number of entries of all ranks. If there would be more, consecutive steps are joined
-/// into one entry.
+/// The maximum total number of entries of all ranks. If there are more, consecutive steps are
+/// combined in one entry.
 const MOST_ENTRIES: usize = 1 << 16;
 
-/// The observer of a schedule for the dashboard.
+/// The observer that sends a schedule to the dashboard.
 pub const WATCH: ObserverKind = ObserverKind {
     name: "schedule",
     max_value_bytes: max_bytes::SCHEDULE,
@@ -46,16 +46,16 @@ struct Pending {
     load: u64,
 }
 
-/// Sends the steps of a schedule to the dashboard.
+/// Records the steps of a schedule and sends them to the dashboard.
 struct Recorder {
     topology: Arc<dyn Topology>,
-    /// Computes the times of steps, or those of ranks if they are requested. `None` if the model
-    /// has no times for single steps.
+    /// Computes the times of steps or, if they are requested, the times of ranks. It is `None` if
+    /// the model has no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,
     keeps_ranks: bool,
     priced: Times,
     wanted: FrameSelection,
-    /// When the newest step was last sent in full.
+    /// The last time at which the newest step was sent in full.
     last_report: Option<Instant>,
     say: SendValue,
     messages: LinkLoad,
@@ -64,12 +64,12 @@ struct Recorder {
     phases: usize,
     spent: usize,
     reported: u64,
-    /// The sends of the current step. They are only needed if a fault ends the schedule in this
-    /// step.
+    /// The sends of the current step. They are only needed if the schedule ends in this step
+    /// because of an error.
     pending: Option<Vec<Pending>>,
     idle_sends: u64,
     at_fault: Option<(u64, u64)>,
-    /// The amounts that nodes held after the previous step.
+    /// The amount of data in each node after the previous step.
     held: Vec<u64>,
 }
 
@@ -110,13 +110,13 @@ impl Recorder {
         recorder
     }
 
-    /// Returns a frame with the load on links that messages (from, to, route, load) cause, and the
-    /// length of the longest route in hops.
+    /// Returns the loads on links that the messages of a step cause, and the number of hops of the
+    /// longest route. Each message consists of its sender, receiver, route and load.
     fn frame<'m>(
         &mut self,
         messages: impl Iterator<Item = (u64, u64, Option<&'m Route>, u64)>,
     ) -> (Frame, u64) {
-        /// The maximum number of messages in a frame.
+        /// The maximum number of messages that a frame lists.
         const MOST_PAIRS: usize = 1 << 14;
         self.messages.begin();
         self.load.begin();
@@ -127,7 +127,7 @@ impl Recorder {
                 routes.push(route);
             }
             let (messages, load) = (&mut self.messages, &mut self.load);
-            // Routing cannot fail, because the simulation has routed the same message.
+            // Routing cannot fail, because the simulation has already routed this message.
             let taken = self.topology.route(from, to, route, &mut |run| {
                 messages.add(run, 1);
                 load.add(run, bytes);
@@ -162,9 +162,10 @@ impl Recorder {
         (Frame { links, pairs, ..Frame::default() }, longest)
     }
 
-    /// Returns whether to send a step in full now.
+    /// Returns whether this step is to be sent in full.
     fn wants(&mut self, step: u64) -> bool {
-        /// The minimum interval between two full steps if only the newest step is requested.
+        /// If only the newest step is requested, the minimum time between two steps that are sent
+        /// in full.
         const EVERY: Duration = Duration::from_millis(200);
         match self.wanted {
             FrameSelection::From(from) => step >= from as u64 && self.spent < MOST_BYTES,
@@ -177,7 +178,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the simulated time since the last call, by parts.
+    /// Returns the simulated time that has passed since the last call, divided by kind.
     fn charged(&mut self) -> Option<Times> {
         let Parts {
             startup,
@@ -201,7 +202,7 @@ impl Recorder {
     /// Sends the times of all ranks. This is called at the end of the schedule.
     fn report_ranks(&mut self) {
         let Some(evaluator) = self.evaluator.as_mut().filter(|_| self.keeps_ranks) else { return };
-        // If the evaluator has no cost, the row contains the reason.
+        // If the evaluator cannot compute a cost, the row of the case states the reason.
         let record = evaluator.cost().ok().and_then(|_| evaluator.time_space());
         for rank in 0..record.as_ref().map_or(0, TimeSpace::ranks) {
             let entries = record.as_ref().map_or(&[][..], |record| record.entries(rank));
@@ -293,8 +294,8 @@ impl Observer for Recorder {
         vec![self]
     }
 
-    /// Sends the times that have not been sent yet. If a fault ended the schedule, also sends the
-    /// unfinished last step.
+    /// Sends the times that have not been sent yet. If the schedule ended because of an error, also
+    /// sends the unfinished last step.
     fn ended(&mut self, record: &Record, _: host::Requested) {
         if let Some(times) = self.charged().filter(|times| times.iter().any(|time| *time > 0.0)) {
             self.report(&WatchMessage::After(times));

@@ -1,20 +1,21 @@
-//! The messages in which a worker reports the steps of a schedule.
+//! The messages in which a worker sends the steps of a schedule to the dashboard.
 
 use super::ranks::{RankEntry, Times};
 use serde::{Deserialize, Serialize};
 use swapmeet_core::simulation::step::StepFacts;
 
-/// The load of a link in a step.
+/// The load on one link in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, u64, u64)", into = "(u64, u64, u64)")]
 pub(crate) struct Load {
     pub(crate) link: u64,
     pub(crate) messages: u64,
-    /// The load in blocks or bytes, multiplied by the number of segments.
+    /// The number of blocks, or of bytes if blocks differ in size, multiplied by the number of
+    /// segments per block.
     pub(crate) load: u64,
 }
 
-/// The serialized form. It contains only numbers, to save space, because a frame has many loads.
+/// The serialized form. It contains only numbers to save space, because a frame has many loads.
 impl From<(u64, u64, u64)> for Load {
     fn from((link, messages, load): (u64, u64, u64)) -> Self {
         Self { link, messages, load }
@@ -33,9 +34,10 @@ impl From<Load> for (u64, u64, u64) {
 pub(crate) struct Pair {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The load in blocks or bytes, multiplied by the number of segments.
+    /// The number of blocks, or of bytes if blocks differ in size, multiplied by the number of
+    /// segments per block.
     pub(crate) load: u64,
-    /// The maximum number of messages on any link of the message's route, including the message
+    /// The maximum number of messages on a link of this message's route, including the message
     /// itself.
     pub(crate) shared: u64,
 }
@@ -52,16 +54,16 @@ impl From<Pair> for (u64, u64, u64, u64) {
     }
 }
 
-/// A full step.
+/// The full data of a step.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Frame {
     /// The links that carry a load.
     pub(crate) links: Vec<Load>,
-    /// The messages; empty if there are too many of them.
+    /// The messages of the step. Empty if there are too many messages.
     pub(crate) pairs: Vec<Pair>,
-    /// The amount that each node holds after the step, in the same unit as loads.
+    /// The amount of data in each node after the step, in the same unit as loads.
     pub(crate) held: Vec<u64>,
-    /// The sender and the receiver of the send that broke a rule.
+    /// If a send broke a rule, its sender and its receiver.
     pub(crate) at_fault: Option<(u64, u64)>,
 }
 
@@ -78,13 +80,13 @@ impl Frame {
 pub(crate) struct StepSummary {
     /// The index of the phase to which the step belongs.
     pub(crate) phase: usize,
-    /// The properties of the step that do not depend on the machine.
+    /// The properties of the step that are the same on all machines.
     pub(crate) facts: Facts,
-    /// The parts of the step's time; `None` if each rank has its own clock.
+    /// The time of the step, divided by kind. It is `None` if each rank has its own clock.
     pub(crate) times: Option<Times>,
 }
 
-/// The displayed properties of a step.
+/// Properties of a step that the dashboard displays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     pub(crate) messages: u64,
@@ -103,35 +105,35 @@ impl Facts {
     }
 }
 
-/// A message from the observer in the worker.
+/// A message from the observer, which runs in the worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum WatchMessage {
     Links(u64),
     Segments(u64),
     Phase(String),
     Step(StepSummary, Option<Frame>),
-    /// Time after the last step, which is added to the time of that step.
+    /// The time after the last step, divided by kind. It is added to the time of the last step.
     After(Times),
-    /// The entries of the next rank, sorted by time.
+    /// All entries of one rank, sorted by time. The ranks are sent in order.
     Rank(Vec<RankEntry>),
 }
 
-/// The steps to send in full.
+/// Selects the steps that are sent in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum FrameSelection {
-    /// This step and the following ones, as many as fit into the window.
+    /// This step and the steps after it, up to a maximum total size.
     From(usize),
-    /// The newest step, a few times per second.
+    /// The newest step. A new one is sent a few times per second.
     Newest,
 }
 
-/// The request to the observer.
+/// What the dashboard requests from the observer.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RecordingRequest {
     pub(crate) wanted: FrameSelection,
-    /// Whether to also send the step in which a fault ends the schedule. For this, every single
-    /// send is recorded.
+    /// Whether to send the unfinished step if the schedule ends because of an error. For this, the
+    /// observer must record every send.
     pub(crate) unfinished: bool,
-    /// Whether to compute the times of ranks. Only possible if ranks have their own clocks.
+    /// Whether to compute the times of ranks. This is only possible if ranks have their own clocks.
     pub(crate) ranks: bool,
 }

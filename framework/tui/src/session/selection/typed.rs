@@ -1,4 +1,4 @@
-//! Specs that the user types: checks, completions, and the parameters of a form.
+//! Checks and completes the specs that the user types, and returns the parameters for a form.
 
 use super::{Section, Selection};
 use crate::session::what_if::values_of;
@@ -17,20 +17,21 @@ pub(crate) struct FormParameter {
     /// The default value.
     pub(crate) default: String,
     pub(crate) about: String,
-    /// Known values; other values may be valid, too.
+    /// Known values of the parameter. Other values may also be valid.
     pub(crate) values: Vec<String>,
 }
 
 impl Selection {
-    /// Parses one or several specs, and returns them in canonical form. A range of sizes is
-    /// replaced by one spec for each size.
+    /// Parses one or several specs, and returns them in canonical form. A range of sizes results in
+    /// one spec for each size.
     pub(crate) fn check(
         &self,
         section: Section,
         text: &str,
         registry: &Registry,
     ) -> Result<Vec<String>, InputError> {
-        // File names may contain spaces.
+        // If the text contains a file name, spaces do not separate specs, because file names may
+        // contain spaces.
         let names_a_file = ["matrix:", "graph:", "file"].iter().any(|sign| text.contains(sign));
         if names_a_file
             || matches!(section, Section::Settings | Section::Studies)
@@ -40,8 +41,8 @@ impl Selection {
         }
         let mut found = Vec::new();
         for word in text.split_whitespace() {
-            // `word` is a slice of `text`, so the difference of their addresses is the offset of
-            // `word`.
+            // The difference of the addresses is the offset of `word` in `text`, because `word` is
+            // a slice of `text`.
             let at = word.as_ptr() as usize - text.as_ptr() as usize;
             let specs = self.check_one(section, word, registry).map_err(|mut error| {
                 error.place.span = error.place.span.start + at..error.place.span.end + at;
@@ -78,8 +79,8 @@ impl Selection {
         Ok(vec![one])
     }
 
-    /// Returns completions of the last spec in a line. Each completion is the whole line. First the
-    /// name of the spec is completed, then a key, then its value.
+    /// Returns completions for the last spec of a line. Each completion is a whole line. The
+    /// completion adds the name of the spec, the next key, or the value of a key.
     pub(crate) fn completions(
         &self,
         section: Section,
@@ -112,7 +113,8 @@ impl Selection {
         found
     }
 
-    /// Returns the parameters of an algorithm or of a machine's model, with their default values.
+    /// Returns the parameters of an algorithm, or of the model of a machine, with their default
+    /// values.
     pub(crate) fn parameters(
         &self,
         section: Section,

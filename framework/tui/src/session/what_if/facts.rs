@@ -1,6 +1,6 @@
-//! The facts of a schedule: the properties of its steps from which a model computes times. A worker
-//! collects them. With these facts, the dashboard computes the times on another machine without
-//! planning again.
+//! The facts of a schedule. They are the properties of its steps from which a model computes times.
+//! A worker collects them. With these facts, the dashboard computes times on another machine
+//! without planning the schedule again.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -16,34 +16,35 @@ use swapmeet_runner::max_bytes;
 use swapmeet_runner::observe::{self, observe};
 use swapmeet_runner::worker::{Observer, ObserverKind, SendValue, Workers};
 
-/// The maximum number of different steps in the facts of a schedule, at about 300 bytes each.
-/// Schedules with more are planned again instead.
+/// The maximum number of different steps in the facts of a schedule. Each of them takes about 300
+/// bytes. A schedule with more different steps is planned again instead.
 const MOST_KINDS: usize = 1 << 17;
 
 /// The facts of a schedule.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub(super) ledger: Ledger,
-    /// The machine parameters and sizes that the plan requested. If these change, the schedule may
-    /// change.
+    /// The machine parameters and sizes that the algorithm requested for its plan. If one of these
+    /// changes, the schedule may change.
     pub(super) asked: Requested,
 }
 
-/// The observer in the worker that collects the facts of a schedule.
+/// An observer that runs in the worker and collects the facts of a schedule.
 pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
     max_value_bytes: max_bytes::FACTS,
     start: |_, _, say| Ok(Box::new(FactsWatcher { keeper: LedgerRecorder::default(), say })),
 };
 
-/// A part of a schedule's facts, sent by the worker.
+/// A message with some of the facts of a schedule, from the worker to the dashboard.
 #[derive(Debug, Serialize, Deserialize)]
 enum FactsMessage {
     Kinds(Vec<Vec<u64>>),
-    /// Repeated events: the kind of the event, its two values, and the number of repetitions.
+    /// Runs of equal events. Each run consists of the kind of the event, its two values, and the
+    /// number of repetitions.
     Runs(Vec<(LedgerEventKind, u64, u64, u64)>),
-    /// The last message. It states whether the plan requested the block size, the ports, the
-    /// virtual channels, the start-up time, the time per hop, and the time per byte.
+    /// The last message. It states which values the plan requested: block size, ports, virtual
+    /// channels, start-up time, time per hop, and time per byte.
     Asked([bool; 6]),
 }
 
@@ -74,7 +75,7 @@ impl Observer for FactsWatcher {
     }
 
     fn ended(&mut self, record: &Record, asked: Requested) {
-        /// The maximum number of elements in a message.
+        /// The maximum number of elements of a list in one message.
         const AT_ONCE: usize = 4096;
         let ledger = std::mem::take(&mut self.keeper);
         let ledger = ledger.ledger();
@@ -108,7 +109,8 @@ impl Observer for FactsWatcher {
 }
 
 impl Facts {
-    /// Adds a part of the facts. Returns whether it was the last part; `None` if it is invalid.
+    /// Adds the facts of a message. Returns whether it was the last message, or `None` if the
+    /// message is invalid.
     fn take(&mut self, value: serde_json::Value) -> Option<bool> {
         match serde_json::from_value(value).ok()? {
             FactsMessage::Kinds(kinds) => {
@@ -138,7 +140,7 @@ impl Facts {
     }
 }
 
-/// Workers that collect facts. Dropping this value stops them.
+/// Worker threads that collect the facts of schedules. Dropping this value stops the threads.
 #[derive(Debug)]
 pub(super) struct FactsWorkers {
     come: Receiver<(usize, Option<Arc<Facts>>)>,
@@ -148,8 +150,8 @@ pub(super) struct FactsWorkers {
 }
 
 impl FactsWorkers {
-    /// Starts workers that plan the given cases. For each case, a result with the given number
-    /// arrives. The result is `None` if the facts are not available.
+    /// Starts workers that plan the given cases. The result for each case arrives with the number
+    /// of the case. It is `None` if the facts are not available.
     pub(super) fn start(cases: Vec<(usize, Case)>, workers: &Workers) -> Self {
         let (sender, come) = channel();
         let stop = Arc::new(AtomicBool::new(false));
@@ -158,8 +160,8 @@ impl FactsWorkers {
         for _ in 0..jobs {
             let (queue, sender, stop, workers) =
                 (Arc::clone(&queue), sender.clone(), Arc::clone(&stop), workers.clone());
-            // If some threads cannot be started, the others do their work. If none can be started,
-            // all cases are planned again after each change.
+            // If a thread cannot be started, the remaining threads do its work. If none can be
+            // started, all cases are planned again after each change.
             let _ = std::thread::Builder::new()
                 .name("facts".to_owned())
                 .spawn(move || fetch(&queue, &sender, &stop, &workers));
@@ -202,7 +204,7 @@ fn fetch(
             }
         });
         let facts = (is_whole == Some(true)).then(|| Arc::new(facts));
-        // The receiver may be gone if the session has ended.
+        // The send fails if the session has ended and the receiver no longer exists.
         drop(sender.send((number, facts)));
     }
 }

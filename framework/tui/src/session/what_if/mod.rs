@@ -1,8 +1,8 @@
 //! Recalculation of rows for other machine parameters or another block size.
 //!
-//! If the facts of a schedule are enough for the model, times are recalculated instantly. Other
-//! cases are planned again in workers, and keep their old times until then. The results replace the
-//! rows in the analysis, so that all panels show them.
+//! If the model can compute the times from the facts of a schedule, they are recalculated
+//! instantly. All other cases are planned again in workers, and keep their old times until then.
+//! The new rows replace the old rows in the analysis, so that all panels show them.
 
 mod facts;
 mod recalculation;
@@ -28,46 +28,47 @@ use swapmeet_runner::experiment::OwnMachine;
 use swapmeet_runner::input::Text;
 use swapmeet_workloads::Workload;
 
-/// The maximum number of rows to recalculate.
+/// The maximum number of rows that are recalculated.
 const MOST: usize = 2_000;
 
-/// The changes and their results.
+/// The values that the user has changed, and the results of the changes.
 #[derive(Debug, Default)]
 pub(crate) struct WhatIf {
     base: Option<Base>,
-    /// Changed parameters with their new values.
+    /// The parameters that the user has changed, with their new values.
     changes: Vec<(&'static str, String)>,
-    /// The new block size in bytes, if it is changed.
+    /// The new block size in bytes, if the user has changed it.
     block: Option<u64>,
     affected: Arc<Vec<AffectedRow>>,
-    /// The number of ended cases when the affected rows were last determined.
+    /// The number of cases that had ended when the affected rows were last determined.
     rows: usize,
-    /// The index of each schedule in `facts`, by algorithm, topology and workload.
+    /// For each schedule, its index in `facts`. The key consists of algorithm, topology and
+    /// workload.
     schedules: HashMap<[String; 3], usize>,
-    /// The facts of each schedule, as far as they are available.
+    /// The facts of each schedule; `None` if they are not available (yet).
     facts: Vec<Option<Arc<Facts>>>,
     fetching: Option<FactsWorkers>,
     answers: Arc<HashMap<CaseId, Arc<Record>>>,
-    /// Cases that workers will plan when the user has not changed anything for a moment.
+    /// The cases that workers will plan again when the user has made no change for a moment.
     pending: Vec<Case>,
     due: Option<Instant>,
     following: Option<Batch>,
 }
 
-/// The machine and the workload before the changes.
+/// The machine and the workload without the changes.
 #[derive(Debug, Clone)]
 struct Base {
     machine: Machine,
     workload: Workload,
 }
 
-/// A value that can be changed.
+/// A value that the user can change with a slider.
 #[derive(Debug, Clone)]
 pub(crate) struct Slider {
-    /// The parameter; `None` for the block size.
+    /// The machine parameter; `None` if the value is the block size.
     pub(crate) parameter: Option<&'static dyn Parameter>,
     pub(crate) value: String,
-    /// The original value.
+    /// The value without changes.
     pub(crate) was: String,
 }
 
@@ -86,17 +87,17 @@ impl Slider {
 }
 
 impl WhatIf {
-    /// Returns whether any value is changed.
+    /// Returns whether the user has changed any value.
     pub(crate) fn is_on(&self) -> bool {
         self.base.is_some() && (!self.changes.is_empty() || self.block.is_some())
     }
 
-    /// Returns whether more results are expected.
+    /// Returns whether more results will arrive.
     pub(super) fn is_moving(&self) -> bool {
         self.fetching.is_some() || self.following.is_some() || self.due.is_some()
     }
 
-    /// Returns the changed machine.
+    /// Returns the machine with the changed parameters.
     pub(crate) fn machine(&self) -> Option<Machine> {
         let base = self.base.as_ref()?;
         let changes: Vec<(&str, &str)> =
@@ -109,7 +110,7 @@ impl WhatIf {
         Some((workload.clone(), workload.with_block_bytes(self.block?)?))
     }
 
-    /// Describes the changed machine, and the workload if its block size is changed.
+    /// Describes the changed machine. If the block size is changed, also describes the workload.
     pub(crate) fn in_words(&self) -> Option<String> {
         let machine = self.machine()?.to_string();
         Some(match self.resized() {
@@ -138,13 +139,13 @@ impl WhatIf {
         block.into_iter().chain(parameters).collect()
     }
 
-    /// Returns the number of schedules whose facts are known, and the number of all schedules.
+    /// Returns two counts: the schedules whose facts have arrived, and all schedules.
     pub(crate) fn known(&self) -> (usize, usize) {
         let open = self.fetching.as_ref().map_or(0, |fetching| fetching.open);
         (self.facts.len() - open.min(self.facts.len()), self.facts.len())
     }
 
-    /// Returns the input of the recalculation; `None` if nothing is changed.
+    /// Returns the input of the recalculation; `None` if no value is changed.
     pub(super) fn scenario(&self) -> Option<Scenario> {
         if !self.is_on() {
             return None;
@@ -158,18 +159,18 @@ impl WhatIf {
         })
     }
 
-    /// Requests that workers plan the cases that could not be recalculated instantly. They start
-    /// after a moment.
+    /// Requests that workers plan the cases that could not be recalculated instantly. The workers
+    /// start after a short delay.
     pub(super) fn schedule_planning(&mut self, result: &ScenarioResult) {
-        /// The delay before workers start. It is longer than the repetition interval of a key that
-        /// is held down.
+        /// The delay before workers start. It is longer than the time between two repetitions of a
+        /// key that is held down.
         const MOMENT: Duration = Duration::from_millis(250);
         self.pending.clone_from(&result.pending);
         let waits = self.fetching.is_some() || self.following.is_some();
         self.due = (!self.pending.is_empty() && !waits).then(|| Instant::now() + MOMENT);
     }
 
-    /// Returns the changed values. Undo stores and restores them.
+    /// Returns all changed values, which undo stores and restores.
     pub(crate) fn changes(&self) -> (Vec<(&'static str, String)>, Option<u64>) {
         (self.changes.clone(), self.block)
     }
@@ -180,8 +181,8 @@ impl WhatIf {
     }
 }
 
-/// Returns the key of a case's schedule. Cases that differ only in the block size or the machine
-/// have the same key.
+/// Returns the key of the schedule of a case. Cases have the same key if they differ only in the
+/// block size or the machine.
 fn schedule_of(case: &Case) -> [String; 3] {
     let workload = match case.workload.with_block_bytes(1) {
         Some(workload) => workload.to_string(),
@@ -191,8 +192,8 @@ fn schedule_of(case: &Case) -> [String; 3] {
 }
 
 impl Session {
-    /// Uses the machine and the workload of the case in focus as the original values. Does nothing
-    /// if a value is already changed.
+    /// Uses the machine and the workload of the case in focus as the values without changes. If the
+    /// user has already changed a value, does nothing.
     pub(crate) fn start_what_if(&mut self) {
         let Some((_, row)) = self.focused() else { return };
         let Ok(case) = &row.case else { return };
@@ -212,8 +213,8 @@ impl Session {
         self.find_affected_rows();
     }
 
-    /// Determines the affected rows, which are those of the original machine, and requests the
-    /// facts of their schedules.
+    /// Finds the affected rows, which are the rows of the original machine. Requests the facts of
+    /// their schedules.
     fn find_affected_rows(&mut self) {
         let rows = self.queue.tally();
         let rows = rows.cases - rows.waiting - rows.running;
@@ -238,8 +239,8 @@ impl Session {
         }
         (what_if.affected, what_if.rows) = (Arc::new(affected), rows);
         if !wanted.is_empty() {
-            // The new request replaces the old one, so it also has to include the schedules that
-            // are still missing.
+            // The new request replaces the old one. Therefore, it must include the schedules whose
+            // facts have not arrived yet.
             let open = what_if.fetching.take().map_or(0, |fetching| fetching.open);
             if open > 0 {
                 let known: Vec<usize> = wanted.iter().map(|(number, _)| *number).collect();
@@ -315,7 +316,7 @@ impl Session {
         Ok(())
     }
 
-    /// Resets one slider, or all.
+    /// Resets a slider, or all sliders if `slider` is `None`.
     pub(crate) fn reset_slider(&mut self, slider: Option<&Slider>) {
         match slider.map(|slider| slider.parameter) {
             None => (self.what_if.changes, self.what_if.block) = (Vec::new(), None),
@@ -368,7 +369,7 @@ impl Session {
         Ok(())
     }
 
-    /// Processes facts and rows that have arrived, and starts planning when its delay has passed.
+    /// Processes facts and rows that have arrived. If the delay has passed, starts planning.
     /// Returns whether the screen has to be redrawn.
     pub(super) fn poll_what_if(&mut self) -> bool {
         if self.what_if.is_on() {
@@ -376,10 +377,10 @@ impl Session {
         }
         let what_if = &mut self.what_if;
         let mut news = false;
-        // Check first whether the threads have ended. If so, all of their results are in the
-        // channel, and the loop below receives them.
+        // Check whether the threads have ended before the results are received. If they have, the
+        // loop below receives all remaining results.
         let is_over = what_if.fetching.as_ref().is_some_and(FactsWorkers::is_over);
-        // With these facts, rows are recalculated without planning again.
+        // With the facts that have arrived, more rows can be recalculated instantly.
         while let Some((number, facts)) = what_if.fetching.as_mut().and_then(FactsWorkers::try_next)
         {
             what_if.facts[number] = facts;
@@ -389,8 +390,8 @@ impl Session {
             what_if.fetching = None;
             news = true;
         }
-        // Rows of cases that workers have planned again. When there are many of them, older rows
-        // are dropped.
+        // Store the rows of cases that workers have planned again. If there are too many rows, drop
+        // older rows.
         while let Some(event) = what_if.following.as_ref().and_then(Batch::try_next) {
             match event {
                 BatchEvent::Finished(_, record) => {
@@ -408,7 +409,7 @@ impl Session {
                 BatchEvent::Started(_) | BatchEvent::Progress(..) | BatchEvent::Log(_) => {}
             }
         }
-        // Planning starts when no slider has changed for a moment, instead of after each change.
+        // Planning does not start after each change, but when no slider has changed for a moment.
         if what_if.due.is_some_and(|due| Instant::now() >= due) {
             what_if.due = None;
             let cases = std::mem::take(&mut what_if.pending);

@@ -1,4 +1,5 @@
-//! Recalculation of rows from the facts of their schedules, or from rows of workers.
+//! Recalculates rows from the facts of their schedules, or takes them from workers that have
+//! planned the cases again.
 
 use super::facts::Facts;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -11,41 +12,43 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::session::{pricing_context, share_plan};
 use swapmeet_workloads::Workload;
 
-/// A row whose machine is changed in the what-if panel.
+/// A row whose machine the user changes in the what-if panel.
 #[derive(Debug)]
 pub(super) struct AffectedRow {
     pub(super) record: Arc<Record>,
     pub(super) case: Case,
-    /// The index of the row's schedule.
+    /// The index of the schedule that belongs to the row.
     pub(super) schedule: usize,
 }
 
-/// The input of a recalculation, for a separate thread.
+/// The input of a recalculation. A separate thread processes it.
 pub(crate) struct Scenario {
     pub(super) machine: Machine,
-    /// The workloads before and after the change, if the block size is changed.
+    /// If the block size is changed, the workload before and the workload after the change.
     pub(super) resized: Option<(Workload, Workload)>,
     pub(super) affected: Arc<Vec<AffectedRow>>,
     pub(super) facts: Vec<Option<Arc<Facts>>>,
-    /// The rows of cases that workers have planned again.
+    /// The rows of the cases that workers have planned again so far.
     pub(super) answers: Arc<HashMap<CaseId, Arc<Record>>>,
 }
 
 /// The result of a recalculation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ScenarioResult {
-    /// Algorithms with at least one outdated time, which does not include the changes.
+    /// The algorithms that have at least one outdated time. An outdated time does not include the
+    /// changes yet.
     pub(crate) outdated: BTreeSet<String>,
-    /// The times before the changes. The keys are topology, changed workload and algorithm.
+    /// The times before the changes. A key consists of topology, changed workload and algorithm.
     pub(crate) before: HashMap<[String; 3], f64>,
-    /// The number of instantly recalculated rows. `took` is the time that this took.
+    /// The number of rows that were recalculated instantly. `took` is the duration of this
+    /// recalculation.
     pub(crate) instant: usize,
     pub(crate) took: Duration,
     /// The cases that workers have to plan again.
     pub(super) pending: Vec<Case>,
 }
 
-/// The new row of an affected case, by its origin.
+/// The new row of an affected case. The variants state how the row was obtained.
 enum Price {
     Instant(Record),
     FromWorker(Record),
@@ -53,7 +56,7 @@ enum Price {
 }
 
 impl Scenario {
-    /// Replaces the affected rows by recalculated ones.
+    /// Replaces the affected rows by their recalculated rows.
     pub(crate) fn apply(&self, records: Vec<Arc<Record>>) -> (Vec<Record>, ScenarioResult) {
         let began = Instant::now();
         let prices = self.prices();
@@ -88,7 +91,7 @@ impl Scenario {
         (records.into_iter().map(replaced).collect(), result)
     }
 
-    /// Recalculates all affected rows, divided among all cores.
+    /// Recalculates all affected rows, in parallel on all cores.
     fn prices(&self) -> Vec<Price> {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         let each = self.affected.len().div_ceil(cores).max(1);
@@ -101,8 +104,8 @@ impl Scenario {
                 .chunks(each)
                 .map(|part| (part, scope.spawn(move || price(part))))
                 .collect();
-            // If a thread panicked, its part is computed again here, so that the panic occurs in
-            // this thread.
+            // If a thread has panicked, compute its rows again here, so that this thread panics,
+            // too.
             parts
                 .into_iter()
                 .flat_map(|(part, thread)| thread.join().unwrap_or_else(|_| price(part)))
@@ -127,7 +130,7 @@ impl Scenario {
         if let Some(answer) = self.answers.get(&case.id()) {
             return Price::FromWorker((**answer).clone());
         }
-        // Until a worker has planned the case, its row shows the old time.
+        // The row shows the old time until a worker has planned the case again.
         Price::Pending(Box::new((
             Record { time_us: affected_row.record.time_us, ..labels(affected_row, &case) },
             case,
@@ -135,8 +138,8 @@ impl Scenario {
     }
 }
 
-/// Returns the row of a changed case. Only values that depend on neither the machine nor the block
-/// size are filled in.
+/// Returns the row of a changed case without times. It only contains values that depend neither on
+/// the machine nor on the block size.
 fn labels(affected_row: &AffectedRow, case: &Case) -> Record {
     let old = &*affected_row.record;
     let mut record = Record {
@@ -153,8 +156,8 @@ fn labels(affected_row: &AffectedRow, case: &Case) -> Record {
         rearrangements: old.rearrangements,
         ..case.blank_row()
     };
-    // The comparison distinguishes rows by plugin version, and rows from files may have another
-    // version than the current one.
+    // Keep the versions of the old row, because the comparison treats rows of different plugin
+    // versions as different. Rows from files may have another version than the current plugin.
     record.plugin.clone_from(&old.plugin);
     record.plugin_version.clone_from(&old.plugin_version);
     record.plugin_digest.clone_from(&old.plugin_digest);

@@ -1,4 +1,4 @@
-//! The next value of a slider.
+//! Computes the next value of a slider.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -13,9 +13,9 @@ pub(crate) enum StepSize {
     Large,
 }
 
-/// Returns the values that a parameter has in the presets, each with the names of these presets.
-/// Numbers are in ascending order. The table is computed once, because every slider needs it in
-/// every frame.
+/// Returns the values that a parameter has in the machine presets. Each value has the names of the
+/// presets that use it. Numbers are in ascending order. The table is computed only once, because
+/// every slider needs it in every frame.
 pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
     type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
     static KNOWN: OnceLock<Values> = OnceLock::new();
@@ -57,9 +57,9 @@ fn number_after(
     up: bool,
     size: StepSize,
 ) -> Option<String> {
-    /// The first value above 0 on the slider.
+    /// The smallest value above 0 that a slider can have.
     const FIRST: f64 = 0.001;
-    // 20 small steps multiply the value by 10.
+    // After 20 small steps, the value is 10 times as large.
     let factor = match size {
         StepSize::Small => 10_f64.powf(0.05),
         StepSize::Large => 10.0,
@@ -80,12 +80,12 @@ fn number_after(
     })
 }
 
-/// Rounds to three significant digits.
+/// Rounds a value to three significant digits.
 fn three_digits(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// Returns the next word that a parameter accepts, wrapping around at the end.
+/// Returns the next word that a parameter accepts. The first word follows the last one.
 fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String> {
     let mut words = values_of(parameter);
     if !words.iter().any(|word| word == text) {
@@ -96,8 +96,8 @@ fn word_after(parameter: &dyn Parameter, text: &str, up: bool) -> Option<String>
     (next != at).then(|| words[next].clone())
 }
 
-/// Returns the known values of a parameter without duplicates: the values of presets, model names,
-/// and special words.
+/// Returns the known values of a parameter without duplicates. They are the values of the machine
+/// presets, model names, and special words.
 pub(crate) fn values_of(parameter: &dyn Parameter) -> Vec<String> {
     const TRIED: [&str; 11] = [
         "1",
