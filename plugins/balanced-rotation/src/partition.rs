@@ -1,39 +1,43 @@
 //! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. Fig. 4.12 b of
-//! the thesis shows one example, and the text has no rule. This rule was developed for this
+//! the thesis shows one example, but the text gives no rule. This rule was developed for this
 //! project.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n, N | `n`, `4 * side` | nodes of a row, nodes of a cycle |
-//! | q | `q` | circuits that a directed link carries |
-//! | M / q | `size` | nodes of a section, n/4q |
+//! | n, N | `n`, `4 * side` | number of nodes of a row, number of nodes of a cycle |
+//! | q | `q` | largest number of circuits that a directed link carries at the same time |
+//! | M / q | `size` | number of nodes of a section, n/4q |
 //!
-//! The circuit of a collector leads a quarter of the cycle forwards or three quarters backwards.
-//! The links of a cycle of any length therefore have room for
-//! * q forward circuits from every quarter, if they begin at the same positions in each quarter;
+//! One node of each section, the collector, gathers the blocks of the section and sends them
+//! through one circuit. This circuit leads a quarter of the cycle forwards or three quarters
+//! backwards. The links of a cycle of any length therefore have room for the following circuits:
+//! * q forward circuits from every quarter, if the circuits begin at the same positions in each
+//!   quarter;
 //! * floor(q/3) backward circuits from every quarter, under the same condition;
-//! * q mod 3 further backward circuits that begin anywhere.
+//! * q mod 3 further backward circuits, which can begin at any position.
 //!
-//! Cycles of fewer than n/4 nodes in a quarter leave an eighth of all nodes to the longer cycles,
-//! which send them backwards.
+//! The q forward circuits of a quarter have room for the blocks of n/4 nodes. A cycle with fewer
+//! than n/4 nodes in a quarter does not fill this room. Therefore an eighth of all nodes remains
+//! for the longer cycles, which send the blocks of these nodes backwards.
 //!
-//! Case 1: q is at least 3. Every quarter of a cycle is divided in the same way, and the nodes that
-//! the rotation exchanges use the same cycle.
+//! Case 1: q is at least 3. Every quarter of a cycle is divided in the same way, and the four nodes
+//! that the rotation maps to each other use the same cycle.
 //!
-//! Case 2: q is 1 or 2. The q mod 3 circuits matter. Forward collectors are put at fixed positions.
-//! The nodes between two of them belong to one of these, or to a backward section between them.
+//! Case 2: q is 1 or 2. The q mod 3 backward circuits are needed. Forward collectors have fixed
+//! positions. The nodes between two neighbouring forward collectors belong to the section of one of
+//! these two collectors, or to a backward section between them.
 
 use crate::share::share;
 use crate::squares::Square;
 
-/// Consecutive nodes of one cycle, without those that use their other cycle, and the node that
-/// collects their data.
+/// A section: consecutive nodes of one cycle, and the collector, the node that gathers their
+/// blocks. Nodes in between that use their other cycle do not belong to the section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Index of the square that the section lies on.
     pub square: usize,
-    /// Whether the circuit leads a quarter of the cycle forwards; otherwise it leads three quarters
-    /// backwards.
+    /// Whether the circuit from the collector leads a quarter of the cycle forwards. Otherwise it
+    /// leads three quarters of the cycle backwards.
     pub forward: bool,
     /// Positions of the nodes on the cycle, ascending. Positions are counted modulo the length of
     /// the cycle.
@@ -42,18 +46,19 @@ pub struct Section {
     pub collector: usize,
 }
 
-/// The parameters of a partition.
+/// The parameters of the torus and of its nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
-    /// Nodes of a row.
+    /// Number of nodes of a row.
     pub n: u64,
-    /// Circuits that a directed link carries.
+    /// Largest number of circuits that a directed link carries at the same time.
     pub q: u64,
-    /// Whether a node uses one port at a time. Then the first node of a section collects.
+    /// Whether a node uses only one port at a time. If so, the first node of each section is its
+    /// collector.
     pub one_port: bool,
 }
 
-/// The largest numbers of nodes of a section before and after the collector.
+/// The largest numbers of nodes that a section may have before and after its collector.
 #[derive(Debug, Clone, Copy)]
 struct Reach {
     before: usize,
@@ -76,22 +81,24 @@ impl Reach {
     }
 }
 
-/// Positions of the forward collectors, and the gaps between them that can have a backward section.
+/// The positions of the forward collectors on a cycle, and the rule that selects the gaps with a
+/// backward section. A gap is the range of nodes between two neighbouring forward collectors.
 #[derive(Debug, Clone, Copy)]
 struct Anchors {
-    /// Positions of the collectors along each side, in units of 1/[`PARTS`] of the side.
+    /// Positions of the two collectors along each side of the square, in units of 1/[`PARTS`] of
+    /// the side.
     along: [usize; 2],
-    /// Factor for the number of the gap that has a backward section: for cycle k about the centre,
-    /// it is gap `step` times k. A second backward section is half a cycle further.
+    /// In cycle `k` about the centre, the gap with number `step * k` has a backward section. If
+    /// there is a second backward section, it lies half a cycle further.
     step: usize,
-    /// Added to the number of the gap for cycles about the corner.
+    /// The number that is added to the number of the gap in cycles about the corner.
     shift: usize,
 }
 
 const PARTS: usize = 24;
 
 impl Anchors {
-    /// Returns the positions on one side.
+    /// Returns the positions of the collectors on a side of `side` nodes.
     fn of_side(&self, side: usize) -> Vec<i64> {
         let [a, b] = self.along.map(|along| (along * side / PARTS) as i64);
         match self.along {
@@ -103,8 +110,8 @@ impl Anchors {
     }
 }
 
-/// Collectors for q = 2. No rule is known for the collectors that fit every torus. These fit most
-/// tori, and more of the large ones.
+/// Positions of the collectors for q = 2. No rule is known that gives valid positions for every
+/// torus. These positions are valid for most tori, and for a larger proportion of the large tori.
 const USUAL: [Anchors; 4] = [
     Anchors { along: [4, 16], step: 2, shift: 0 },
     Anchors { along: [4, 14], step: 1, shift: 2 },
@@ -112,12 +119,12 @@ const USUAL: [Anchors; 4] = [
     Anchors { along: [2, 15], step: 2, shift: 0 },
 ];
 
-/// The largest n for which all other positions of the collectors are tried. The time of the search
-/// grows with n.
+/// The largest n for which all possible positions of the collectors are tried if [`USUAL`] has no
+/// valid ones. The time of this search grows with n.
 const SEARCHED: u64 = 40;
 
-/// Returns a partition into the smallest sections that are found, of at most n nodes each; `None`
-/// if there is none.
+/// Returns a partition with the smallest section size for which this rule finds one. Sections have
+/// at most n nodes. Returns `None` if no partition is found.
 pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Section>> {
     let least = parameters.n.div_ceil(4 * parameters.q).max(1) as usize;
     (least..=parameters.n as usize)
@@ -127,8 +134,9 @@ pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Sectio
 fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<Vec<Section>> {
     let anchored = |anchors: Anchors| by_anchors(squares, parameters, reach, anchors);
     match parameters.q {
-        // The collectors are in the middle of each side. The backward section is alternately in gap
-        // 2 or 0 of the cycles about the centre, and in gap 3 or 1 of the cycles about the corner.
+        // The collector is in the middle of each side. In the cycles about the centre, gap 2 and
+        // gap 0 have the backward section in alternation. In the cycles about the corner, these are
+        // gap 3 and gap 1.
         1 => anchored(Anchors { along: [PARTS / 2; 2], step: 2, shift: 1 }),
         2 => {
             USUAL.into_iter().chain(pairs().filter(|_| parameters.n <= SEARCHED)).find_map(anchored)
@@ -137,7 +145,7 @@ fn of_size(squares: &[Square], parameters: Parameters, reach: Reach) -> Option<V
     }
 }
 
-/// Returns all positions of two collectors on a side.
+/// Returns all pairs of positions of two collectors on a side.
 fn pairs() -> impl Iterator<Item = Anchors> {
     let along = (0..PARTS).flat_map(|a| (a + 1..PARTS).map(move |b| [a, b]));
     along.flat_map(|along| {
@@ -147,8 +155,8 @@ fn pairs() -> impl Iterator<Item = Anchors> {
     })
 }
 
-/// A node, or a group of equivalent nodes, that is assigned to one of two cycles: the cycle about
-/// the centre or the cycle about the corner, in this order.
+/// A node, or a group of equivalent nodes, that is assigned to one of two cycles. Cycle 0 is about
+/// the centre, and cycle 1 is about the corner.
 #[derive(Debug, Clone, Copy, Default)]
 struct Assignable {
     buckets: [usize; 2],
@@ -156,11 +164,11 @@ struct Assignable {
     distance: [usize; 2],
 }
 
-/// Returns the cycle of each item. As far as there is room, it is the cycle with the nearer
-/// collector, so circuits are short.
+/// Returns the index (0 or 1) of the cycle of each item. An item is assigned to the cycle with the
+/// nearer collector if there is room, so that circuits are short.
 fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
-    // Begin with the items whose distances on both cycles are most similar: `share` lets them
-    // choose last and exchanges them first.
+    // Sort the items so that those with the most similar distances on both cycles come first.
+    // `share` lets these items choose last, and moves them first if a cycle is too full.
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|item| items[*item].distance[0].abs_diff(items[*item].distance[1]));
     let nearer = |item: &Assignable| usize::from(item.distance[1] < item.distance[0]);
@@ -176,7 +184,7 @@ fn assign(items: &[Assignable], room: &[usize]) -> Option<Vec<usize>> {
     Some(chosen)
 }
 
-/// Case 1 (q >= 3): all quarters are divided in the same way into q forward sections and further
+/// Case 1 (q >= 3): all quarters are divided in the same way into q forward sections and additional
 /// backward sections.
 fn equal_quarters(
     squares: &[Square],
@@ -184,8 +192,8 @@ fn equal_quarters(
     reach: Reach,
 ) -> Option<Vec<Section>> {
     let (n, size) = (parameters.n as usize, reach.size());
-    // A node and its three images under the rotation are one item. It is named by the node in the
-    // quarter above and right of the centre.
+    // A node and its three images under the rotation form one item. Of these four nodes, the node
+    // in the quarter above and right of the centre represents the item.
     let half = n / 2;
     let item = |(x, y): (u64, u64)| {
         (x as usize >= half && y as usize >= half)
@@ -243,8 +251,8 @@ fn by_anchors(
     const NONE: usize = usize::MAX;
     let n = parameters.n;
     let index = |(x, y): (u64, u64)| (x * n + y) as usize;
-    // Stage 1: place the collectors. A node that is a collector position on both its cycles
-    // collects on the first.
+    // Stage 1: place the collectors. If a node is at a collector position on both of its cycles, it
+    // is the collector on the cycle about the centre.
     let mut collects = vec![NONE; (n * n) as usize];
     let mut positions: Vec<Vec<i64>> = Vec::with_capacity(squares.len());
     for (i, square) in squares.iter().enumerate() {
@@ -320,8 +328,8 @@ fn by_anchors(
                 let collector = reach.collector(positions.len());
                 sections.push(Section { square: i, forward: false, positions, collector });
             }
-            // The collector after the last gap is the first one. The nodes before it get positions
-            // that are one cycle lower.
+            // The last gap ends at the first collector. The nodes before this collector get
+            // positions that are lower by the length of the cycle.
             let (last, turn) = if k + 1 < own.len() {
                 (first + k + 1, 0)
             } else {
@@ -336,8 +344,9 @@ fn by_anchors(
     Some(sections)
 }
 
-/// Divides `count` nodes between two collectors: returns how many belong to the collector before
-/// them and how many to the collector after them. The rest belongs to backward sections.
+/// Divides the `count` nodes between two neighbouring forward collectors. Returns how many of them
+/// belong to the section of the first collector and how many to the section of the second
+/// collector. The remaining nodes belong to backward sections.
 fn divide_gap(count: usize, reach: Reach, backward: usize) -> (usize, usize) {
     let after = reach
         .after
@@ -355,8 +364,9 @@ fn even_ranges(count: usize, parts: usize) -> impl Iterator<Item = (usize, usize
 mod tests {
     use super::*;
 
-    /// Checks that every node is in one section, that no link of a cycle lies within two sections,
-    /// and that no link has more than q circuits. Returns the size of the largest section.
+    /// Checks that every node is in exactly one section, that no link of a cycle lies within two
+    /// sections, and that no link carries more than q circuits. Returns the size of the largest
+    /// section.
     fn check(n: u64, q: u64, one_port: bool) -> usize {
         let squares = Square::all(n);
         let sections = sections(&squares, Parameters { n, q, one_port }).unwrap_or_default();

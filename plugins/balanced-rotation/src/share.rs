@@ -1,13 +1,14 @@
-//! Assignment of items to buckets of limited size, where each item has two possible buckets.
+//! Assignment of items to buckets of limited size. Each item can be put into one of two buckets.
 
 /// Returns for each item the index (0 or 1) of its chosen bucket, so that no bucket holds more
-/// items than its room; `None` if that is impossible.
+/// items than `room` allows. Returns `None` if that is impossible.
 ///
-/// 1. From the last item to the first, each item takes its first bucket, or its second if only that
-///    has room left.
-/// 2. While a bucket is too full, the shortest chain of exchanges that leads from it to a bucket
-///    with room is carried out. If there is no such chain, the items that must be in the reachable
-///    buckets exceed their room.
+/// 1. From the last item to the first, each item chooses its bucket 0, or its bucket 1 if only
+///    bucket 1 has room left.
+/// 2. While a bucket is too full, a breadth-first search finds the shortest chain of moves from
+///    this bucket to a bucket with room: an item of each bucket on the chain moves to its other
+///    bucket, the next one on the chain. If there is no chain, the buckets that the search reaches
+///    have too little room for the items that can only be in them, and no assignment exists.
 pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();
@@ -20,7 +21,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
         chosen[item] = usize::from(left[buckets[0]] <= 0 && left[buckets[1]] > 0);
         left[buckets[chosen[item]]] -= 1;
     }
-    // Stage 2: exchanges, for each bucket that is too full.
+    // Stage 2: move items out of each bucket that is too full.
     let mut seen = vec![usize::MAX; room.len()];
     let mut chains = 0;
     for bucket in 0..room.len() {
@@ -45,7 +46,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
                 }
                 at += 1;
             };
-            // Carry out the exchanges along the chain.
+            // Move the items along the chain.
             left[reached[end].0] -= 1;
             left[bucket] += 1;
             let mut link = end;

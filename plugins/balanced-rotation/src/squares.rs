@@ -1,26 +1,27 @@
-//! The cycles of a rotation by 90 degrees (Fig. 4.12 a): concentric squares about the centre of the
-//! torus and about its corner.
+//! The cycles for a rotation by 90 degrees (Fig. 4.12 a): concentric squares about the centre of
+//! the torus and about its corner.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | nodes of a row and of a column |
-//! | N | `4 * side` | nodes of a cycle: 4 to 4n - 4, in steps of 8 |
+//! | n | `n` | number of nodes of a row and of a column |
+//! | N | `4 * side` | number of nodes of a cycle: 4 to 4n - 4, in steps of 8 |
 //!
-//! The rotation of (x, y) to (y, -x) has two fixed points: the centre, and the point half a row and
-//! half a column from it, where the torus closes (the corner). About each of them there are n/2
-//! squares, and every node lies on one of each. The two squares that share a row use n of its
-//! links, each link once. No two cycles share a link.
+//! The rotation of (x, y) to (y, -x) has two fixed points: the centre, and the corner. The corner
+//! is the point half a row and half a column from the centre, where the torus closes. There are n/2
+//! squares about each of these two points, and every node lies on one square about the centre and
+//! on one square about the corner. If two squares share a row, they use the n links of this row,
+//! each link once. No two cycles share a link.
 
 #[derive(Debug, Clone)]
 pub struct Square {
-    /// The nodes, clockwise from a corner. The rotation maps each node to the node `side` positions
-    /// further.
+    /// The nodes of the square, clockwise from a corner of the square. The rotation maps each node
+    /// to the node `side` positions further.
     pub nodes: Vec<(u64, u64)>,
-    /// N/4.
+    /// A quarter of the number of nodes, N/4.
     pub side: usize,
-    /// 0 for squares about the centre, 1 for squares about the corner of the torus.
+    /// The centre of the square: 0 for the centre of the torus, 1 for its corner.
     pub about: usize,
-    /// Number of the square, from 1 for the smallest.
+    /// Number of the square among the squares with the same centre, from 1 for the smallest.
     pub number: usize,
 }
 
@@ -45,7 +46,7 @@ impl Square {
         Self { nodes, side: side as usize, about: about as usize, number: number as usize }
     }
 
-    /// Returns the node at a position, which is counted modulo the length of the cycle.
+    /// Returns the node at `position`. Positions are counted modulo the length of the cycle.
     pub fn node(&self, position: i64) -> (u64, u64) {
         self.nodes[position.rem_euclid(self.nodes.len() as i64) as usize]
     }

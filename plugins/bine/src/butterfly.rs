@@ -7,11 +7,12 @@
 //! | `bine-allreduce`, a vector of m bytes | 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma |
 //! | `bine-allreduce:variant=whole` | log2 p (alpha + m beta + m gamma) |
 //!
-//! In step i of a reduce-scatter an even rank r exchanges with rank r + `reach(i + 1)`, an odd one
-//! with rank r - `reach(i + 1)`: near ranks first, when messages are longest. A rank sends to its
-//! partner the parts whose sums are completed by the partner, or by a rank with which the partner
-//! exchanges later. The allgather has the same steps in reverse order. The allreduce is a
-//! reduce-scatter followed by an allgather.
+//! In step i of a reduce-scatter, an even rank r exchanges with rank r + `reach(i + 1)`, and an odd
+//! rank r with rank r - `reach(i + 1)`. The first steps, which have the longest messages, are
+//! therefore between near ranks. In each step, a rank sends some segments of the vector to its
+//! partner. The sums of these segments are completed by the partner, or by a rank with which the
+//! partner exchanges in a later step. The allgather has the same steps in reverse order. The
+//! allreduce is a reduce-scatter followed by an allgather.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{
@@ -64,7 +65,8 @@ fn partner(r: u64, i: u32, n: u64) -> u64 {
     (r as i64 + by).rem_euclid(n as i64) as u64
 }
 
-/// Returns the ranks that data of rank r reaches from step i on, including r, as bits.
+/// Returns the ranks to which data of rank `r` spreads in the steps from `i` on, including `r`, as
+/// bits.
 fn reached(r: u64, i: u32, steps: u32) -> Vec<u64> {
     let n = 1_u64 << steps;
     let mut reached = vec![r];
@@ -75,8 +77,9 @@ fn reached(r: u64, i: u32, steps: u32) -> Vec<u64> {
     bit_words(n, reached)
 }
 
-/// Declares the symmetry and returns the nodes to plan. Even ranks use one direction and odd ranks
-/// the other, at the same distance. Shifts by 2 therefore leave the schedule unchanged.
+/// Declares the symmetry and returns the nodes to plan. Even ranks send in one direction and odd
+/// ranks in the opposite direction, at the same distance. Shifts by 2 therefore leave the schedule
+/// unchanged.
 fn planned(n: u64, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
     schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])
 }
@@ -107,7 +110,8 @@ impl Algorithm for Butterfly {
             }
             return Ok(());
         }
-        // Case 2: shares of the vector, or blocks. Reduce-scatter, near ranks first.
+        // Case 2: each step sends some segments of the vector, or some blocks. The reduce-scatter
+        // begins with near ranks.
         if collective == Collective::AllReduce {
             schedule.layout_in_parts(&[n], 1)?;
         } else {
@@ -128,7 +132,7 @@ impl Algorithm for Butterfly {
                 }
             }
         }
-        // Allgather, far ranks first.
+        // The allgather begins with far ranks.
         if collective != Collective::ReduceScatter {
             schedule.phase("allgather")?;
             for i in (0..s).rev() {

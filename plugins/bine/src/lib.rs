@@ -1,10 +1,10 @@
-//! Bine trees and butterflies, for any topology with a power of two of nodes.
+//! Bine trees and butterflies, for any topology whose number of nodes is a power of two.
 //!
 //! D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler,
 //! *Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality* (SC '25,
-//! arXiv 2508.17311). This is a reconstruction from the abstract and excerpts. These give the
-//! distances, the numbers in base -2 and the reduction of traffic between groups of ranks.
-//! `reproduce bine` computes that reduction again.
+//! arXiv 2508.17311). This is a reconstruction from the abstract and excerpts. They give the
+//! distances, the numbers in base -2, and the percentage by which traffic between groups of ranks
+//! decreases. `reproduce bine` computes that percentage again.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -14,8 +14,9 @@
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
 //! The nodes are a line of ranks, whatever the topology. Where a binomial tree or a butterfly uses
-//! the distance 2^i, these algorithms use `reach`, which is 2/3 of it, in alternating directions.
-//! If neighbouring ranks are in the same group, fewer messages are therefore sent between groups.
+//! the distance 2^i, these algorithms use about 2/3 of it, the value of `reach`, and the direction
+//! alternates from step to step. If neighbouring ranks are in the same group, shorter distances
+//! mean that fewer messages are sent between groups.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
@@ -29,7 +30,8 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns s, or an error if the number of nodes is not a power of two.
+/// Returns s, the logarithm to base 2 of the number of nodes, or an error if that number is not a
+/// power of two.
 fn steps(problem: &Problem<'_>) -> Result<u32, Stop> {
     match problem.topology().nodes() {
         n if n.is_power_of_two() => Ok(n.trailing_zeros()),
@@ -37,7 +39,7 @@ fn steps(problem: &Problem<'_>) -> Result<u32, Stop> {
     }
 }
 
-/// Returns the sum 1 - 2 + 4 - etc. with this number of terms.
+/// Returns the sum of the first `terms` terms of 1 - 2 + 4 - 8 + 16, etc.
 fn reach(terms: u32) -> i64 {
     (1 - (-2_i64).pow(terms)) / 3
 }

@@ -1,9 +1,9 @@
-//! Distance-halving Bine trees: `bine-broadcast` takes log2 p (alpha + m beta), and `bine-reduce`,
-//! the same tree in reverse, log2 p (alpha + m beta + m gamma).
+//! Distance-halving Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`. `bine-reduce`
+//! uses the same tree in reverse and takes `log2 p (alpha + m beta + m gamma)`.
 //!
-//! In step i, from 0, each rank that has the block sends it to the rank whose negabinary digits are
-//! its own with the lowest s - i digits flipped. In each rank that has the block these digits are
-//! all equal, so the distance is `reach(s - i)`.
+//! Ranks are written in base -2 (negabinary) with s digits. In step i, from 0, each rank that has
+//! the block sends it to the rank whose lowest s - i digits are all flipped. In a rank that has the
+//! block, these s - i digits are all equal, so the distance to the receiver is `reach(s - i)`.
 
 use crate::{ANYWHERE, steps};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
@@ -31,21 +31,21 @@ pub(crate) const REDUCE: Tree = Tree {
     },
 };
 
-/// Converts r to base -2, with as many digits as `mask` has bits. Adding the mask of odd bits and
-/// flipping these bits makes each carry a double carry, which is the subtraction that a negative
-/// digit needs.
+/// Converts `r` to base -2, with as many digits as `mask` has bits. The digits with odd index have
+/// negative weight. Adding the mask of these digits and then flipping them turns each carry into a
+/// double carry, which is the subtraction that a negative weight needs.
 fn negabinary(r: u64, mask: u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     (r.wrapping_add(ODD) ^ ODD) & mask
 }
 
-/// Converts from base -2.
+/// Converts from base -2 to a rank.
 fn rank(digits: u64, mask: u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     (digits ^ ODD).wrapping_sub(ODD) & mask
 }
 
-/// Returns sender and receiver of each message of the broadcast from rank 0, step by step.
+/// Returns, for each step of the broadcast from rank 0, the sender and receiver of each message.
 fn edges(steps: u32) -> impl DoubleEndedIterator<Item = Vec<(u64, u64)>> {
     let mask = (1_u64 << steps) - 1;
     let mut have = vec![0];
@@ -102,7 +102,8 @@ mod tests {
         assert!((0..256).all(|r| rank(negabinary(r, 255), 255) == r));
     }
 
-    /// Each rank receives the block once, at the distance `reach`, in the shorter direction.
+    /// Each rank receives the block once. The distance of the message is `reach`, in the shorter
+    /// direction.
     #[test]
     fn distances_are_those_of_the_paper() {
         for s in 0..10 {

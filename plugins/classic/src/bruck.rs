@@ -1,5 +1,5 @@
-//! The algorithm of Bruck et al., sections 3 and 4 of the paper. It takes about (k - 1) ceil(log_k
-//! p) steps, in which blocks are passed on several times.
+//! The algorithm of Bruck et al., sections 3 and 4 of the paper. It takes about `(k - 1) ceil(log_k
+//! p)` steps. Blocks are forwarded several times on their routes.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -12,12 +12,13 @@
 //! * all-to-all: ceil(log2 p) (alpha + p/2 m beta);
 //! * allgather: ceil(log2 p) alpha + (p - 1) m beta.
 //!
-//! All-to-all: write the distance of a block to its destination in base k. For the digit with
-//! weight k^i and for each value j from 1 to k - 1, each rank sends to the rank j k^i positions
-//! after it all blocks whose distance has the value j in this digit.
+//! All-to-all: the distance of a block from its origin to its destination is written in base k. For
+//! the digit with weight k^i and for each value j from 1 to k - 1, each rank sends some of its
+//! blocks to the rank j k^i positions after it. These are all blocks whose distance has the value j
+//! in this digit.
 //!
-//! Allgather: each rank first has the blocks of k^i ranks. It sends them to the ranks k^i, 2 k^i,
-//! up to (k - 1) k^i positions before it, except blocks that the receiver already has.
+//! Allgather: before digit i, each rank has the blocks of k^i ranks. It sends them to the ranks
+//! k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that the receiver already has.
 //!
 //! With one port there is one step for each receiver.
 
@@ -54,7 +55,8 @@ impl Algorithm for Bruck {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, k) = (line(problem, schedule)?, radix(problem)?);
-        // The sends depend only on distances, so shifts of the ranks leave the schedule unchanged.
+        // The sends depend only on distances between ranks, so shifts of all ranks leave the
+        // schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut weight = 1;
         while weight < n {
@@ -74,8 +76,8 @@ impl Algorithm for Bruck {
     }
 }
 
-/// Sends the blocks of the ranks r to r + `weight` - 1 from each rank r to the rank
-/// `distance` before it.
+/// Adds a send from each rank r to the rank `distance` positions before it. The send has the blocks
+/// of the ranks r to r + `weight` - 1.
 fn allgather(
     n: u64,
     weight: u64,
@@ -109,12 +111,12 @@ fn all_to_all(
     })
 }
 
-/// Returns the radix k.
+/// Returns k, the radix that the user chose.
 fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
     problem.whole("radix", 2..=u64::MAX)
 }
 
-/// A set of distances from 0 to n - 1, as bits.
+/// A set of distances from 0 to n - 1, with one bit for each distance.
 pub(crate) struct Distances {
     n: u64,
     bits: Vec<u64>,
@@ -129,12 +131,12 @@ impl Distances {
         self.bits.iter().all(|word| *word == 0)
     }
 
-    /// Writes the set of nodes at these distances from `node`: the bits rotated by `node`, word by
-    /// word.
+    /// Writes the set of nodes at these distances from `node` to `out`. The bits are rotated by
+    /// `node` positions, word by word.
     pub(crate) fn from(&self, node: u64, out: &mut [u64]) {
         out.fill(0);
         shift_up(&self.bits, node, out);
-        // Bits shifted beyond n wrap around.
+        // Bits that are shifted beyond bit n - 1 wrap around to bit 0.
         shift_down(&self.bits, self.n - node, out);
         let spare = (out.len() as u64 * 64 - self.n) as u32;
         if let Some(last) = out.last_mut() {

@@ -31,14 +31,15 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Sets a grid of one axis and returns the number of its nodes.
+/// Sets a grid with one axis and returns the number of nodes on it.
 pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<u64, Stop> {
     let n = problem.topology().nodes();
     schedule.layout(&[n], 1)?;
     Ok(n)
 }
 
-/// `linear`: one step. Through one port it takes (p - 1) alpha + (p - 1) m beta.
+/// `linear`: all messages are sent in one step. Through one port this takes `(p - 1) alpha + (p -
+/// 1) m beta`.
 struct Linear;
 
 impl Algorithm for Linear {
@@ -98,8 +99,8 @@ impl Algorithm for Linear {
             | Collective::AllGather
             | Collective::ReduceScatter
             | Collective::AllReduce => {
-                // Each rank begins with the next rank, so that the first messages have different
-                // receivers.
+                // Each rank sends first to the rank after it, so that the first messages of all
+                // ranks have different receivers.
                 for from in &planned {
                     for to in (1..n).map(|distance| (from + distance) % n) {
                         let send = Blocks::new(from, to);
@@ -125,7 +126,7 @@ impl Algorithm for Linear {
     }
 }
 
-/// Refuses a step that is too large to be held in memory.
+/// Returns an error if a step has too many messages to be held in memory.
 fn check_step_size(n: u64) -> Result<(), Stop> {
     const MAX_NODES: u64 = 2048;
     if n <= MAX_NODES {
@@ -137,9 +138,9 @@ fn check_step_size(n: u64) -> Result<(), Stop> {
     )))
 }
 
-/// `pairwise`: (p - 1) (alpha + m beta); Thakur, Rabenseifner and Gropp (2005), section 4.5. If p
-/// is a power of two, rank r exchanges with rank r xor s in step s. Otherwise it sends to the rank
-/// s positions after it and receives from the rank s positions before it.
+/// `pairwise`: takes `(p - 1) (alpha + m beta)`; Thakur, Rabenseifner and Gropp (2005), section
+/// 4.5. If p is a power of two, rank r exchanges with rank r xor s in step s. Otherwise, rank r
+/// sends to the rank s positions after it and receives from the rank s positions before it.
 struct Pairwise;
 
 impl Algorithm for Pairwise {
@@ -149,8 +150,8 @@ impl Algorithm for Pairwise {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
-        // Both rules commute with the group: (r + x) + s = (r + s) + x, and likewise for
-        // exclusive-or.
+        // Shifts and exclusive-ors of all ranks leave the schedule unchanged, because they commute
+        // with the rule for the receiver: (r + x) + s = (r + s) + x, and likewise for exclusive-or.
         let planned = schedule.symmetric(&[if n.is_power_of_two() {
             Symmetry::xor(1)
         } else {
@@ -167,9 +168,10 @@ impl Algorithm for Pairwise {
     }
 }
 
-/// `ring`: all-to-all (p - 1) alpha + p (p - 1)/2 m beta, allgather (p - 1) (alpha + m beta);
-/// Thakur, Rabenseifner and Gropp (2005), section 4.1. In each step every rank sends to the next
-/// rank the blocks that it received in the step before, except those for itself.
+/// `ring`; Thakur, Rabenseifner and Gropp (2005), section 4.1. An all-to-all takes
+/// `(p - 1) alpha + p (p - 1)/2 m beta`. An allgather takes `(p - 1) (alpha + m beta)`. In each
+/// step every rank sends to the next rank the blocks that it received in the step before, except
+/// blocks whose destination is the rank itself.
 struct Ring;
 
 impl Algorithm for Ring {
@@ -184,7 +186,8 @@ impl Algorithm for Ring {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule)?;
-        // All ranks do the same, so shifts of the ranks leave the schedule unchanged.
+        // All ranks apply the same rule relative to their own number, so shifts of all ranks leave
+        // the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         for step in 1..n {
             schedule.step()?;
@@ -192,12 +195,13 @@ impl Algorithm for Ring {
                 let to = (from + 1) % n;
                 let send = Blocks::new(from, to);
                 if problem.collective() == Collective::AllGather {
-                    // The block received in the last step is that of the rank `step` - 1 positions
-                    // before the sender.
+                    // The newest block, received in the last step, has its origin `step` - 1
+                    // positions before the sender.
                     let newest = (from + n - (step - 1)) % n;
                     schedule.send(&send.origins(Set::one(newest)).copy().strict())?;
                 } else {
-                    // Pass on all blocks except those for the sender itself.
+                    // Send all blocks of this origin, except the block whose destination is the
+                    // sender.
                     let others = [Axis::range(to, n - 1)];
                     schedule.send(&send.destinations(Set::product(&others)))?;
                 }

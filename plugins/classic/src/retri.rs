@@ -1,11 +1,15 @@
-//! ReTri: ceil(log3 p) steps with one message in each direction. It takes ceil(log3 p) (alpha + p/3
-//! m beta) if p is a power of three. A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient
-//! All-to-All Communication in Reconfigurable Networks*, arXiv 2605.26930 (2026).
+//! ReTri: an all-to-all in `ceil(log3 p)` steps. In each step a rank sends one message in each
+//! direction. It takes `ceil(log3 p) (alpha + p/3 m beta)` if p is a power of three. A. Juerss and
+//! S. Schmid, *Revisiting Bruck: Phase-Efficient All-to-All Communication in Reconfigurable
+//! Networks*, arXiv 2605.26930 (2026).
 //!
-//! In step k, the remaining distance of a block around the ranks is 3^k t, counted in the direction
-//! in which t is smaller. If t = 1 modulo 3, each rank sends the block to the rank 3^k positions
-//! ahead in this direction; if t = 2 modulo 3, to the rank 3^k positions back; otherwise the block
-//! stays. The values 1, -1 and 0 of these cases are the digits of the distance in balanced ternary.
+//! In step k, the remaining distance of a block along the ring of ranks is 3^k t. The distance is
+//! counted forwards or backwards, in the direction in which t is smaller. There are three cases:
+//! * t = 1 modulo 3: the rank sends the block 3^k positions in this direction;
+//! * t = 2 modulo 3: the rank sends the block 3^k positions in the opposite direction;
+//! * t = 0 modulo 3: the block stays.
+//!
+//! The values 1, -1 and 0 for these three cases are the digits of the distance in balanced ternary.
 
 use crate::ANYWHERE;
 use crate::bruck::Distances;
@@ -27,7 +31,8 @@ impl Algorithm for ReTri {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout(&[n], 1)?;
-        // The sends depend only on distances, so shifts of the ranks leave the schedule unchanged.
+        // The sends depend only on distances between ranks, so shifts of all ranks leave the
+        // schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let mut weight = 1;
         let steps = (0..).find(|steps| 3_u64.saturating_pow(*steps) >= n).unwrap_or(0);
@@ -53,9 +58,10 @@ impl Algorithm for ReTri {
     }
 }
 
-/// For each distance of a block around n ranks, returns a digit (-1, 0 or 1) in balanced ternary.
-/// The digit is the last one of the smallest t for which the distance is `weight` t forwards or
-/// backwards; backwards it is negated. Such a t has at most `left` digits.
+/// Returns, for each distance that a block can have on a ring of `n` ranks, one digit of the
+/// distance in balanced ternary (-1, 0 or 1). The digit is the lowest digit of t, where t is the
+/// smallest number of at most `left` digits for which the distance is `weight * t` forwards or
+/// backwards. If it is backwards, the digit is negated.
 fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     // Start with the largest t, so that a smaller t overwrites the digits of a larger one.

@@ -1,35 +1,40 @@
 //! Algorithms 3 and 4: allgather and all-to-all.
 //!
-//! T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, which makes 2^k (T(0) + 2 alpha) - 2
-//! alpha for all start-ups. The transfers take (n_k - 1) m beta in an allgather (Theorem 5). In an
-//! all-to-all they take n_k times the sum of the distances of a node, divided by the number of its
-//! links (Theorem 6).
+//! The time is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, so all start-ups take `2^k
+//! (T(0) + 2 alpha) - 2 alpha`. The transfers of an allgather take `(n_k - 1) m beta` (Theorem 5).
+//! The transfers of an all-to-all take m beta times n_k times the sum of the distances from a node
+//! to all nodes, divided by the number of links of a node (Theorem 6).
 //!
-//! Allgather (Algorithm 3), with n nodes in a cluster, at node (t, c, x):
+//! Each list below has the four steps of an algorithm at node (t, c, x). *One level down* means
+//! that the same algorithm runs within each cluster. A star stands for all numbers.
 //!
-//! 1. Within the cluster, one level down: the node then has the blocks of (t, c, *).
-//! 2. To the partner: all of them. The node then has those of (1 - t, x, *), n blocks that count as
-//!    one.
-//! 3. Within the cluster, one level down: the node then has those of (1 - t, *, *).
-//! 4. To the partner: these. The *lean* variant leaves out those of the partner's own cluster,
-//!    which it already has.
+//! Allgather (Algorithm 3):
+//!
+//! 1. Within the cluster, one level down: after this step the node has the blocks of the nodes (t,
+//!    c, *).
+//! 2. To the partner: all these blocks. The node then has the blocks of the nodes (1 - t, x, *).
+//!    They are as many as a cluster has nodes, and step 3 treats them as one block.
+//! 3. Within the cluster, one level down: the node then has the blocks of all nodes (1 - t, *, *).
+//! 4. To the partner: the blocks of all nodes (1 - t, *, *). The *lean* variant leaves out the
+//!    blocks of the partner's own cluster, which the partner already has.
 //!
 //! All-to-all as printed (Algorithm 4):
 //!
-//! 1. To the partner: the blocks for type t, except the node's own block.
-//! 2. Within the cluster, one level down: the blocks for (1 - t, d, *) to node d.
-//! 3. To the partner: all of these.
-//! 4. Within the cluster, one level down: the blocks for (t, c, y) to node y.
+//! 1. To the partner: the blocks for all nodes of type t, except the node's block for itself.
+//! 2. Within the cluster, one level down: to node d the blocks for the nodes (1 - t, d, *).
+//! 3. To the partner: all blocks received in step 2.
+//! 4. Within the cluster, one level down: to node y the blocks for node (t, c, y).
 //!
-//! All-to-all, *lean*, which crosses only where necessary, so that no block travels farther than
-//! its distance:
+//! All-to-all, *lean*: blocks are sent to a partner only where this is necessary, so that no block
+//! travels farther than the distance of its destination.
 //!
-//! 1. Within the cluster, one level down: the blocks for (1 - t, d, *) to node d; the blocks for
-//!    (t, *, y) to node y, which for d = c is their destination.
-//! 2. To the partner: all blocks that are not for the node itself.
-//! 3. Within the cluster, one level down: the blocks for (t, c, y) to node y, and those for (1 - t,
-//!    d, c) to node d.
-//! 4. To the partner: the blocks for it.
+//! 1. Within the cluster, one level down: to node d the blocks for the nodes (1 - t, d, *), and to
+//!    node y the blocks for the nodes (t, *, y). Of these, the block for (t, c, y) reaches its
+//!    destination.
+//! 2. To the partner: all blocks whose destination is not the node itself.
+//! 3. Within the cluster, one level down: to node y the blocks for (t, c, y), and to node d the
+//!    blocks for (1 - t, d, c).
+//! 4. To the partner: the blocks whose destination is the partner.
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, NodeSelection, Sets};
@@ -74,9 +79,10 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // An exchange of all types of the highest level maps partners to partners and clusters to
-    // clusters, and each rule treats 1 - t as it treats t. (The number of a cluster is that of a
-    // node in the other type, so no shift of a single axis leaves the net unchanged.)
+    // Exchanging the two types of the highest level maps partners to partners and clusters to
+    // clusters, and each rule is the same for both types. This exchange therefore leaves the
+    // schedule unchanged. (The number of a cluster is the number of a node in the opposite type, so
+    // no shift of a single axis leaves the net unchanged.)
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -85,7 +91,7 @@ fn plan(
     AllToAll { net, sets, variant, payload, schedule, planned }.exchange()
 }
 
-/// A cluster and the blocks of its nodes, as a list of products.
+/// A cluster, and the blocks of its nodes as a list of products.
 struct Cluster {
     first: u64,
     blocks: Vec<Blocks<'static>>,
@@ -102,7 +108,7 @@ struct AllToAll<'a, 'h> {
     planned: &'a Planned,
 }
 
-/// Selects the blocks to send for a node (t, c, x).
+/// A function that selects the blocks to send for node (t, c, x).
 type Select<'a> = dyn Fn(&Blocks<'static>, u64, u64, u64) -> Vec<Blocks<'static>> + 'a;
 
 impl AllToAll<'_, '_> {
@@ -125,12 +131,13 @@ impl AllToAll<'_, '_> {
         })
     }
 
-    /// Plans the exchange within clusters of a level, in all clusters at the same time.
+    /// Plans the exchange within these clusters of level `level`, in all of them at the same time.
     fn within(&mut self, level: usize, clusters: &[Cluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
         }
-        // Shorthands: a restriction to nodes, and one to all clusters except c.
+        // Two shorthands: `of` restricts blocks to the given nodes, and `but` restricts them to all
+        // clusters except c.
         let sets = self.sets;
         let of = |b: &Blocks<'static>, t: u64, c: &NodeSelection<'_>, x: &NodeSelection<'_>| {
             b.restrict(sets, level, t, c, x)
@@ -228,7 +235,7 @@ impl AllToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Adds a step in which every node sends to its partner.
+    /// Adds a step in which every node sends selected blocks to its partner.
     fn cross(
         &mut self,
         level: usize,
@@ -289,22 +296,22 @@ impl AllToAll<'_, '_> {
     }
 }
 
-/// A step on a line of N nodes: node v sends to v + `by` the blocks of the `count` nodes from v +
-/// `first` on, all modulo N.
+/// A step on a line of N nodes. Node v sends to node v + `by` the blocks of `count` consecutive
+/// nodes, starting with node v + `first`. All numbers are modulo N.
 struct Shift {
     by: u64,
     first: u64,
     count: u64,
 }
 
-/// Allgather on a ring: each node passes on the block that it received last, in N - 1 steps of one
-/// block.
+/// Allgather on a ring: in each of the N - 1 steps, each node sends on the block that it received
+/// in the step before.
 fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
 /// Allgather by Bruck's algorithm: each node sends its blocks to the node 1, 2, 4, etc. positions
-/// before it, N - 1 blocks in all.
+/// before it. Each node sends N - 1 blocks in total.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers
@@ -316,9 +323,9 @@ fn gather_by_doubling(len: u64) -> Vec<Shift> {
         .collect()
 }
 
-/// All-to-all on a ring: first the blocks for nodes up to N / 2 ahead are sent forwards, and in
-/// each step they are for one node less; then the other blocks are sent backwards. Each block takes
-/// its shortest route.
+/// All-to-all on a ring. Blocks for nodes up to N / 2 positions ahead are sent forwards first, and
+/// in each step a message has blocks for one node fewer. Then all remaining blocks are sent
+/// backwards in the same way. Each block takes its shortest route.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
     let ahead = (1..=len / 2).rev().map(|count| Shift { by: 1, first: 1, count });
     let back =
@@ -326,7 +333,7 @@ fn exchange_on_ring(len: u64) -> Vec<Shift> {
     ahead.chain(back).collect()
 }
 
-/// All-to-all on a fully connected line: each node sends to the node 1, 2, 3, etc. positions ahead
+/// All-to-all on a fully connected line: in step s, each node sends to the node s positions ahead
 /// the blocks for that node.
 fn exchange_in_pairs(len: u64) -> Vec<Shift> {
     (1..len).map(|by| Shift { by, first: by, count: 1 }).collect()

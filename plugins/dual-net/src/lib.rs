@@ -14,12 +14,13 @@
 //! | T(k, m) | | time of an algorithm on RDN^k(B); T(0, m) is that of the algorithm on the base |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! Each algorithm sends to the partner, then runs one level down within all clusters at the same
-//! time, and does both again. Within a cluster, *the blocks for node v* are whole sets of blocks of
-//! the level above (`sets::Blocks`), so that a rule is a few products, however many blocks there
-//! are.
+//! Each algorithm alternates twice between two kinds of steps: nodes send to their partners, and
+//! all clusters run the algorithm one level down at the same time. Within a cluster, *the blocks
+//! for node v* can be many blocks of the level above. `sets::Blocks` represents them as a product
+//! of sets, so a rule sends only a few products, however many blocks there are.
 //!
-//! The paper leaves the base open. Here every base uses its dimensions one after another:
+//! The paper does not prescribe the algorithms on the base network. Here every base uses its
+//! dimensions one after another:
 //!
 //! | along a dimension of N nodes | ring (tori, rings; hypercubes with N = 2) | fully connected (any other base) |
 //! | --- | --- | --- |
@@ -31,9 +32,9 @@
 //! Variants:
 //! * `printed` is the paper's algorithm as printed, except for blocks that a node would send to
 //!   itself.
-//! * `lean`, developed for this project, sends no block that the receiver already has or that would
-//!   have to return. It reaches the lower bound: n_k - 1 blocks in a scatter or gather, and the sum
-//!   of all distances in an all-to-all.
+//! * `lean` was developed for this project. It does not send a block to a node that already has it,
+//!   and does not send a block away from its destination. It reaches the lower bound: n_k - 1
+//!   blocks in a scatter or gather, and the sum of all distances in an all-to-all.
 
 use net::Net;
 use sets::Sets;
@@ -46,12 +47,12 @@ mod sets;
 
 const PAPER: &str = "Y. Li, S. Peng, W. Chu: Collective Communication in Recursive Dual-Net";
 
-/// The form of an algorithm.
+/// The variant of an algorithm.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Variant {
     /// The paper's algorithm as printed.
     Printed,
-    /// Without unnecessary sends.
+    /// The algorithm without unnecessary sends.
     Lean,
 }
 
@@ -84,14 +85,15 @@ const DUAL_NET: About = About {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Payload {
-    /// Each sender has one block, which is copied. Blocks are distinguished by their origins where
-    /// all nodes send.
+    /// Each sender has one block, and receivers get copies of it. If all nodes are senders, blocks
+    /// are distinguished by their origins.
     Shared,
-    /// Each sender has a block for each node. Blocks are distinguished by their destinations.
+    /// Each sender has a different block for each node. Blocks are distinguished by their
+    /// destinations.
     Personal,
 }
 
-/// One of Algorithms 1 to 4.
+/// One of the Algorithms 1 to 4 of the paper.
 struct NetCollective {
     about: About,
     payload: Payload,

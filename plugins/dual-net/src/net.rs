@@ -2,30 +2,31 @@
 
 use swapmeet_sdk::{Grid, Problem, Stop};
 
-/// `RDN^k(B)`.
+/// A dual-net of k levels over the base network B, `RDN^k(B)`.
 #[derive(Clone)]
 pub(crate) struct Net {
-    /// n_0, n_1, .., n_k: number of nodes of a cluster of each level; the last one is the whole
-    /// net.
+    /// n_0, n_1, etc. to n_k: the number of nodes of a cluster of each level. The last entry is the
+    /// number of nodes of the whole net.
     n: Vec<u64>,
-    /// B.
+    /// The base network B.
     pub base: Grid,
-    /// The links between the nodes of a line of the base.
+    /// The kind of links between the nodes of a line of the base.
     pub line: Line,
 }
 
-/// The links between nodes that differ in only one dimension of the base.
+/// The kind of links on a line. A line consists of the base's nodes that differ in only one
+/// dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Each node to the next, and the last to the first: tori, and hypercubes, whose lines have two
-    /// nodes.
+    /// Each node has a link to the next node, and the last node to the first. This is the case in
+    /// tori, and in hypercubes, whose lines have two nodes.
     Ring,
-    /// Each node to each other node, possibly over switches.
+    /// Each node can send to every other node directly, possibly over switches.
     Full,
 }
 
 impl Net {
-    /// Reads the net of a problem, which must be a dual-net.
+    /// Reads the net of a problem. Returns an error if the topology is not a dual-net.
     pub(crate) fn read(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         if topology.kind() != "rdn" {
@@ -54,29 +55,31 @@ impl Net {
         Ok(Self { n, base: base.grid()?, line })
     }
 
-    /// Returns k.
+    /// Returns k, the number of levels.
     pub(crate) fn levels(&self) -> usize {
         self.n.len() - 1
     }
 
-    /// Returns the number of nodes of a cluster of a level.
+    /// Returns the number of nodes of a cluster of level `level`.
     pub(crate) fn nodes(&self, level: usize) -> u64 {
         self.n[level]
     }
 
-    /// Returns type, cluster and number within the cluster of a node of a level.
+    /// Splits the number of a node, within its cluster of level `level`, into (t, c, x): its type,
+    /// the number of its cluster one level down, and its number within that cluster.
     pub(crate) fn split(&self, level: usize, node: u64) -> (u64, u64, u64) {
         let n = self.n[level - 1];
         (node / (n * n), node / n % n, node % n)
     }
 
-    /// Returns the number of node (t, c, x) of a level.
+    /// Returns the number of node (t, c, x) within its cluster of level `level`; the inverse of
+    /// [`Self::split`].
     pub(crate) fn join(&self, level: usize, t: u64, c: u64, x: u64) -> u64 {
         let n = self.n[level - 1];
         (t * n + c) * n + x
     }
 
-    /// Returns the other end of a node's cross-edge of a level.
+    /// Returns the partner of a node: the other end of its cross-edge of level `level`.
     pub(crate) fn partner(&self, level: usize, node: u64) -> u64 {
         let (t, c, x) = self.split(level, node);
         self.join(level, 1 - t, x, c)

@@ -1,22 +1,24 @@
 //! Algorithms 1 and 2: broadcast and scatter.
 //!
-//! T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, which makes 2^k (T(0) + 2 alpha) - 2
-//! alpha for all start-ups. The transfers take the same number of m beta in a broadcast (Theorem 3)
-//! and (n_k - 1) m beta in a scatter (Theorem 4).
+//! The time is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, so all start-ups take `2^k
+//! (T(0) + 2 alpha) - 2 alpha`. In a broadcast, the transfers take m beta as many times as there
+//! are start-ups (Theorem 3). In a scatter, they take `(n_k - 1) m beta` (Theorem 4).
 //!
-//! From the root s = (s0, s1, s2), whose cross-edge leads to s' = (1 - s0, s2, s1):
+//! The root is s = (s0, s1, s2). Its cross-edge leads to its partner s' = (1 - s0, s2, s1).
 //!
-//! 1. s sends to s' (broadcast: the block; scatter: the blocks for the other clusters of type s0).
-//! 2. s and s' run the algorithm one level down within their clusters C and C'. In a scatter, node
-//!    x gets the blocks for the cluster that its cross-edge leads to.
-//! 3. The nodes of C and C' send over their cross-edges, each to a different cluster, except those
-//!    whose partners are already informed.
-//! 4. Within each cluster, one level down, the node that has the data runs the algorithm.
+//! 1. s sends to s'. In a broadcast it sends the block, in a scatter the blocks for the other
+//!    clusters of type s0.
+//! 2. s and s' run the algorithm one level down, each within its own cluster (C and C'). In a
+//!    scatter, each node x gets the blocks for the cluster to which its cross-edge leads.
+//! 3. The nodes of C and C' send over their cross-edges. Each cross-edge leads to a different
+//!    cluster. Nodes whose partners already have the data do not send.
+//! 4. Each cluster runs the algorithm one level down. Its root is the node that received the data
+//!    in step 3.
 //!
-//! Erratum: step 3 is printed for nodes with `my_cluster_id = s1`, which never selects C' unless s1
-//! = s2. Step 2 of Algorithm 2 is printed with node s2 of C' as the root, which has no data; the
-//! correct root is s1. For the root 0 this makes no difference, but from most roots a part of the
-//! net gets nothing.
+//! Erratum: step 3 is printed for nodes with `my_cluster_id = s1`, which does not select the nodes
+//! of C' unless s1 = s2. Step 2 of Algorithm 2 is printed with node s2 of C' as the root. This node
+//! has no data; the correct root is s1. For the root 0 this makes no difference, but from most
+//! roots a part of the net receives nothing.
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, NodeSelection, Sets};
@@ -63,19 +65,19 @@ fn plan(
     OneToAll { net, sets: &Sets::new(net, false), variant, payload, schedule }.from(problem.root())
 }
 
-/// A cluster with its own root.
+/// A cluster, and the node of the cluster from which the collective starts.
 #[derive(Clone)]
 struct RootedCluster {
     /// Number of the cluster's first node.
     first: u64,
     /// The node of the cluster that has the data at the start.
     root: u64,
-    /// The blocks for the nodes of the cluster; `None` in a broadcast, which has only one block.
+    /// The blocks for the nodes of the cluster. `None` in a broadcast, which has only one block.
     blocks: Option<Blocks<'static>>,
 }
 
 impl RootedCluster {
-    /// Returns the blocks for the nodes (t, clusters, nodes), if blocks are distinguished.
+    /// Returns the blocks for the nodes (t, clusters, nodes). Returns `None` in a broadcast.
     fn blocks(
         &self,
         sets: &Sets<'_>,
@@ -112,7 +114,8 @@ impl OneToAll<'_, '_> {
         }
     }
 
-    /// Plans the collective within clusters of a level, in all clusters at the same time.
+    /// Plans the collective within these clusters of level `level`, in all of them at the same
+    /// time.
     fn within(&mut self, level: usize, clusters: &[RootedCluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
@@ -173,7 +176,8 @@ impl OneToAll<'_, '_> {
                     continue;
                 }
                 for x in 0..n {
-                    // s' already has its data. In a broadcast its partner s has sent to it.
+                    // Node s' already has its data. In a broadcast, its partner s sent it the
+                    // block.
                     let s = t == s0 && x == s2;
                     let s_prime = t != s0 && x == s1;
                     if s_prime || (s && self.payload == Payload::Shared) {
@@ -200,9 +204,10 @@ impl OneToAll<'_, '_> {
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
-                // The data for the clusters of type s0 was sent via C'; the partners of its nodes in
-                // these clusters have the number s2. The data for the clusters of the other type
-                // was sent via C, and there the partners have the number s1.
+                // Find the node of each cluster that has the data. The data for the clusters of
+                // type s0 was sent via C', so it is at the node with number s2. The data for the
+                // clusters of the opposite type was sent via C, so it is at the node with number
+                // s1.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
                     if self.payload == Payload::Shared && c == own {
@@ -225,9 +230,9 @@ impl OneToAll<'_, '_> {
         self.within(level - 1, &inner)
     }
 
-    /// Plans the collective within base networks, along one dimension after another: all nodes that
-    /// have data use their lines at the same time. A broadcast is sent from neighbour to neighbour
-    /// in any dimension if that takes fewer steps.
+    /// Plans the collective within base networks, along one dimension after another. In each
+    /// dimension, all nodes that have data use their lines at the same time. If it takes fewer
+    /// steps, a broadcast instead spreads from neighbour to neighbour in all dimensions.
     fn within_bases(&mut self, clusters: &[RootedCluster]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {
@@ -256,7 +261,8 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    /// Adds steps given as pairs of sender and receiver, in coordinates relative to the root.
+    /// Adds the given steps. A step is a list of pairs of sender and receiver, whose coordinates
+    /// are relative to the root.
     fn inform(
         &mut self,
         clusters: &[RootedCluster],
@@ -286,7 +292,7 @@ impl OneToAll<'_, '_> {
         step: &[LineMessage],
     ) -> Result<(), Stop> {
         let base = &self.net.base;
-        // Use the lines through nodes that agree with the root in the dimensions that follow.
+        // Only the lines through nodes that agree with the root in all later dimensions have data.
         let agrees = |v: u64| {
             (dimension..base.dimensions())
                 .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))
@@ -306,11 +312,13 @@ impl OneToAll<'_, '_> {
     }
 }
 
-/// Returns the steps of a broadcast from neighbour to neighbour. In each step every informed node
-/// informs the neighbour that has the most uninformed neighbours; among equal ones, the one
-/// farthest from the root. Nodes choose in the order in which they were informed. In a torus with
-/// odd sides this takes fewer steps than one dimension after another, where the shorter half of
-/// each line waits for the longer half.
+/// Returns the steps of a broadcast from neighbour to neighbour. In each step, every informed node
+/// informs the neighbour that has the most uninformed neighbours. If several neighbours have the
+/// same number, the node informs the one that is farthest from the root. Nodes choose in the order
+/// in which they were informed.
+///
+/// In a torus with odd sides this takes fewer steps than one dimension after another, because there
+/// the shorter half of each line waits for the longer half.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);

@@ -1,23 +1,27 @@
-//! Sets of blocks as seen by the clusters of each level. Where the paper writes *the blocks for
-//! node v*, it means whole sets of blocks of the level above. In the grid defined here, each rule
-//! is a few products of axes, however many blocks there are.
+//! Sets of blocks from the point of view of the clusters of each level.
+//!
+//! Within a cluster, the paper's phrase *the blocks for node v* can mean many blocks of the level
+//! above. In the grid that is defined here, the blocks that a rule sends are a few products of
+//! axes, however many blocks there are.
 
 use crate::net::Net;
 use swapmeet_sdk::Axis;
 
-/// The grid of the sets. A node of level j has the axes: its type, then those of its cluster's
-/// number, then those of its number within the cluster.
+/// The grid in which the sets of blocks are defined. The number of a node of level j is split into
+/// these axes: its type, then the axes of the number of its cluster, then the axes of its number
+/// within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
-    /// Radices of the axes of a node of each level.
+    /// For each level, the radices of the axes of a node of that level.
     radices: Vec<Vec<u64>>,
-    /// For each dimension and coordinate of the base, the nodes with that coordinate, as bits. A
-    /// base of up to 64 nodes is a single axis, whatever its dimensions, because sets of all nodes
-    /// but one are then few products. Empty for a larger base, which keeps its axes.
+    /// For each dimension and coordinate of the base, the set of nodes with that coordinate, as
+    /// bits. A base of up to 64 nodes is represented by a single axis, whatever its dimensions,
+    /// because then the set of all nodes except one is a small number of products. This field is
+    /// empty for a larger base, whose dimensions are separate axes.
     nodes_at: Vec<Vec<u64>>,
-    /// Whether nodes of type 1 are numbered as (1, x, c). Partners then differ in their type only.
-    /// Blocks that partners send in the same way, as in Algorithm 4 as printed, are then one
-    /// product.
+    /// Whether the axes of a node of type 1 have the order (1, x, c). Two partners then differ only
+    /// in the type, so that blocks which both partners send by the same rule (as in Algorithm 4 as
+    /// printed) form one product.
     swapped: bool,
 }
 
@@ -42,12 +46,13 @@ impl<'a> Sets<'a> {
         Self { net, radices, nodes_at, swapped }
     }
 
-    /// Returns the radices of the whole grid.
+    /// Returns the radices of all axes of the grid.
     pub(crate) fn grid(&self) -> &[u64] {
         &self.radices[self.net.levels()]
     }
 
-    /// Returns the number of a node of a level in the grid.
+    /// Returns the position in the grid of the node with number `node` in a cluster of level
+    /// `level`.
     pub(crate) fn place(&self, level: usize, node: u64) -> u64 {
         if level == 0 || !self.swapped {
             return node;
@@ -57,14 +62,14 @@ impl<'a> Sets<'a> {
         if t == 0 { self.net.join(level, t, c, x) } else { self.net.join(level, t, x, c) }
     }
 
-    /// Returns all blocks, as the whole net sees them.
+    /// Returns the set of all blocks, as seen by the whole net.
     pub(crate) fn all(&self) -> Blocks<'static> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
 
-    /// Returns all nodes of a level except `node`, as one product for each axis. The product of an
-    /// axis has the nodes that agree with `node` on the axes before it and differ from `node` on
-    /// this axis.
+    /// Returns all nodes of a cluster of level `level` except `node`, as a union of one product for
+    /// each axis. The product for an axis contains the nodes that agree with `node` on all earlier
+    /// axes and differ from `node` on this axis.
     pub(crate) fn all_but(&self, level: usize, node: u64) -> Vec<Vec<Axis<'static>>> {
         let (radices, at) = (&self.radices[level], self.coordinates(level, node));
         let mut products = Vec::new();
@@ -78,7 +83,7 @@ impl<'a> Sets<'a> {
         products
     }
 
-    /// Returns the coordinates of a node of a level.
+    /// Returns the coordinates, on the axes of the grid, of a node of level `level`.
     fn coordinates(&self, level: usize, node: u64) -> Vec<u64> {
         let radices = &self.radices[level];
         let (mut coordinates, mut rest) = (vec![0; radices.len()], self.place(level, node));
@@ -94,13 +99,14 @@ pub(crate) enum NodeSelection<'a> {
     All,
     One(u64),
     Product(&'a [Axis<'static>]),
-    /// Not yet selected: the exchange within the cluster fills it in.
+    /// Not yet selected. The exchange within the cluster selects the nodes later.
     Hole,
 }
 
-/// The meaning of *the blocks for (or of) node v* in a cluster of a level: a product over the whole
-/// grid with a hole. The hole has as many axes as the number of a node of the cluster, and v fills
-/// it in.
+/// The definition of *the blocks for node v* or *the blocks of node v*, where v is a node of a
+/// cluster. It is a product over all axes of the grid, in which some axes are still open (the
+/// hole). The hole has the axes of a node of this cluster, and the coordinates of v are put into
+/// it.
 #[derive(Clone)]
 pub(crate) struct Blocks<'a> {
     axes: Vec<Axis<'a>>,
@@ -108,8 +114,8 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Returns only the blocks for (or of) the nodes (t, clusters, nodes), which replace the hole.
-    /// The hole must be that of a cluster of `level`.
+    /// Returns only the blocks for, or of, the nodes (t, clusters, nodes). This selection replaces
+    /// the hole, which must have the axes of a cluster of level `level`.
     pub(crate) fn restrict(
         &self,
         sets: &Sets<'_>,
@@ -142,8 +148,9 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Returns only the blocks for (or of) the nodes with `count` coordinates from `first` in one
-    /// dimension, in a cluster that is a base. `nodes` is storage for a set of them.
+    /// Returns only the blocks for, or of, the nodes that have one of `count` consecutive
+    /// coordinates from `first` on in one dimension. The cluster must be a base network. `nodes` is
+    /// storage for a set of nodes.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

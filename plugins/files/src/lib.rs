@@ -1,4 +1,4 @@
-//! Schedules of other programs, read from files. They are verified and evaluated as all other
+//! Schedules of other programs, read from files. They are verified and evaluated like all other
 //! schedules.
 
 use swapmeet_sdk::export_plugin;

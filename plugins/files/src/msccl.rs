@@ -1,13 +1,14 @@
 //! `msccl:file=X.xml`: an algorithm for the MSCCL runtime and RCCL, as written by msccl-tools,
-//! SCCL, TACCL and TE-CCL.
+//! SCCL, TACCL and TE-CCL. It is read in three stages:
 //!
-//! 1. [`order`]: the thread blocks of the file wait for each other and for messages. The levels of
-//!    these dependencies are the steps.
-//! 2. [`execution`]: the algorithm is executed with names instead of data. Errors such as a read
-//!    before the first write, a sum of different terms, or a result in the wrong place are reported
-//!    with their line.
-//! 3. [`blocks`], [`sums`]: the messages between GPUs are passed to the host as a schedule of
-//!    blocks or of sums.
+//! 1. [`order`] assigns a step of the schedule to each operation. Operations of thread blocks wait
+//!    for each other and for messages, and the longest chain of waits before an operation
+//!    determines its step.
+//! 2. [`execution`] executes the algorithm with the names of blocks instead of data. It reports
+//!    errors with their line in the file, such as a read before the first write, a sum of different
+//!    terms, or a result in the wrong place.
+//! 3. [`blocks`] or [`sums`] passes the messages between GPUs to the host, as a schedule that moves
+//!    blocks or sums.
 
 use crate::numbers::Numbers;
 use std::fmt;
@@ -100,8 +101,8 @@ fn to_sdk(collective: msccl::Collective) -> Collective {
     }
 }
 
-/// Executes an algorithm with names instead of data, without a host. Returns the number of its
-/// steps, or its first error.
+/// Executes an algorithm with the names of blocks instead of data, without a host. Returns the
+/// number of steps of the algorithm, or the first error.
 pub fn count_steps(program: &Program, root: u64) -> Result<u64, Stop> {
     let (_, order, execution) = run(program, root)?;
     let steps = order.parts.last().map_or(0, |(step, _)| *step);
@@ -127,7 +128,7 @@ fn pass_on(program: &Program, root: u64, schedule: &mut Schedule<'_>) -> Result<
     execution.wrong.map_or(Ok(()), Err)
 }
 
-/// A step of a thread block, and its line in the file.
+/// The location of a step of a thread block, for error messages. `line` is its line in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct StepLocation {
     gpu: u64,
@@ -147,8 +148,8 @@ fn invalid(line: usize, what: impl fmt::Display) -> Stop {
     Stop::invalid(format!("line {line}: {what}"))
 }
 
-/// Returns blocks as products of origins, destinations and segments. Blocks that differ in only one
-/// of the three are joined.
+/// Converts a set of blocks to products of origins, destinations and segments. Products that differ
+/// in only one of these three sets are joined.
 fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[Numbers; 3]> {
     use std::collections::BTreeMap;
     type Bits = Vec<u64>;
@@ -175,8 +176,8 @@ fn products(buffers: &buffers::Buffers, ids: impl Iterator<Item = u64>) -> Vec<[
     origins.into_iter().map(product).collect()
 }
 
-/// Makes a set of GPUs, in a grid of GPUs or, if there are several slots, in a grid of (slot, GPU)
-/// with slot 0.
+/// Makes the set of the GPUs with these numbers. With one slot, the grid has one axis of GPUs. With
+/// several slots, the grid has the axes (slot, GPU), and the set has slot 0 of each GPU.
 fn home_set<'a>(numbers: &'a Numbers, slots: u64, axes: &'a mut Vec<Axis<'a>>) -> Set<'a> {
     axes.clear();
     if slots > 1 {

@@ -1,4 +1,4 @@
-//! Sets of coordinates read from files.
+//! Sets of coordinates that are read from files.
 
 use swapmeet_sdk::Axis;
 
@@ -9,7 +9,7 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
-    /// Returns the set of these bits.
+    /// Makes the set of the numbers whose bits are set.
     pub(crate) fn new(bits: &[u64]) -> Self {
         let list: Vec<u64> = (0..)
             .zip(bits)

@@ -1,8 +1,8 @@
-//! `schedule:file=X.json`: a schedule as printed by `trace --format json`, or as written by any
-//! other tool (`docs/trace.md`).
+//! `schedule:file=X.json`: a schedule in the format of `trace --format json`, written by Swapmeet
+//! or by any other program (`docs/trace.md`).
 //!
-//! Events are passed on as they are read. Nodes are those of the machine: messages between virtual
-//! nodes of the same machine node are ignored.
+//! Each event is passed to the host as soon as it is read. The nodes of the schedule are those of
+//! the machine: a message between two virtual nodes of the same machine node is ignored.
 
 use crate::numbers::Numbers;
 use std::fs::File;
@@ -42,7 +42,8 @@ impl Algorithm for FromSchedule {
         let mut reader =
             FileReader { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
         let outcome = read(BufReader::new(content), &mut reader);
-        // An error of the host is not an error of the file's format.
+        // An error that the host returned is reported unchanged, not as an error in the format of
+        // the file.
         if let Some(stop) = reader.stop {
             return Err(stop);
         }
@@ -55,11 +56,12 @@ fn file(problem: &Problem<'_>) -> Result<String, Stop> {
     given.ok_or_else(|| Stop::unsupported("needs a file, as in schedule:file=X.json"))
 }
 
-/// The state of reading: it passes the events of the file to the schedule.
+/// The state of the reader, which passes the events of the file to the schedule.
 struct FileReader<'a, 'p, 's> {
     problem: &'a Problem<'p>,
     schedule: &'a mut Schedule<'s>,
-    /// Number of rearrangements that wait until the grid is set.
+    /// Number of rearrangements that were read before the grid was set. They are passed on when it
+    /// is set.
     waiting: u64,
     /// Number of segments of a block; 0 before the grid is set.
     segments: u64,
@@ -107,7 +109,8 @@ impl EventHandler for FileReader<'_, '_, '_> {
             }
             DocumentEvent::Rearrange => {
                 if self.segments == 0 {
-                    // The grid must be set first; until then rearrangements wait.
+                    // The grid must be set before the first event, so rearrangements that come
+                    // earlier wait.
                     self.waiting += 1;
                     return Ok(());
                 }
@@ -172,13 +175,13 @@ impl FileReader<'_, '_, '_> {
         if send.from == send.to {
             return Ok(());
         }
-        // Choose label, route and sets.
+        // Choose the label, the route and the sets of the send.
         let label = match &send.label {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),
         };
-        // The topology's own route is not requested, because it may be random or lead over
-        // switches.
+        // If the send used the topology's own route, no route is requested: that route may be
+        // random or lead over switches.
         let path = if send.own_route { &[] } else { send.path.get(1..).unwrap_or_default() };
         let route = Route::path_with_signs(path, &send.signs);
         let sums = matches!(
@@ -192,7 +195,7 @@ impl FileReader<'_, '_, '_> {
             );
         }
         let sets = if sums { distinct_sums(blocks, self.segments) } else { blocks.clone() };
-        // Pass on one send for each set.
+        // Add one send to the schedule for each set.
         for set in &sets {
             let nodes = self.problem.topology().nodes();
             let origins = coordinates(&set.origins, nodes, "an origin")?;
@@ -223,7 +226,7 @@ impl FileReader<'_, '_, '_> {
     }
 }
 
-/// Returns the coordinates that a set of a send selects on an axis; `None` for all.
+/// Returns the coordinates that a set selects on an axis. `None` means all coordinates.
 fn coordinates(runs: &Option<Runs>, radix: u64, what: &str) -> Result<Option<Numbers>, String> {
     let Some(runs) = runs else { return Ok(None) };
     if let Some((first, last)) = runs.iter().find(|(first, last)| first > last || *last >= radix) {
@@ -238,7 +241,7 @@ fn coordinates(runs: &Option<Runs>, radix: u64, what: &str) -> Result<Option<Num
     }))
 }
 
-/// Returns the axis for coordinates, where `None` selects all.
+/// Returns the axis that selects these coordinates, or all coordinates if `numbers` is `None`.
 fn axis(numbers: &Option<Numbers>) -> Axis<'_> {
     numbers.as_ref().map_or(Axis::ALL, Numbers::axis)
 }

@@ -9,12 +9,15 @@
 //! | root | `root` | node that has the data of a broadcast or scatter |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! Costs (Table I of Li, Peng and Chu): broadcast d (alpha + m beta); scatter and allgather d alpha
-//! + (n - 1) m beta; all-to-all d (alpha + n/2 m beta).
+//! Costs (Table I of Li, Peng and Chu):
+//! * broadcast: `d (alpha + m beta)`;
+//! * scatter and allgather: `d alpha + (n - 1) m beta`;
+//! * all-to-all: `d (alpha + n/2 m beta)`.
 //!
-//! All four algorithms use one dimension after another and send to the neighbour in that dimension.
-//! Every message crosses one link, and no link carries two. Each algorithm takes d steps, which is
-//! the diameter. The sum over all steps of the longest message is minimal:
+//! All four algorithms use one dimension after another, and in each step nodes send to the
+//! neighbour in the current dimension. Every message crosses one link, and no link carries two
+//! messages in a step. Each algorithm takes d steps, which is the diameter of the hypercube. The
+//! number of blocks in the longest message, summed over all steps, is minimal:
 //!
 //! | algorithm | blocks | why no schedule sends fewer |
 //! | --- | --- | --- |
@@ -31,15 +34,17 @@ use swapmeet_sdk::{
 const PAPER: &str =
     "V. Kumar, A. Grama, A. Gupta, G. Karypis: Introduction to Parallel Computing (1994)";
 
-/// The blocks that a node sends over the current dimension.
+/// The rule for the blocks that a node sends to its neighbour in the current dimension.
 enum Rule {
-    /// A node that has the root's block sends a copy.
+    /// A node that has the block of the root sends a copy of it.
     Broadcast,
-    /// A node that has blocks sends those for the other side of the dimension.
+    /// A node that has blocks sends those for the neighbour's half of the nodes, which has the
+    /// opposite coordinate in the dimension.
     Scatter,
     /// Each node sends a copy of all its blocks.
     AllGather,
-    /// Each node sends its blocks for the other side of the dimension.
+    /// Each node sends its blocks for the neighbour's half of the nodes, which has the opposite
+    /// coordinate in the dimension.
     AllToAll,
 }
 
@@ -67,11 +72,12 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
-        // All nodes do the same, so every exclusive-or leaves the schedule unchanged. With a root
-        // the host plans all nodes.
+        // All nodes apply the same rule, so applying an exclusive-or to all node numbers leaves the
+        // schedule unchanged. For a collective with a root, the host ignores this symmetry and
+        // plans all nodes.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
-        // `to_come` has the bits of the dimensions that follow. A node has data after some steps
-        // only if it agrees with the root in these dimensions.
+        // `to_come` has the bits of the dimensions that have not been used yet. In a collective
+        // with a root, a node has data only if it agrees with the root in these dimensions.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;

@@ -1,37 +1,39 @@
-//! The nodes as a two-dimensional array, and the receivers of each node along rows and columns,
-//! also when the last row is incomplete (sections 3.2 and 3.2.2).
+//! The nodes as a two-dimensional array whose last row may be incomplete, and the receivers of each
+//! node along its row and column (sections 3.2 and 3.2.2).
 
 use crate::ring;
 
-/// The step in which a node of a complete row waits.
+/// Which step a node of a complete row skips while a node of the incomplete row sends to its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// The step shown in Fig. 10.
+    /// The step that Fig. 10 shows.
     Corrected,
-    /// The step stated in the text. It is one step later, after two messages have already arrived
-    /// at the same receiver.
+    /// The step that the text states. It is one step too late: a receiver has already got two
+    /// messages in the step before it.
     Printed,
 }
 
-/// P nodes in rows of C, numbered row-major. The last row may be incomplete.
+/// An array of P nodes in rows of C nodes, numbered row by row. The last row may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Array {
-    /// P: number of nodes.
+    /// P: the number of nodes.
     pub p: u64,
-    /// C: number of columns.
+    /// C: the number of columns.
     pub columns: u64,
-    /// R: number of rows, including the incomplete row.
+    /// R: the number of rows, including the incomplete row.
     pub rows: u64,
-    /// r: number of nodes in the incomplete row, 0 if there is none. The first r columns are
-    /// complete; the others have one node less.
+    /// r: the number of nodes of the incomplete row, or 0 if all rows are complete. The first r
+    /// columns have R nodes, and all other columns have R - 1 nodes.
     pub rest: u64,
 }
 
 impl Array {
-    /// Chooses C. It is the square root of P, rounded up. If the number of complete rows would then
-    /// be less than r, it is rounded down instead, because each node of the incomplete row sends to
-    /// a complete row of its own (section 3.2.2 A). That is the case exactly for P = ceil(sqrt P)
-    /// floor(sqrt P) - 1.
+    /// Makes an array of `p` nodes and chooses C, the number of columns.
+    ///
+    /// C is the square root of P, rounded up. Each node of the incomplete row sends to a different
+    /// complete row (section 3.2.2 A), so there must be at least r complete rows. If there are
+    /// fewer, C is the square root of P rounded down. That is the case exactly for `P = ceil(sqrt
+    /// P) floor(sqrt P) - 1`.
     pub(crate) fn new(p: u64) -> Self {
         let floor = p.isqrt();
         let up = Self::with_columns(p, floor + u64::from(floor * floor < p));
@@ -47,8 +49,8 @@ impl Array {
         if self.rest == 0 || column < self.rest { self.rows } else { self.rows - 1 }
     }
 
-    /// Returns the number of steps of a stage along rows: C, or C + 1 if messages of an incomplete
-    /// row interleave.
+    /// Returns the number of steps of a stage along rows. It is C, or C + 1 if an incomplete row
+    /// also sends to the complete rows.
     pub(crate) fn row_steps(&self) -> u64 {
         self.columns + u64::from(self.rest > 0)
     }
@@ -58,20 +60,21 @@ impl Array {
         self.rows
     }
 
-    /// Returns the column that `node` sends to in step `step` (from 1) of a stage along rows, and
-    /// the receiving node in that column. Returns `None` if the node sends nothing.
+    /// Returns the column to which `node` sends in step `step` (from 1) of a stage along rows, and
+    /// the receiver in that column. Returns `None` if the node does not send in this step.
     ///
     /// Rules:
-    /// * Within each row the ring order applies.
-    /// * A node of the incomplete row sends the data for a missing node (*pseudo-node*) to the
-    ///   complete row whose number is its own column. In that step the receiver would get two
-    ///   messages.
-    /// * Therefore, in each such row one node waits for one step, and its neighbours wait one after
-    ///   another in the following steps: in complete row m < r, for 0 <= k <= C - r + m, the node
-    ///   of rank (m + C - k) % C waits in step r - m + k.
+    /// * Within each row, nodes send in the ring order.
+    /// * In the incomplete row some columns have no node (a *pseudo-node* in the paper). A node of
+    ///   the incomplete row sends the data for a pseudo-node to the complete row whose number is
+    ///   the sender's column. In that step a node of this complete row would receive two messages.
+    /// * To prevent this, each node of this row waits for one step, one node after another. In
+    ///   complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in
+    ///   step r - m + k.
     ///
-    /// Erratum: the text prints r - m + 1 + k for that step, which is one step too late. Fig. 10 of
-    /// the paper shows the waits one step earlier, and only these prevent the collision.
+    /// Erratum: the text prints r - m + 1 + k for the step in which the node waits. This is one
+    /// step too late. Fig. 10 of the paper shows the waits one step earlier, and only then are
+    /// there no collisions.
     pub(crate) fn row_target(&self, node: u64, step: u64, stall: Stall) -> Option<(u64, u64)> {
         let (row, rank) = (node / self.columns, node % self.columns);
         let (c, r) = (self.columns, self.rest);
@@ -97,8 +100,8 @@ impl Array {
         (m < r && k <= c - r + m).then(|| r - m + k + delay)
     }
 
-    /// Returns the row that `node` sends to in step `step` (from 1) of a stage along columns, and
-    /// the receiving node. The order is the ring order.
+    /// Returns the row to which `node` sends in step `step` (from 1) of a stage along columns, and
+    /// the receiver in that row. Nodes of a column send in the ring order.
     pub(crate) fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
         let (row, column) = (node / self.columns, node % self.columns);
         let height = self.height(column);
@@ -112,7 +115,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Section 3.2.2 A, with C rounded down where the condition does not hold.
+    /// Section 3.2.2 A. If rounding C up does not give enough complete rows, C is rounded down.
     #[test]
     fn each_node_of_the_incomplete_row_has_a_complete_row() {
         let shape = |p| {
@@ -164,8 +167,8 @@ mod tests {
         for (step, expected) in (1..).zip(figure) {
             assert_eq!(row(step), expected, "step {step}");
         }
-        // The last line of the figure leaves two cells empty: nodes 19 and 20 have already sent
-        // everything.
+        // The last line of the figure has two empty cells, because nodes 19 and 20 have already
+        // sent all their messages.
     }
 
     /// Lemma 1 and section 3.2.2 B, for every P: no node sends or receives two messages in a step,
@@ -208,12 +211,13 @@ mod tests {
         }
     }
 
-    /// The rule as printed sends two messages to one node, for every array with an incomplete row.
+    /// With the rule as printed, some node receives two messages in a step, for every array with an
+    /// incomplete row.
     #[test]
     fn the_stall_rule_as_printed_does_not_prevent_collisions() {
         for p in 2..=130 {
             let a = Array::new(p);
-            // The last waiting node needs one step more than in Fig. 10.
+            // With the printed rule, the last node that waits needs one step more than in Fig. 10.
             let collides = (1..=a.row_steps() + 1).any(|step| {
                 let mut receivers = HashSet::new();
                 (0..p)

@@ -1,6 +1,7 @@
-//! A4, the four-stage algorithm (section 3.2, Theorem 2): two stages spread the data for each
-//! destination evenly over all nodes, and two more stages collect it. It takes 4 sqrt(p) alpha + (4
-//! L + remainders of divisions in elements) beta if p is a square.
+//! A4, the four-stage algorithm (section 3.2, Theorem 2). The first two stages spread the data for
+//! each destination evenly over all nodes, and the last two stages collect it at the destination.
+//! If p is a square, the algorithm takes `4 sqrt(p) alpha + 4 L beta`, plus the time of the
+//! elements that remain when data is divided among nodes.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect};
@@ -8,20 +9,21 @@ use swapmeet_sdk::{
     About, Algorithm, Bucket, ParamInfo, Problem, Redistribution, Schedule, Stop, words,
 };
 
-/// The bucket of the first element for a destination.
+/// The bucket that gets the first element of the data for a destination.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
-    /// As in Fig. 11 and the text after it: `j % C` for destination j in stage I, `j % R` in stage
-    /// II.
+    /// As in Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and bucket
+    /// `j % R` in stage II.
     ///
-    /// If a message cannot be divided evenly, the remaining elements are put into the first
-    /// buckets. In stage II, along columns of an array with R = C, these buckets are the same for
-    /// all destinations of a column. The remaining elements for a column therefore meet in one
-    /// node, and stage III has to send them from there. That takes longer than Theorem 1 allows,
-    /// which assumes that P divides every message.
+    /// If a message cannot be divided evenly, the first buckets get one of the remaining elements
+    /// each. In stage II, along the columns of an array with R = C, these buckets are the same for
+    /// all destinations of a column. The remaining elements for a whole column are therefore sent
+    /// to the same node, which must send them on in stage III. That takes longer than Theorem 1
+    /// allows, because the theorem assumes that P divides the length of every message.
     Printed,
-    /// `j` in stage I and `j / C` in stage II: the remaining elements for the destinations of a
-    /// column are spread over different rows. This costs nothing.
+    /// Bucket `j` in stage I and bucket `j / C` in stage II, modulo the number of buckets. The
+    /// remaining elements for the destinations of a column are then spread over different rows.
+    /// This does not make any message longer.
     Balanced,
 }
 
@@ -75,8 +77,9 @@ impl Algorithm for FourStage {
     }
 }
 
-/// R-Distribute (Fig. 11). Bucket k is for column k. Of every P elements for a destination, each
-/// complete column gets R and each incomplete column R - 1: the number of its nodes.
+/// R-Distribute (Fig. 11). Bucket k is sent to column k. Of every P elements for a destination,
+/// bucket k gets as many as column k has nodes: R for a complete column, and R - 1 for an
+/// incomplete column.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
         .map(|j| match start {
@@ -97,8 +100,8 @@ fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Distribute (section 3.2.2 C). Bucket k is for row k of the column. Each gets one element in
-/// turn.
+/// C-Distribute (section 3.2.2 C). Bucket k is sent to row k of the column. Elements are put into
+/// the buckets in turn, one at a time.
 fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts = |height: u64| -> Vec<u32> {
         let first = |i: u64| match start {
@@ -107,8 +110,7 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         };
         (0..array.p).map(|i| first(i) as u32).collect()
     };
-    // Complete columns come first, then the others, so that nodes with equal redistributions follow
-    // each other.
+    // Complete columns are first, so that nodes with equal redistributions follow each other.
     for column in 0..array.columns {
         let height = array.height(column);
         let starts = starts(height);
@@ -126,14 +128,14 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Collect: bucket k is all the data for column k.
+/// C-Collect. Bucket k has all data for column k.
 fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
-/// R-Collect: bucket k is all the data for row k. In an incomplete column no node holds data for
-/// the incomplete row at this point.
+/// R-Collect. Bucket k has all data for row k. In an incomplete column, no node has data for the
+/// incomplete row at this time.
 fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for column in 0..array.columns {
         let height = array.height(column);
@@ -146,7 +148,8 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// R-Comm: the exchange along rows, in which messages of the incomplete row have priority.
+/// R-Comm: the exchange along rows. A message from the incomplete row has priority over a message
+/// within the receiver's row.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     // With the printed rule the last waiting node waits one step later and needs one more step.
     let extra = u64::from(stall == Stall::Printed && array.rest > 0);

@@ -37,13 +37,14 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// The ring order of all these algorithms: in step s of a group of `n` nodes, member j sends to
-/// member (j + s) % n. In the last step, s = n, each member sends to itself.
+/// Returns the receiver in step s of the ring order: in a group of `n` nodes, member j sends to
+/// member (j + s) % n. In the last step, s = n, each member sends to itself. All these algorithms
+/// use this order.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
 
-/// A1: p alpha + L beta; section 3.1.1, equations (3) and (4).
+/// A1 takes `p alpha + L beta`; section 3.1.1, equations (3) and (4).
 struct Direct;
 
 impl Algorithm for Direct {
@@ -53,7 +54,8 @@ impl Algorithm for Direct {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
-        // The ring order commutes with shifts: (j + x) + s = (j + s) + x, modulo p.
+        // The ring order commutes with shifts, (j + x) + s = (j + s) + x modulo p, so shifts of all
+        // nodes leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.rearrange()?;
         for s in 1..=p {
@@ -67,9 +69,10 @@ impl Algorithm for Direct {
     }
 }
 
-/// A2: 2 p alpha + 2 L beta; section 3.1.2, by Ranka et al. The paper does not give the rule for
-/// the first slice. Here it is that of Bader et al.: slice e of the data of node i for node j is
-/// sent via node i + j + e.
+/// A2 takes `2 p alpha + 2 L beta`; section 3.1.2, by Ranka et al. The data of node i for node j is
+/// divided into slices, and slice e is sent via an intermediate node. The paper does not say which
+/// node is the first one. Here the rule of Bader et al. is used: slice e is sent via node i + j +
+/// e.
 struct TwoStage;
 
 impl Algorithm for TwoStage {
@@ -117,7 +120,7 @@ impl Algorithm for TwoStage {
     }
 }
 
-/// Every node sends bucket k to node k, in ring order.
+/// Adds steps in which every node sends its bucket k to node k, in the ring order.
 fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for s in 1..=p {
         schedule.step()?;
@@ -129,13 +132,14 @@ fn all_to_all(p: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A redistribution that puts all data for destination d into bucket `bucket_of[d]`.
+/// Returns a redistribution that puts all data of `node` for destination d into bucket
+/// `bucket_of[d]`.
 fn collect(node: u64, buckets: u64, bucket_of: &[u32]) -> Redistribution<'_> {
     Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: bucket_of }
 }
 
-/// A3: 2 sqrt(p) alpha + 2 L beta; section 3.1.3, by Hambrusch et al. Data is sent along the row to
-/// the destination's column, then along the column.
+/// A3 takes `2 sqrt(p) alpha + 2 L beta`; section 3.1.3, by Hambrusch et al. Data is sent along the
+/// row of its origin to the column of its destination, then along that column.
 struct RowColumn;
 
 impl Algorithm for RowColumn {

@@ -1,7 +1,7 @@
 //! Broadcast and scatter on a line of a base network, step by step.
 
-/// A message on a line, with positions relative to the root: sender, receiver, and the blocks of
-/// `count` nodes from `first`.
+/// A message on a line, with positions relative to the root. The message has the blocks of `count`
+/// nodes, starting with node `first`.
 pub(super) struct LineMessage {
     pub(super) from: u64,
     pub(super) to: u64,
@@ -9,8 +9,8 @@ pub(super) struct LineMessage {
     pub(super) count: u64,
 }
 
-/// Broadcast on a ring: forwards from the first step on, backwards from the second on, in ceil(N /
-/// 2) steps.
+/// Broadcast on a ring, in ceil(N / 2) steps. Messages are sent forwards from the first step on and
+/// backwards from the second step on.
 pub(super) fn broadcast_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let message = |from, to| LineMessage { from, to, first: 0, count: len };
@@ -39,14 +39,15 @@ pub(super) fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
         .collect()
 }
 
-/// Scatter on a ring: the root sends one block in each step, those for the farthest nodes first,
-/// alternating between the two directions. No other node sends more. It takes N - 1 steps.
+/// Scatter on a ring, in N - 1 steps. In each step the root sends one block, alternately forwards
+/// and backwards, and the blocks for the farthest nodes first. No other node sends more than the
+/// root.
 pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {
         let mut step = Vec::new();
         for d in 1..=ahead {
-            // The block for the node d positions ahead starts in step 1 + 2 (ahead - d).
+            // The root sends the block for the node `d` positions ahead in step 1 + 2 (ahead - d).
             let at = i.saturating_sub(2 * (ahead - d));
             if (1..=d).contains(&at) {
                 step.push(LineMessage { from: at - 1, to: at, first: d, count: 1 });
@@ -68,8 +69,9 @@ pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     (1..len).map(step).collect()
 }
 
-/// Scatter on a fully connected line: each node that has several blocks sends the smaller half of
-/// them to one of their destinations. The root always has the most, and sends N - 1 blocks in all.
+/// Scatter on a fully connected line. Each node that has several blocks sends the smaller half of
+/// them to one of their destinations. The root always has the most blocks, and sends N - 1 blocks
+/// in total.
 pub(super) fn scatter_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
     let (mut steps, mut shares) = (Vec::new(), vec![(0, len)]);
     while shares.iter().any(|(_, count)| *count > 1) {
@@ -100,9 +102,9 @@ mod tests {
 
     type Moves = fn(u64) -> Vec<Vec<LineMessage>>;
 
-    /// Returns the blocks of each position of a line at the end, and the length of the longest
-    /// message of each step. It checks that no node sends or receives twice in a step and that each
-    /// sender holds what it sends.
+    /// Executes the moves. Returns the blocks that each position has at the end, and the length of
+    /// the longest message of each step. Checks that no node sends twice or receives twice in a
+    /// step, and that each sender has the blocks that it sends.
     fn simulate(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
         let mut held = vec![BTreeSet::new(); len as usize];
         held[0] = (0..len).collect();
@@ -163,7 +165,7 @@ mod tests {
         }
     }
 
-    /// On a ring messages are sent to a neighbour only.
+    /// On a ring, messages are sent only to neighbours.
     #[test]
     fn ring_messages_cross_one_link() {
         for len in 2..40_u64 {

@@ -1,5 +1,5 @@
-//! Passes algorithms that move blocks to the host. The positions of blocks in a GPU's buffers do
-//! not affect the network.
+//! Passes the messages of an algorithm without reductions to the host. The host is not told where
+//! in a GPU's buffers a block lies, because this does not affect the network.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution};
@@ -15,7 +15,7 @@ pub(super) fn pass_on(
 ) -> Result<(), Stop> {
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     schedule.layout(&[buffers.gpus], segments)?;
-    // Set the grid, and choose the sets that sends name.
+    // Choose which sets a send must name: origins, destinations, both or none.
     let (has_origins, has_destinations, copies) = match buffers.collective {
         Collective::AllToAll => (true, true, false),
         Collective::Scatter => (false, true, false),
@@ -26,7 +26,8 @@ pub(super) fn pass_on(
         | Collective::ReduceScatter
         | Collective::AllReduce => (false, false, true),
     };
-    // Count how often a GPU still sends each block: with its last send it gives the block up.
+    // Count how many more times each GPU sends each block. The GPU keeps a copy until its last send
+    // of the block.
     let mut sends_left: HashMap<(u64, u64), u32> = HashMap::new();
     for action in &execution.actions {
         if let Action::Message { sender, chunks, .. } = action {
@@ -36,7 +37,7 @@ pub(super) fn pass_on(
             }
         }
     }
-    // Pass the messages on, step by step.
+    // Pass the messages to the host, step by step.
     let mut now = 0;
     for action in &execution.actions {
         let Action::Message { step, sender, receiver, chunks } = action else { continue };

@@ -1,5 +1,5 @@
-//! The buffers of a collective: their sizes, their contents at the start and at the end, and the
-//! overlap of input and output in place.
+//! The buffers of each GPU in a collective: their sizes, and their contents at the start and at the
+//! end. In an in-place algorithm, the input buffer and the output buffer overlap.
 
 use super::{StepLocation, invalid};
 use std::ops::Range;
@@ -7,16 +7,16 @@ use std::rc::Rc;
 use swapmeet_interchange::msccl::{Buffer, ChunkLocation, Collective, Program, StepKind};
 use swapmeet_sdk::Stop;
 
-/// The buffers of a program.
+/// The input, output and scratch buffers of all GPUs of a program.
 pub(super) struct Buffers {
     pub(super) gpus: u64,
     pub(super) collective: Collective,
     pub(super) root: u64,
-    /// Number of chunks of a block, or of a vector.
+    /// Number of chunks into which a block, or the vector of a reduction, is divided.
     pub(super) segments: u64,
     pub(super) sums: bool,
     in_place: bool,
-    /// For each GPU, the number of chunks of input, output and scratch.
+    /// For each GPU, the number of chunks of the input, output and scratch buffer.
     sizes: Vec<[u64; 3]>,
 }
 
@@ -24,7 +24,8 @@ impl Buffers {
     pub(super) fn new(program: &Program, root: u64) -> Result<Self, Stop> {
         let gpus = program.gpus.len() as u64;
         let collective = program.collective;
-        // Find the number of chunks of a block.
+        // Find the number of chunks of a block, from the buffers of a GPU that has data at the
+        // start.
         let at = match collective {
             Collective::Broadcast | Collective::Scatter => root,
             Collective::AllToAll
@@ -36,7 +37,8 @@ impl Buffers {
         };
         let first = &program.gpus[at.min(gpus - 1) as usize];
         let [inputs, outputs, _] = first.chunks;
-        // In place, a file may omit the size of the buffer that lies within the other.
+        // In an in-place algorithm, the input buffer may lie within the output buffer. The file may
+        // then omit the size of the input buffer.
         let (split, shared) = match collective {
             Collective::AllToAll | Collective::Scatter | Collective::ReduceScatter => {
                 (gpus, inputs)
@@ -68,7 +70,9 @@ impl Buffers {
             for (buffer, needed) in needed.into_iter().enumerate() {
                 let there = &mut buffers.sizes[number as usize][buffer];
                 if program.in_place {
-                    // One of the two buffers lies within the other, and the file may omit its size.
+                    // The input buffer lies within the output buffer, or the output buffer within
+                    // the input buffer. The file may omit the size of the inner buffer, so it is
+                    // set here.
                     *there = (*there).max(needed);
                 } else if *there < needed {
                     let key = ["i_chunks", "o_chunks"][buffer];
@@ -82,7 +86,7 @@ impl Buffers {
         Ok(buffers)
     }
 
-    /// Returns the chunks of its input that a GPU has at the start.
+    /// Returns which chunks of its input buffer a GPU has at the start.
     fn inputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -97,7 +101,7 @@ impl Buffers {
         }
     }
 
-    /// Returns the chunks of its output that a GPU must have at the end.
+    /// Returns which chunks of its output buffer a GPU must have at the end.
     fn outputs(&self, gpu: u64) -> Range<u64> {
         let k = self.segments;
         match self.collective {
@@ -112,19 +116,20 @@ impl Buffers {
         }
     }
 
-    /// Returns the number of a block or sum. Origin and destination are 0 where the collective does
-    /// not distinguish by them.
+    /// Returns the number of a block or sum. If the collective does not distinguish blocks by their
+    /// origin, or by their destination, the argument for it is 0.
     fn what(&self, origin: u64, destination: u64, segment: u64) -> u64 {
         (origin * self.gpus + destination) * self.segments + segment
     }
 
-    /// Returns origin, destination and segment of the block or sum with this number.
+    /// Returns the origin, destination and segment of the block or sum with the number `what`; the
+    /// inverse of [`Self::what`].
     pub(super) fn parts(&self, what: u64) -> [u64; 3] {
         let pair = what / self.segments;
         [pair / self.gpus, pair % self.gpus, what % self.segments]
     }
 
-    /// Returns a description for error messages.
+    /// Returns a description of the block or sum with the number `what`, for error messages.
     pub(super) fn name(&self, what: u64) -> String {
         let [origin, destination, segment] = self.parts(what);
         match self.collective {
@@ -143,7 +148,8 @@ impl Buffers {
         }
     }
 
-    /// Returns chunk and number of each block or sum that a GPU has at the start.
+    /// Returns each block or sum that a GPU has at the start, as a pair of its chunk and its
+    /// number.
     pub(super) fn begins_with(&self, gpu: u64) -> Vec<(u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -157,7 +163,8 @@ impl Buffers {
         self.inputs(gpu).map(|chunk| (self.chunk(gpu, Buffer::Input, chunk), what(chunk))).collect()
     }
 
-    /// Returns place, chunk and number of each block or sum that a GPU must have at the end.
+    /// Returns each block or sum that a GPU must have at the end: its location in the buffers, its
+    /// chunk, and its number.
     pub(super) fn ends_with(&self, gpu: u64) -> Vec<(ChunkLocation, u64, u64)> {
         let k = self.segments;
         let what = |chunk: u64| match self.collective {
@@ -175,7 +182,8 @@ impl Buffers {
         self.outputs(gpu).map(one).collect()
     }
 
-    /// Returns the set of all contributions; empty in collectives without sums.
+    /// Returns the set of all contributions to a complete sum, as bits. It is empty if the
+    /// collective has no sums.
     pub(super) fn all_terms(&self) -> Rc<[u64]> {
         if !self.sums {
             return Rc::new([]);
@@ -185,8 +193,8 @@ impl Buffers {
             .collect()
     }
 
-    /// Returns the number of a chunk among all chunks of a GPU. Where two buffers overlap, the same
-    /// chunk has the same number in both.
+    /// Returns the number of a chunk among all chunks of a GPU. If two buffers overlap, a chunk has
+    /// the same number in both.
     fn chunk(&self, gpu: u64, buffer: Buffer, offset: u64) -> u64 {
         let [inputs, outputs, _] = self.sizes[gpu as usize];
         let own = gpu * self.segments;
@@ -195,7 +203,8 @@ impl Buffers {
             (Buffer::Scratch, ..) => inputs + outputs + offset,
             (Buffer::Input, false, _) => in_input,
             (Buffer::Output, false, _) => in_output,
-            // The block of the GPU itself lies at its final position.
+            // In an in-place algorithm, the inner buffer begins at the final position of the GPU's
+            // own block in the outer buffer.
             (Buffer::Input, true, Collective::AllGather) => in_output + own,
             (Buffer::Input, true, Collective::Gather) if gpu == self.root => in_output + own,
             (Buffer::Output, true, Collective::ReduceScatter) => in_input + own,

@@ -1,5 +1,5 @@
-//! Execution of the algorithm with names instead of data: which block, or which contributions to
-//! which sum, each chunk of each buffer contains at any time.
+//! Execution of the algorithm with the names of blocks instead of data. At any time, the executor
+//! knows which block each chunk of each buffer contains, or which contributions to which sum.
 
 use super::buffers::Buffers;
 use super::order::Order;
@@ -16,26 +16,28 @@ pub(super) type ValueId = usize;
 #[derive(Clone)]
 pub(super) struct NamedValue {
     pub(super) gpu: u64,
-    /// Number of the block or sum ([`Buffers::name`]).
+    /// Number of the block or sum. [`Buffers::name`] describes it.
     pub(super) what: u64,
-    /// The GPUs whose contributions it contains, as bits; empty in collectives without sums.
+    /// The GPUs whose contributions the value contains, as bits. It is empty if the collective has
+    /// no sums.
     pub(super) terms: Rc<[u64]>,
-    /// Number of times that it is read.
+    /// How many times the algorithm reads the value.
     pub(super) reads: u32,
 }
 
-/// The actions of the algorithm, in order.
+/// The actions of the algorithm. A list of actions is in the order of execution.
 pub(super) enum Action {
-    /// A message in a step, with all its chunks.
+    /// A message in step `step` of the schedule, with all its chunks.
     Message { step: u64, sender: StepLocation, receiver: StepLocation, chunks: Vec<MessageChunk> },
-    /// Values of a GPU are copied: source and new value of each.
+    /// A GPU copies some of its values to other chunks. Each pair has the source and the new value.
     Copied(Vec<(ValueId, ValueId)>),
-    /// Values of a GPU are added to others: source, previous value and new value of each.
+    /// A GPU adds some of its values to others. Each triple has the source, the value that it is
+    /// added to, and the new value.
     Added(StepLocation, Vec<(ValueId, ValueId, ValueId)>),
 }
 
-/// One chunk of a message: the value sent, the receiver's value that it is added to, and the new
-/// value.
+/// One chunk of a message: the value that was sent, the value of the receiver to which it is added,
+/// if any, and the resulting value.
 #[derive(Clone, Copy)]
 pub(super) struct MessageChunk {
     pub(super) sent: ValueId,
@@ -47,11 +49,11 @@ pub(super) struct MessageChunk {
 pub(super) struct Execution {
     pub(super) values: Vec<NamedValue>,
     pub(super) actions: Vec<Action>,
-    /// The values that GPUs have at the start.
+    /// The values that the GPUs have at the start.
     pub(super) initial: Vec<ValueId>,
-    /// The required values at the end, as far as they are correct.
+    /// The values at the end that the collective requires. Missing and wrong values are left out.
     pub(super) results: Vec<ValueId>,
-    /// The first error in the values at the end.
+    /// The error for the first missing or wrong value at the end.
     pub(super) wrong: Option<Stop>,
 }
 
@@ -62,7 +64,7 @@ pub(super) fn execute(
 ) -> Result<Execution, Stop> {
     let mut run =
         Executor { buffers, values: Vec::new(), at: HashMap::new(), terms: HashMap::new() };
-    // Fill the buffers.
+    // Fill the buffers with the values that GPUs have at the start.
     let mut initial = Vec::new();
     for gpu in 0..buffers.gpus {
         let terms = run.own_terms(gpu);
@@ -72,12 +74,12 @@ pub(super) fn execute(
             initial.push(id);
         }
     }
-    // For each operation, the values that it has received, and the values that it has sent and that
-    // have not been received.
+    // For each operation: the values that it has received, and the values that it has sent but the
+    // receiver has not yet received.
     let mut received: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut in_flight: HashMap<usize, Vec<ValueId>> = HashMap::new();
     let mut actions = Vec::new();
-    // Execute the parts in their order.
+    // Execute the parts of operations in the order of their steps.
     for (step, part) in &order.parts {
         let (at, op) = order.ops[part.op];
         // Case 1: a send.
@@ -156,9 +158,9 @@ pub(super) fn execute(
 struct Executor<'a> {
     buffers: &'a Buffers,
     values: Vec<NamedValue>,
-    /// The value in each chunk of each GPU.
+    /// The value in each chunk of each GPU, by (GPU, chunk).
     at: HashMap<(u64, u64), ValueId>,
-    /// Sets of contributions, so that equal sets share memory.
+    /// All sets of contributions, so that equal sets share memory.
     terms: HashMap<Rc<[u64]>, Rc<[u64]>>,
 }
 
@@ -216,8 +218,8 @@ impl Executor<'_> {
         Ok(())
     }
 
-    /// Makes the new value of a GPU that receives a value, or adds one of its own, and counts the
-    /// reads.
+    /// Makes the value that results when the GPU of `at` receives value `id` and, if given, adds
+    /// its own value `added` to it. Counts one read of each of these values.
     fn receive(
         &mut self,
         at: StepLocation,
@@ -244,7 +246,8 @@ impl Executor<'_> {
         Ok(self.value(at.gpu, what, terms))
     }
 
-    /// Returns the required values at the end, and the first error.
+    /// Returns the required values that the GPUs have at the end, and the error for the first
+    /// missing or wrong value.
     fn results(&mut self, program: &Program) -> (Vec<ValueId>, Option<Stop>) {
         let (mut results, mut first) = (Vec::new(), None);
         let all = self.buffers.all_terms();

@@ -1,37 +1,40 @@
-//! The step of each part of the algorithm.
+//! The order of the operations of an algorithm: the schedule's step of each part of an operation.
 //!
-//! A step of a thread block waits for the step before it, for the step that it names and, if it
-//! receives, for its message. Sends do not wait: a message that arrives early waits at its
-//! receiver. If a thread block sends a message and receives one in its next step, both happen at
-//! the same time, as on hardware. These rules determine the earliest step of each send and receive.
-//! A cycle of waits is a deadlock.
+//! An operation is a step of a thread block in the file. It waits for the step before it in the
+//! thread block and for the step that it names as its dependency. If it receives, it also waits for
+//! its message. Sends do not wait for the receiver: a message that arrives early waits at its
+//! receiver. If a thread block sends a message and receives a message in its next step, both happen
+//! at the same time, as on hardware. These rules determine the earliest step of the schedule for
+//! each send and receive. A cycle of waits is a deadlock.
 
 use super::{StepLocation, invalid};
 use std::collections::BTreeMap;
 use swapmeet_interchange::msccl::{Program, Step};
 use swapmeet_sdk::Stop;
 
-/// One step of a thread block, or the sending half of a step that first receives.
+/// A part of an operation. An operation that receives and then sends has two parts, all other
+/// operations have one part.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct OperationPart {
-    /// Index of its operation in [`Order::ops`].
+    /// Index of the operation in [`Order::ops`].
     pub(super) op: usize,
-    /// Whether it is the sending half of an operation that first receives.
+    /// Whether this is the sending part of an operation that first receives.
     pub(super) forwards: bool,
 }
 
-/// All operations, and the step of each of their parts.
+/// All operations, and the schedule's step of each of their parts.
 pub(super) struct Order<'a> {
-    /// All steps of all thread blocks.
+    /// The operations: all steps of all thread blocks.
     pub(super) ops: Vec<(StepLocation, &'a Step)>,
-    /// For each operation that receives, the operation that sends the message.
+    /// For each operation that receives, the index of the operation that sends the message.
     pub(super) sender_of: Vec<Option<usize>>,
-    /// The parts with their steps, in an order in which each follows all parts that it waits for.
-    /// Local operations follow the messages of their step.
+    /// The parts with their steps, in an order in which each part follows all parts that it waits
+    /// for. Within a step, local operations follow the messages.
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
-/// The parts that a part waits for, and for each the smallest difference of their steps.
+/// The indices of the parts that a part waits for. The second number of an entry is the smallest
+/// number of steps by which the waiting part must be later.
 type Waits = Vec<(usize, u64)>;
 
 impl<'a> Order<'a> {
@@ -51,7 +54,7 @@ impl<'a> Order<'a> {
         }
         let sender_of = match_messages(program, &ops)?;
         let mut waits: Vec<Waits> = vec![Vec::new(); 2 * ops.len()];
-        // An operation ends with its last part.
+        // An operation is complete when its last part is complete.
         let last = |op: usize| 2 * op + usize::from(forwards(ops[op].1));
         for (op, (at, step)) in ops.iter().enumerate() {
             let moves = u64::from(step.kind.receives || step.kind.sends);
@@ -90,8 +93,8 @@ impl<'a> Order<'a> {
             .map(|at| (levels[at], part(at)))
             .filter(|(_, p)| !p.forwards || forwards(ops[p.op].1));
         let mut parts: Vec<(u64, OperationPart)> = there.collect();
-        // Within a step, sends read the values from before the step, and receives write the values
-        // for after it.
+        // Within a step, sends precede receives, because sends read the values from before the
+        // step.
         parts.sort_by_key(|(level, part)| {
             let kind = ops[part.op].1.kind;
             let turn = match (kind.receives && !part.forwards, kind.sends) {
@@ -109,8 +112,8 @@ fn forwards(step: &Step) -> bool {
     step.kind.receives && step.kind.sends
 }
 
-/// Returns, for each operation that receives, the operation that sends: on a channel between two
-/// GPUs the k-th receive belongs to the k-th send.
+/// Returns, for each operation that receives, the operation that sends the message. On a channel
+/// between two GPUs, the k-th receive matches the k-th send.
 fn match_messages(
     program: &Program,
     ops: &[(StepLocation, &Step)],
@@ -173,7 +176,7 @@ fn match_messages(
             );
             return Err(invalid(at.line, what));
         }
-        // The k-th send belongs to the k-th receive, and both have as many chunks.
+        // Match the k-th send with the k-th receive. Both must have the same number of chunks.
         for (send, receive) in line.sends.iter().zip(&line.receives) {
             let ((sent, s), (received, r)) = (ops[*send], ops[*receive]);
             if s.count != r.count {
@@ -189,8 +192,9 @@ fn match_messages(
     Ok(sender_of)
 }
 
-/// Returns the parts in an order in which each follows all parts that it waits for, and the
-/// earliest step of each. Returns an error that names the parts of a cycle if there is one.
+/// Returns the parts in an order in which each part follows all parts that it waits for, and the
+/// earliest step of each part. If the waits form a cycle, returns an error that names the parts of
+/// the cycle.
 fn sort_parts(
     waits: &[Waits],
     ops: &[(StepLocation, &Step)],
@@ -204,14 +208,15 @@ fn sort_parts(
     let (mut seen, mut sequence, mut levels) =
         (vec![VisitState::Unvisited; waits.len()], Vec::new(), vec![0; waits.len()]);
     for root in 0..waits.len() {
-        // The stack of a depth-first search. Each entry has a part, which waits for the part of the
-        // next entry, and the index of the wait to visit next.
+        // The stack of a depth-first search. The part of each entry waits for the part of the next
+        // entry. The second number of an entry is the index of the wait that is visited next.
         let mut open: Vec<(usize, usize)> = Vec::new();
         if seen[root] == VisitState::Unvisited {
             seen[root] = VisitState::Open;
             open.push((root, 0));
         }
-        // An entry without further waits is finished; otherwise its next wait is visited.
+        // If the last entry has no further waits, its part is finished. Otherwise its next wait is
+        // visited.
         while let Some((part, next)) = open.last_mut() {
             let Some((other, _)) = waits[*part].get(*next) else {
                 let kind = ops[*part / 2].1.kind;
@@ -245,7 +250,7 @@ fn sort_parts(
 }
 
 fn deadlock(cycle: &[StepLocation]) -> Stop {
-    /// The largest number of parts of a cycle that the error names.
+    /// The largest number of parts that the error for a cycle of waits names.
     const MAX_NAMED: usize = 6;
     let named: Vec<String> =
         cycle.iter().take(MAX_NAMED).map(|at| format!("{at} (line {})", at.line)).collect();

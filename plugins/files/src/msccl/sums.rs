@@ -1,7 +1,10 @@
-//! Passes algorithms that reduce to the host. A GPU can have several partial sums of one segment,
-//! in different chunks, while a node of the host has only one. Each GPU therefore has one virtual
-//! node, a *slot*, for each partial sum that it has at the same time. Slot 0 is the home of the
-//! GPU: it has the GPU's own contribution, and its result must be there.
+//! Passes the messages of an algorithm that reduces to the host.
+//!
+//! A GPU can have several partial sums of the same segment, in different chunks, while a node of
+//! the host can have only one. Therefore each GPU is represented by several virtual nodes, its
+//! *slots*, one for each partial sum that it has at the same time. Slot 0 is the home of the GPU:
+//! it has the GPU's own contribution at the start, and the GPU's result must be in slot 0 at the
+//! end.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};
@@ -11,15 +14,16 @@ use std::rc::Rc;
 use swapmeet_interchange::msccl::Collective;
 use swapmeet_sdk::{Blocks, Schedule, Stop};
 
-/// The content of a slot for one sum.
+/// The content of a slot of a GPU for one sum.
 struct Slot {
-    /// Number of further reads of the content.
+    /// How many more times the content will be read.
     reads: u32,
-    /// The contributions in the slot; `None` if it is empty.
+    /// The GPUs whose contributions are in the slot, as bits. `None` if the slot is empty.
     contributions: Option<Rc<[u64]>>,
 }
 
-/// The kind of a transfer that moves a sum from one slot to another.
+/// The properties of a transfer between two slots: whether the sender keeps a copy, and whether the
+/// receiver adds the values to its own.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Transfer {
     from: u64,
@@ -28,8 +32,8 @@ struct Transfer {
     adds: bool,
 }
 
-/// A message between GPUs or within one: its operation, its sender and receiver, and the sums of
-/// each transfer.
+/// A message between two GPUs, or between two slots of one GPU: its operation, its sender, its
+/// receiver, and the sums that are moved by each kind of transfer.
 type SlotMessage = (StepLocation, u64, u64, BTreeMap<Transfer, Vec<u64>>);
 
 /// The sends of one step of the schedule.
@@ -38,14 +42,15 @@ struct Batch(Vec<SlotMessage>);
 
 struct Slots<'a> {
     execution: &'a Execution,
-    /// The slots of each GPU and sum.
+    /// The slots for each pair of a GPU and a sum.
     slots: HashMap<(u64, u64), Vec<Slot>>,
     slot_of: Vec<usize>,
     batches: Vec<Batch>,
-    /// For each GPU and sum with local operations after the last messages, the number of the first
-    /// step in which the next one can take place.
+    /// For each pair of a GPU and a sum, the first step of the schedule in which its next local
+    /// operation can take place. There are entries only for local operations after the last step
+    /// with messages.
     touched: HashMap<(u64, u64), usize>,
-    /// Number of steps of the schedule up to the last messages.
+    /// The number of steps of the schedule up to the last step with messages.
     since: usize,
 }
 
@@ -82,7 +87,8 @@ pub(super) fn pass_on(
             Action::Copied(list) => {
                 for (from, to) in list {
                     slots.read(*from);
-                    // Equal values share a slot until something is added to one of them.
+                    // Both values are equal, so they share a slot until something is added to one
+                    // of them.
                     slots.slot_of[*to] = slots.slot_of[*from];
                     slots.slot(*to).reads += execution.values[*to].reads;
                 }
@@ -92,7 +98,7 @@ pub(super) fn pass_on(
     }
     slots.results();
     let Slots { slots, batches, .. } = slots;
-    // Stage 2: set the grid, with as many slots as any GPU needs.
+    // Stage 2: set the grid. Each GPU gets as many slots as the GPU that needs the most.
     let most = slots.values().map(Vec::len).max().unwrap_or(1) as u64;
     let segments = u32::try_from(buffers.segments).unwrap_or(u32::MAX);
     if most == 1 {
@@ -104,7 +110,7 @@ pub(super) fn pass_on(
             schedule.place(slot * buffers.gpus + gpu, gpu, slot == 0)?;
         }
     }
-    // Stage 3: pass the transfers on as steps.
+    // Stage 3: pass the transfers to the host, step by step.
     for Batch(sends) in batches {
         schedule.step()?;
         for (at, from, to, transfers) in sends {
@@ -142,15 +148,15 @@ impl Slots<'_> {
         &mut slots[at]
     }
 
-    /// Counts one read of a value. Returns whether its slot will be read again.
+    /// Counts one read of a value. Returns whether the slot of the value will be read again.
     fn read(&mut self, id: ValueId) -> bool {
         let slot = self.slot(id);
         slot.reads = slot.reads.saturating_sub(1);
         slot.reads > 0
     }
 
-    /// Assigns a slot to a new value. An existing slot is reused if its content is not read again
-    /// and has no contribution that the new value lacks.
+    /// Assigns a slot to a new value. A slot that already exists is reused if its content will not
+    /// be read again, and if the new value contains all contributions in it.
     fn put(&mut self, id: ValueId) {
         let value = &self.execution.values[id];
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
@@ -171,7 +177,7 @@ impl Slots<'_> {
         self.slot_of[id] = at;
     }
 
-    /// Lets a new value take the slot of the value that it was added to.
+    /// Assigns the slot of value `old` to the value `new`, the result of adding something to `old`.
     fn replace(&mut self, old: ValueId, new: ValueId) {
         let value = &self.execution.values[new];
         self.slot_of[new] = self.slot_of[old];
@@ -180,7 +186,7 @@ impl Slots<'_> {
 
     fn messages(&mut self, messages: &[&Action]) -> Result<(), Stop> {
         let mut batch = Batch::default();
-        // Sent values are removed before anything arrives.
+        // Values that are sent for the last time leave their slots before anything arrives.
         let mut keeps = Vec::new();
         for action in messages {
             let Action::Message { chunks, .. } = action else { continue };
@@ -192,7 +198,7 @@ impl Slots<'_> {
                 keeps.push((self.slot_of[chunk.sent], kept));
             }
         }
-        // Received values get a slot, or replace the value that they are added to.
+        // A received value gets a slot of its own, or replaces the value that it is added to.
         let mut keeps = keeps.into_iter();
         let mut arrived = HashSet::new();
         for action in messages {
@@ -232,12 +238,12 @@ impl Slots<'_> {
         Ok(())
     }
 
-    /// Copies a value to a new slot before something is added to it, because the old value is read
-    /// again.
+    /// Copies the value `own` to a new slot, in which something is then added to it. The old slot
+    /// is kept because the value `own` will be read again.
     fn copy_apart(&mut self, at: StepLocation, own: ValueId, new: ValueId) {
         let from = self.slot_of[own];
         let value = &self.execution.values[new];
-        // A new slot is used, because a slot that is emptied in this step is full until the end of
+        // Always append a slot: a slot that is emptied in this step stays occupied until the end of
         // the step.
         let slots = self.slots.entry((value.gpu, value.what)).or_default();
         slots.push(Slot { reads: value.reads, contributions: Some(Rc::clone(&value.terms)) });
@@ -247,8 +253,8 @@ impl Slots<'_> {
         self.local(at, transfer, self.execution.values[own].what);
     }
 
-    /// Adds a transfer within a GPU. It is put into a step of the schedule without messages,
-    /// together with transfers of other GPUs.
+    /// Adds a transfer between two slots of a GPU. It is put into a step without messages between
+    /// GPUs, together with such transfers of other GPUs.
     fn local(&mut self, at: StepLocation, transfer: Transfer, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
         if *next == self.batches.len() {
@@ -276,7 +282,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Moves results to the home slots.
+    /// Moves the results to the home slots (slot 0).
     fn results(&mut self) {
         for id in &self.execution.results {
             let value = &self.execution.values[*id];

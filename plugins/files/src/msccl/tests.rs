@@ -1,18 +1,20 @@
-//! Correct and broken files written by the tests. Correct ones are verified by the SDK and compared
-//! with closed forms. For broken ones the error must name the line, the step and the expected
-//! value.
+//! Correct and broken files, written by the tests. The SDK verifies the schedules of correct files,
+//! and their costs are compared with closed forms. For broken files, the error must name the line,
+//! the step and the expected value.
 
 use super::*;
 use std::fmt::Write as _;
 use swapmeet_sdk::{Disproof, Proved, Rehearsal};
 
-/// Steps of one thread block: MSCCL's word, source, target, count, and the step that it waits for.
+/// The steps of a thread block. Each has MSCCL's word for its type, its source, its target, its
+/// number of chunks, and the thread block and step that it waits for.
 type Steps = Vec<(&'static str, Chunk, Chunk, u64, Option<(u64, u64)>)>;
 
-/// A buffer's letter and the number of a chunk.
+/// The letter of a buffer and the number of a chunk in it.
 type Chunk = (char, u64);
 
-/// Receiver and sender of a thread block's messages, its channel and its steps.
+/// A thread block: the GPU that it sends to, the GPU that it receives from, its channel and its
+/// steps.
 type Block = (i64, i64, u64, Steps);
 
 /// A document with one element per line.
@@ -76,7 +78,7 @@ impl Xml {
         problem.verify(&Msccl).unwrap_or_else(|why| panic!("{why}\n{}", self.text))
     }
 
-    /// Returns the error after one text is replaced by another.
+    /// Returns the error that results if `from` is replaced by `to` in the document.
     fn broken(&self, from: &str, to: &str) -> Stop {
         assert!(self.text.contains(from), "{from}\n{}", self.text);
         let (_dir, problem) = self.problem(&self.text.replacen(from, to, 1));
@@ -87,8 +89,8 @@ impl Xml {
     }
 }
 
-/// The example of the format's description: an all-to-all over three GPUs in two steps, each by its
-/// own thread block.
+/// The example from the description of the format: an all-to-all among three GPUs in two steps.
+/// Each step has a thread block of its own.
 fn two_steps() -> Xml {
     let mut xml = Xml::new("alltoall", 3, "");
     for gpu in 0..3 {
@@ -108,8 +110,8 @@ fn two_steps() -> Xml {
     xml.done()
 }
 
-/// A ring of `n` chunks with MSCCL's fused steps: each GPU adds to the received chunk and passes it
-/// on, then the sums are passed on.
+/// A ring allreduce of `n` chunks with MSCCL's fused steps. Each GPU adds its values to the
+/// received chunk and passes the sum on in the same step. Then the complete sums are passed on.
 fn ring_allreduce(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -128,8 +130,10 @@ fn ring_allreduce(n: u64) -> Xml {
     xml.done()
 }
 
-/// All pairs: each GPU sends every other GPU the part of the vector which that GPU sums. The sums
-/// are then sent in the same way. Received parts are added from the scratch buffer.
+/// An allreduce with direct messages. The vector has one segment for each GPU, and each GPU sums
+/// its segment. In the first step, each GPU sends to each other GPU that GPU's segment, which the
+/// receiver stores in its scratch buffer and then adds. In the second step, the sums are sent in
+/// the same way.
 fn all_pairs(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
@@ -164,7 +168,7 @@ fn an_all_to_all_takes_two_steps_of_one_message() {
     assert_eq!((proved.max_sends, proved.max_receives), (1, 1));
 }
 
-/// 2 (n - 1) (alpha + m/n beta) + (n - 1) m/n gamma: the ring of `ring-allreduce`.
+/// The cost of `ring-allreduce`: `2 (n - 1) (alpha + m/n beta) + (n - 1) m/n gamma`.
 #[test]
 fn a_ring_allreduce_has_the_cost_of_the_closed_form() {
     for n in [2, 3, 5, 6] {
@@ -178,8 +182,8 @@ fn a_ring_allreduce_has_the_cost_of_the_closed_form() {
     }
 }
 
-/// Partial sums stay apart in scratch: 2 steps, in each of which each GPU sends m/n to each other
-/// GPU.
+/// The partial sums stay in separate chunks of the scratch buffers. There are two steps, in each of
+/// which each GPU sends m/n bytes to each other GPU.
 #[test]
 fn partial_sums_in_scratch_are_verified() {
     for n in [2, 4, 6] {
@@ -193,7 +197,8 @@ fn partial_sums_in_scratch_are_verified() {
     }
 }
 
-/// A chain of four GPUs with two chunks: the second chunk is sent while the first is passed on.
+/// A chain of four GPUs and a block of two chunks. The first GPU sends the second chunk while the
+/// next GPU passes the first chunk on.
 #[test]
 fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     let mut xml = Xml::new("broadcast", 4, "");
@@ -220,7 +225,8 @@ fn a_pipelined_broadcast_takes_links_plus_chunks_minus_one_steps() {
     assert_eq!((proved.steps, proved.messages, proved.critical_bytes), (4, 6, 120));
 }
 
-/// In place, the block of a GPU lies at its final position, so no step copies it.
+/// In an in-place allgather, the block of a GPU already lies at its final position in the output
+/// buffer.
 #[test]
 fn an_allgather_in_place_needs_no_copy() {
     let mut xml = Xml::new("allgather", 3, "inplace=\"1\" outofplace=\"0\"");
