@@ -1,7 +1,8 @@
 //! Exports of schedules for other programs. Each format is one file and one entry of [`FORMATS`].
 //!
-//! A schedule arrives step by step while it is verified, and an export keeps at most one step in
-//! memory. Formats that are written rank by rank collect the text of each rank in a `spool::Spool`.
+//! A schedule arrives step by step while it is being verified. An export keeps at most one step of
+//! it in memory. Some formats list the operations of one rank after another. They collect the text
+//! of each rank in a `spool::Spool`.
 
 use counts::ByteCounts;
 use std::collections::HashMap;
@@ -23,28 +24,28 @@ mod spool;
 
 #[derive(Debug)]
 pub struct Format {
-    /// The name by which users choose the format.
+    /// The name of the format on the command line.
     pub name: &'static str,
     pub help: &'static str,
-    /// The files that an export in this format consists of.
+    /// The files that an export in this format writes.
     pub output: OutputKind,
     /// Whether the format needs the number of bytes of each block.
     pub wants_sizes: bool,
     start: Start,
 }
 
-/// Begins an export into a folder.
+/// A function that starts an export into a folder.
 type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, ExportError>;
 
 impl Format {
-    /// Returns whether the format describes the blocks or sums of each message, and not only its
-    /// number of bytes.
+    /// Returns whether the format needs to know which blocks or sums a message contains. Other
+    /// formats only need its number of bytes.
     fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
 }
 
-/// The files that an export consists of.
+/// The files that an export writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     /// A single file with this name in the output folder.
@@ -52,7 +53,7 @@ pub enum OutputKind {
     Folder,
 }
 
-/// All formats except [`JSON`], which `trace` prints.
+/// All formats of this crate. The command line also has [`JSON`], which `trace` writes.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "goal",
@@ -91,9 +92,9 @@ pub static FORMATS: [Format; 5] = [
     },
 ];
 
-/// The name and help text of the format that `trace` prints.
+/// The name and the help text of the format that `trace` writes.
 pub const JSON: (&str, &str) = ("json", "the whole schedule, as `trace --format json` prints it");
-/// The name of the file that contains the schedule in this format.
+/// The name of the file that contains a schedule in the format [`JSON`].
 pub const SCHEDULE_FILE: &str = "schedule.json";
 
 /// Returns the format with this name.
@@ -101,10 +102,10 @@ pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The reason why a schedule is not exported.
+/// The reason why an export fails.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// The format cannot represent the schedule, for this reason.
+    /// The format cannot represent the schedule. The text is the reason.
     #[error("{0}")]
     Unsupported(String),
     /// The output cannot be written.
@@ -125,8 +126,8 @@ impl From<&str> for ExportError {
 }
 
 impl From<io::Error> for ExportError {
-    /// If a `LineParser` returns an error of its [`Exporter`] as an I/O error, this restores the
-    /// exporter's error.
+    /// Converts an I/O error back to an [`ExportError`]. A `LineParser` wraps the errors of its
+    /// [`Exporter`] in I/O errors.
     fn from(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(Self::Write)
     }
@@ -134,63 +135,64 @@ impl From<io::Error> for ExportError {
 
 /// An export in progress.
 pub trait Export {
-    /// Sets the number of segments of each block; called before the first step.
+    /// Sets the number of segments of each block. This is called before the first step.
     fn segments(&mut self, _segments: u64) -> Result<(), ExportError> {
         Ok(())
     }
 
-    /// Exports a step. In this step at least one message is sent, but all of its messages may be
-    /// local copies.
+    /// Exports a step. The step has at least one message or local copy.
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
-    /// Ends the export after all steps of a verified schedule. `row` has the columns and texts of a
-    /// result row, into which the program that executes the schedule inserts its measurements.
-    /// Unknown values are placeholders: `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@`, `@MEAN@`.
+    /// Ends the export after all steps of a verified schedule. `row` contains the columns and texts
+    /// of a result row. The program that executes the schedule replaces the placeholders in this
+    /// row by its measurements. The placeholders are `@NAME@`, `@REPETITION@`, `@TIME@`, `@FIRST@`
+    /// and `@MEAN@`.
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
-/// All messages of one step.
+/// All messages and local copies of one step.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// The number of the step, from 1. Only steps with messages between nodes count.
+    /// The number of the step, counted from 1. Steps that only have local copies are not counted.
     pub number: u64,
-    /// The messages between different nodes, in the order of the schedule. Messages with the same
-    /// sender, receiver and route are merged.
+    /// The messages between different nodes, in the order of the schedule. Messages of the step
+    /// that have the same sender, receiver and route are merged into one.
     pub messages: Vec<Message>,
-    /// The local copies, which are messages of nodes to themselves.
+    /// The local copies. In the schedule, these are messages that nodes send to themselves.
     pub copies: Vec<Message>,
 }
 
-/// All data that one node sends to another on one route in a step.
+/// All data that one node sends to another node on one route in one step.
 #[derive(Debug, Default)]
 pub struct Message {
     pub from: u64,
     pub to: u64,
     pub bytes: u64,
-    /// The latest step, by [`Step::number`], in which any of the data arrived at the sender; 0 if
-    /// the sender had all of the data at the start.
+    /// The number of the latest step in which the sender received any of the data, as in
+    /// [`Step::number`]. It is 0 if the sender had all of the data at the start.
     pub after: u64,
     /// The vertices of the route, including the sender and the receiver.
     pub path: Vec<u64>,
-    /// The bandwidth of each link of the route, as a multiple of the machine's bandwidth; empty if
-    /// all links have the machine's bandwidth.
+    /// The bandwidth of each link of the route, divided by the bandwidth of the machine. Empty if
+    /// all links have the bandwidth of the machine.
     pub bandwidths: Vec<f64>,
-    /// The blocks of the message; `None` in a schedule of byte counts.
+    /// The blocks in the message; `None` in a schedule that counts bytes instead of blocks.
     pub blocks: Option<Vec<BlockTransfer>>,
-    /// The destinations and the number of bytes for each, in a schedule of byte counts. Empty
-    /// unless the format needs sizes.
+    /// In a schedule that counts bytes, pairs of a destination and the number of bytes for it.
+    /// Empty if the format does not need sizes.
     pub counts: Vec<(u64, u64)>,
 }
 
-/// Blocks of a message. In a reduction these are sums, and each sum is listed once, however many
-/// contributions it has.
+/// A set of blocks in a message. In a reduction, the blocks are sums. A sum is listed only once,
+/// even if it has several contributions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockTransfer {
-    /// The blocks. If the schedule divides blocks into parts, the parts are segments here.
+    /// The set of blocks. If the schedule divides blocks into parts, this set calls the parts
+    /// segments.
     pub set: BlockSet,
-    /// Whether the sender keeps a copy.
+    /// Whether the sender still has the blocks afterwards.
     pub keeps: bool,
-    /// Whether the receiver adds the blocks to its own values.
+    /// Whether the receiver adds the blocks to the values that it already has.
     pub adds: bool,
 }
 
@@ -204,28 +206,29 @@ impl OutputFolder {
     }
 }
 
-/// Collects the events of a schedule into steps for one format.
+/// Receives the events of a schedule, collects them into steps, and passes the steps to one format.
 pub struct Exporter {
     format: &'static Format,
     folder: OutputFolder,
     export: Option<Box<dyn Export>>,
     head: Header,
-    /// The number of segments of a block or part, and whether blocks are divided into parts.
+    /// How blocks are divided: the number of segments, and whether the schedule divides blocks into
+    /// parts.
     layout: Layout,
-    /// The bytes that each node holds. Only used in schedules of byte counts, if the format needs
-    /// sizes.
+    /// The number of bytes in each node. This is only used if the schedule counts bytes and the
+    /// format needs sizes.
     counts: Option<ByteCounts>,
-    /// The number that the schedule gives to the current step. `earlier_steps` has these numbers
-    /// for the earlier steps with messages between nodes.
+    /// The number of the current step in the schedule. `earlier_steps` contains the numbers in the
+    /// schedule of all earlier steps that had messages between nodes.
     current: u64,
     earlier_steps: Vec<u64>,
     step: Step,
-    /// For each sender, receiver and route, the index of the message in the current step.
+    /// For each sender, receiver and route, the index of their message in the current step.
     by_route: HashMap<(u64, u64, Vec<u64>, Vec<i8>), usize>,
 }
 
 impl Exporter {
-    /// Creates an exporter that writes into an existing folder.
+    /// Creates an exporter that writes to an existing folder.
     pub fn new(format: &'static Format, folder: &Path) -> Self {
         let (step, by_route) = (Step { number: 1, ..Step::default() }, HashMap::new());
         Self {
@@ -242,7 +245,7 @@ impl Exporter {
         }
     }
 
-    /// Ends the export when a verified schedule has no more events.
+    /// Ends the export. This must be called when a verified schedule has no more events.
     pub fn finish(mut self, row: &[(&str, String)]) -> Result<(), ExportError> {
         self.end_step()?;
         self.export.ok_or("it has no schedule")?.finish(row)
@@ -260,7 +263,7 @@ impl Exporter {
             return Ok(());
         }
         let number = self.step.number;
-        // A step that has only local copies gets no number of its own.
+        // A step that only has local copies does not get its own number.
         let is_step = !self.step.messages.is_empty();
         let next = number + u64::from(is_step);
         let step = std::mem::replace(&mut self.step, Step { number: next, ..Step::default() });
@@ -272,12 +275,12 @@ impl Exporter {
     }
 
     fn send(&mut self, send: Send) -> Result<(), ExportError> {
-        // Steps arrive in order, so a send of another step ends the current one.
+        // Steps arrive in order. A send of the next step therefore ends the current step.
         if send.step != self.current {
             self.end_step()?;
             self.current = send.step;
         }
-        // Formats with sizes need to know how many bytes a send carries for each destination.
+        // Formats that need sizes must know how many bytes of a send belong to each destination.
         let counts = match &send.share {
             Some(share) if self.format.wants_sizes => {
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
@@ -289,21 +292,21 @@ impl Exporter {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
-        // Steps without messages are not exported, so the other steps are renumbered without gaps.
+        // Renumber the steps without gaps, because steps without messages are not exported.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
         let Send { from, to, bytes, path, signs, bandwidths, .. } = send;
         let message = Message { from, to, bytes, after, path, bandwidths, blocks, counts };
-        // Case 1: a local copy is not a message.
+        // Case 1: a node sends to itself. This is a local copy, not a message.
         if message.from == message.to {
             self.step.copies.push(message);
             return Ok(());
         }
-        // Case 2: an empty message is not sent if the workload skips empty messages.
+        // Case 2: the message is empty, and the workload skips empty messages. Do not export it.
         if message.bytes == 0 && self.head.skip_empty {
             return Ok(());
         }
-        // Case 3: if a step has several sends between the same nodes on the same route, they become
-        // one message.
+        // Case 3: all other messages. If the step already has a message between the same nodes on
+        // the same route, merge both messages.
         let route = (message.from, message.to, message.path.clone(), signs);
         match self.by_route.get(&route).and_then(|at| self.step.messages.get_mut(*at)) {
             Some(first) => {
@@ -324,7 +327,7 @@ impl Exporter {
 }
 
 impl Exporter {
-    /// Converts the block sets of a send to block transfers.
+    /// Converts the block sets of a send to [`BlockTransfer`]s.
     fn transfers(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<BlockTransfer>, String> {
         let is_reduction = is_reduction(&self.head.collective);
         if is_reduction && send.is_virtual && self.format.wants_blocks() {
@@ -375,8 +378,8 @@ impl EventHandler for Exporter {
             DocumentEvent::Send(send) => Ok(self.send(send)?),
             DocumentEvent::EndOfStep => Ok(self.end_step()?),
             DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
-                // The local copies before this event have arrived, although no event has ended
-                // their step.
+                // Export the local copies of the current step first. They precede this event, but
+                // no event has ended their step.
                 self.end_step()?;
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
                 Ok(counts.redistribute(&how)?)

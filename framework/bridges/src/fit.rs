@@ -1,14 +1,17 @@
-//! Fits a machine to measurements: the start-up time of a message and the time of each byte.
+//! Fits a machine to measurements. The fit estimates the start-up time of a message and the time
+//! per byte.
 //!
-//! The model of a time is `startup` for each consecutive message plus `byte` for each byte. Times
-//! span orders of magnitude, so the fit minimises *relative* residuals. Some times are outliers,
-//! because the machine was busy. Therefore the fit first minimises the sum of absolute residuals.
-//! Then it refines the result with Tukey's weights, which are 0 for outliers. Samples with the
-//! weight 0 are reported as left out.
+//! The modelled time of a sample is the number of consecutive messages times the start-up time,
+//! plus the number of bytes times the time per byte. Measured times span orders of magnitude, so
+//! the fit minimises *relative* residuals. Some times are outliers, because the machine was busy.
+//! Therefore, the fit first minimises the sum of the absolute values of residuals, which is robust
+//! against outliers. After that, it refines the result with Tukey's weights, which are 0 for
+//! outliers. Samples whose weight is 0 are reported as left out.
 //!
-//! Libraries send short and long messages by different protocols (eager and rendezvous). If two
-//! pairs of costs explain the times better by Schwarz's criterion, the fit also gives the message
-//! size from which the second pair applies.
+//! Libraries use different protocols for short and long messages (eager and rendezvous). The fit
+//! therefore also tries two pairs of costs, one for short and one for long messages. It uses them
+//! if they explain the times better by Schwarz's criterion. In this case, it also returns the
+//! message size from which the second pair applies.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -16,9 +19,9 @@ pub mod ping_pong;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// The source of the sample, as shown to users.
+    /// The origin of the sample, as a text for users.
     pub source: String,
-    /// The number of consecutive messages.
+    /// The number of messages that follow one after another.
     pub messages: f64,
     /// The total number of bytes of the messages.
     pub bytes: f64,
@@ -32,42 +35,43 @@ impl Sample {
     }
 }
 
-/// A value with its 95 % confidence interval.
+/// An estimated value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// The interval; `None` if there are too few samples.
+    /// The confidence interval; `None` if there are too few samples.
     pub interval: Option<(f64, f64)>,
 }
 
-/// The costs of a message: its start-up time and the time of each byte.
+/// The costs of a message: the start-up time and the time per byte.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Costs {
     /// The start-up time in microseconds.
     pub startup_us: Estimate,
-    /// The time of a byte in microseconds.
+    /// The time per byte in microseconds.
     pub byte_us: Estimate,
 }
 
 /// The result of a fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The costs of all messages, or of those shorter than [`Fit::rendezvous`].
+    /// The costs of all messages. If [`Fit::rendezvous`] is not `None`, these are only the costs of
+    /// shorter messages.
     pub costs: Costs,
-    /// The message size from which other costs apply, and those costs. `None` if the same costs
-    /// apply to all sizes.
+    /// The message size from which the rendezvous protocol is used, and the costs of these
+    /// messages. `None` if all messages have the same costs.
     pub rendezvous: Option<(f64, Costs)>,
-    /// For each sample, the predicted time and the weight from 0 to 1. The weight is 0 for samples
-    /// that were left out.
+    /// For each sample, the predicted time, and the weight from 0 to 1. The weight is 0 if the
+    /// sample was left out.
     pub fitted: Vec<(f64, f64)>,
 }
 
-/// The minimum number of different message sizes from which a pair of costs is fitted.
+/// A pair of costs is only fitted if there are at least this many different message sizes.
 const MIN_SIZES: usize = 3;
 
-/// Fits the costs. An error is a message for the user.
+/// Fits costs to samples. The error is a message for the user.
 pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
-    // Refuse samples that are impossible on any machine.
+    // Refuse samples with values that no machine can have.
     for sample in samples {
         let is_valid = |figure: f64| figure.is_finite() && figure >= 0.0;
         if !(is_valid(sample.bytes)
@@ -90,11 +94,12 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             sizes.len()
         ));
     }
-    // Model 1: one pair of costs for all sizes. Absolute residuals are robust against outliers.
+    // Model 1: one pair of costs for all message sizes. Minimise absolute residuals, because they
+    // are robust against outliers.
     let all: Vec<&Sample> = samples.iter().collect();
     let one = least_absolute_residuals(&all)?;
-    // Model 2: two pairs of costs. Try each size as the one from which the rendezvous protocol is
-    // used.
+    // Model 2: two pairs of costs. Try each message size as the first size of the rendezvous
+    // protocol.
     let mut best: Option<(f64, f64, CostPair, CostPair)> = None;
     for from in sizes.iter().skip(MIN_SIZES).take(sizes.len().saturating_sub(2 * MIN_SIZES - 1)) {
         let (short, long): (Vec<&Sample>, Vec<&Sample>) =
@@ -105,12 +110,12 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
             best = Some((loss, *from, a, b));
         }
     }
-    // Compare both models by Schwarz's criterion, for residuals with a Laplace distribution. Model
-    // 1 has two parameters, and model 2 has five.
+    // Compare both models by Schwarz's criterion. It assumes that residuals have a Laplace
+    // distribution. Model 1 has two parameters and model 2 has five.
     let n = samples.len() as f64;
     let criterion =
         |loss: f64, figures: f64| 2.0 * n * (loss / n).max(MIN_RESIDUAL).ln() + figures * n.ln();
-    // Estimate the costs of the better model again, now with Tukey's weights.
+    // Estimate the costs of the better model again, this time with Tukey's weights.
     let two = best.filter(|(loss, ..)| criterion(*loss, 5.0) < criterion(one.loss(&all), 2.0));
     let Some((_, from, a, b)) = two else {
         let (costs, weights) = one.tukey_estimate(&all)?;
@@ -134,10 +139,10 @@ pub fn fit(samples: &[Sample]) -> Result<Fit, String> {
     Ok(Fit { costs, rendezvous: Some((from, others)), fitted })
 }
 
-/// The minimum relative residual, one millionth. Smaller residuals count as this one.
+/// Residuals below this value (one millionth of the time) count as this value.
 const MIN_RESIDUAL: f64 = 1e-6;
 
-/// The start-up time and the time of a byte, without intervals.
+/// A start-up time and a time per byte, without confidence intervals.
 #[derive(Debug, Clone, Copy)]
 struct CostPair([f64; 2]);
 
@@ -152,7 +157,7 @@ impl CostPair {
         self.0[0] * sample.messages + self.0[1] * sample.bytes
     }
 
-    /// Returns the residual, relative to the measured time.
+    /// Returns the residual of a sample divided by its measured time.
     fn residual(self, sample: &Sample) -> f64 {
         (sample.time_us - self.time(sample)) / sample.time_us
     }
@@ -162,12 +167,14 @@ impl CostPair {
     }
 
     /// Refines the costs with Tukey's weights. Returns the costs with confidence intervals, and the
-    /// weight of each sample.
+    /// weights of the samples.
     fn tukey_estimate(self, samples: &[&Sample]) -> Result<(Costs, Vec<f64>), String> {
-        /// The residual at which Tukey's weights reach 0, in standard deviations.
+        /// Tukey's weight is 0 from this residual on. The unit is the standard deviation of the
+        /// residuals.
         const CUTOFF: f64 = 4.685;
         let (mut pair, mut weights) = (self, vec![1.0; samples.len()]);
-        // The scale of the residuals is estimated from their median, before the weights change.
+        // Estimate the scale of the residuals from their median. This estimate stays the same while
+        // the weights change.
         let mut left: Vec<f64> = samples.iter().map(|sample| self.residual(sample).abs()).collect();
         left.sort_by(f64::total_cmp);
         let scale = (1.4826 * left[left.len() / 2]).max(MIN_RESIDUAL);
@@ -180,7 +187,7 @@ impl CostPair {
                 })
                 .collect();
             let Ok((next, ..)) = least_squares(samples, &weights) else {
-                // If too few samples have a weight above 0, all samples count fully.
+                // If too few samples have a weight above 0, use all samples with weight 1.
                 weights = vec![1.0; samples.len()];
                 break;
             };
@@ -203,7 +210,7 @@ impl CostPair {
 /// The number of iterations.
 const ROUNDS: usize = 40;
 
-/// Minimises the sum of absolute residuals by iteratively reweighted least squares.
+/// Minimises the sum of the absolute values of residuals by iteratively reweighted least squares.
 fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     let mut pair = least_squares(samples, &vec![1.0; samples.len()])?.0;
     for _ in 0..ROUNDS {
@@ -216,13 +223,14 @@ fn least_absolute_residuals(samples: &[&Sample]) -> Result<CostPair, String> {
     Ok(pair)
 }
 
-/// The costs, their standard errors if known, and the degrees of freedom.
+/// The costs, the standard error of each cost if it is known, and the degrees of freedom.
 type LeastSquares = (CostPair, [Option<f64>; 2], f64);
 
-/// Fits costs by weighted least squares; neither cost is negative.
+/// Fits costs by weighted least squares. No cost is negative.
 fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, String> {
-    // Divide each row by its time and multiply it by the square root of its weight. The times then
-    // become 1, which the fit approximates by the start-ups and the bytes.
+    // Divide each row by its measured time, so that residuals are relative, and multiply it by the
+    // square root of its weight. The first column is the measured time. The other two columns are
+    // the number of messages and the number of bytes.
     let rows: Vec<[f64; 3]> = samples
         .iter()
         .zip(weights)
@@ -237,7 +245,7 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     }
     let (values, errors) = regression(&rows, &[0, 1])?;
     let freedom = |costs: usize| (rows.len() - costs) as f64;
-    // If a cost is negative, replace it by 0 and fit only the other cost.
+    // If a cost is negative, set it to 0 and fit only the other cost.
     let alone = match (values[0] < 0.0, values[1] < 0.0) {
         (false, false) => {
             return Ok((
@@ -255,13 +263,14 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     Ok((CostPair(pair), known, freedom(1)))
 }
 
-/// Approximates the first column of `rows` by a linear combination of one or two of the other
-/// columns, by least squares. Returns the coefficients and their standard errors. Each coefficient
-/// is computed from that part of its column that the other column does not explain (Frisch & Waugh
-/// 1933).
+/// Approximates the first column of `rows` by a linear combination of other columns, by least
+/// squares. `of` contains the indices of one or two of the other columns. Returns the coefficients
+/// and their standard errors. If there are two columns, the part of each column that is
+/// proportional to the other column is first subtracted (Frisch & Waugh 1933). The coefficient is
+/// computed from the remaining part.
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
-    /// The minimum share of a column's length that the other column must leave unexplained, so that
-    /// both coefficients are determined.
+    /// The length of the remaining part divided by the length of the column must exceed this value.
+    /// Otherwise, the two columns are almost proportional, and the coefficients are not determined.
     const INDEPENDENCE: f64 = 1e-9;
     let column = |at: usize| rows.iter().map(move |row| row[at]);
     let (mut values, mut squares) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 //! Imports of measurements that other programs made. Each format is one file and one entry of
-//! [`FORMATS`]. Only [`Measurement::block_bytes`] converts the sizes that these programs report to
-//! block sizes.
+//! [`FORMATS`]. The programs report sizes with different meanings. [`Measurement::block_bytes`] is
+//! the only place that converts these sizes to block sizes.
 
 mod imb;
 mod nccl;
@@ -15,7 +15,7 @@ pub use swapmeet_interchange::ParseError;
 
 /// A format of measurements.
 pub struct Format {
-    /// The name by which users choose the format.
+    /// The name of the format on the command line.
     pub name: &'static str,
     pub help: &'static str,
     /// Returns whether a text appears to have this format.
@@ -23,7 +23,7 @@ pub struct Format {
     read: fn(&MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError>,
 }
 
-/// All formats, in the order in which they are tried by the detection.
+/// All formats. The detection tries them in this order.
 pub static FORMATS: [Format; 5] = [
     Format {
         name: "osu",
@@ -59,46 +59,47 @@ pub static FORMATS: [Format; 5] = [
 
 /// A file of measurements.
 pub struct MeasurementFile<'a> {
-    /// The path of the file. Some formats encode information in it.
+    /// The path of the file. In some formats, the path contains information.
     pub path: &'a Path,
     pub text: &'a str,
-    /// The collective that the user has given, for formats that do not contain it.
+    /// The collective that the user states. Formats that do not contain the collective need it.
     pub collective: Option<&'a str>,
-    /// Reads another file that belongs to the same measurement, up to a size limit.
+    /// Reads another file that belongs to the same measurement. Errors if the file is too large.
     pub read_companion: &'a dyn Fn(&Path) -> Result<String, String>,
 }
 
-/// One measured time for one size.
+/// One measured time of a collective with one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// The collective, by our name.
+    /// This project's name of the collective.
     pub collective: String,
-    /// What the size refers to.
+    /// What the reported size means.
     pub size_of: SizeOf,
-    /// The size that the program reports, in bytes.
+    /// The size that the measuring program reports, in bytes.
     pub size: u64,
-    /// The number of ranks, if the file contains it.
+    /// The number of ranks, if the file states it.
     pub ranks: Option<u64>,
-    /// The library's algorithm, if the file names it.
+    /// The library's name of the algorithm, if the file states it.
     pub algorithm: Option<String>,
-    /// The mean time of a call, or the first time that the program reports if it reports no mean.
+    /// The mean time of a call. If the program reports no mean, the first time that it reports.
     pub time_us: f64,
-    /// Other reported values, such as extremes, as a text for users.
+    /// Other values that the program reports, such as minimum and maximum, as a text for users.
     pub note: String,
     /// Whether the program checked the received data and found it correct.
     pub is_checked: bool,
-    /// The line number in the file.
+    /// The number of the line in the file.
     pub line: usize,
 }
 
-/// What a program's size means in collectives in which each block belongs to a pair of ranks or to
-/// a rank.
+/// What a size means that a program reports. The meaning differs only in collectives whose blocks
+/// belong to a rank or to a pair of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeOf {
-    /// The size of the data that a rank has for one other rank, or for all of them, like MPI's
-    /// count.
+    /// The size of the data that a rank has for one other rank, or the same data for all other
+    /// ranks. MPI's count has the same meaning.
     Count,
-    /// The size of a rank's whole send buffer or whole receive buffer, whichever is larger.
+    /// The size of the whole send buffer or the whole receive buffer of a rank, whichever is
+    /// larger.
     Buffer,
 }
 
@@ -106,7 +107,7 @@ pub(crate) fn error_at(line: usize, message: impl Into<String>) -> ParseError {
     ParseError { line, message: message.into() }
 }
 
-/// Reads a file in the format called `name`. Without a name, the format is detected.
+/// Reads a file. `name` is the name of the format; if it is `None`, the format is detected.
 pub fn read(
     source: &MeasurementFile<'_>,
     name: Option<&str>,
@@ -133,9 +134,9 @@ pub fn read(
 }
 
 impl Measurement {
-    /// Returns the number of bytes of a block as workloads define it. Depending on the collective,
-    /// a block is the data of a pair of ranks, a rank's own data, the whole vector of a reduction,
-    /// or a rank's result of a reduce-scatter.
+    /// Returns the number of bytes of a block. Workloads use the same definition of a block, which
+    /// depends on the collective. A block is the data for a pair of ranks, the data of one rank,
+    /// the whole vector of a reduction, or the result of one rank in a reduce-scatter.
     pub fn block_bytes(&self, ranks: u64) -> Result<u64, ParseError> {
         let is_split = match (self.collective.as_str(), self.size_of) {
             ("broadcast" | "reduce" | "allreduce", _) => false,
@@ -156,7 +157,7 @@ impl Measurement {
     }
 }
 
-/// Returns our name of a collective; `None` if it is unknown.
+/// Returns this project's name of a collective; `None` if the collective is unknown.
 fn collective(name: &str) -> Option<&'static str> {
     let letters: String = name.to_lowercase().chars().filter(char::is_ascii_alphabetic).collect();
     Some(match letters.as_str() {
@@ -172,7 +173,7 @@ fn collective(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns our name of a collective, or an error that lists the known ones.
+/// Returns this project's name of a collective. The error lists the known collectives.
 fn known_collective(line: usize, name: &str) -> Result<String, ParseError> {
     collective(name).map(str::to_owned).ok_or_else(|| {
         error_at(line, format!("`{}` is not a known collective, expected alltoall, allgather, allreduce, reduce_scatter, reduce, bcast, scatter or gather", excerpt(name)))

@@ -1,6 +1,11 @@
-//! Bridges to other programs: exports of schedules ([`export`]), imports of measurements
-//! ([`import`]), machines fitted to measurements ([`fit`]), and decision tables made from sweeps
-//! ([`tune`]). Each format is one file and one entry of a table.
+//! Connections to other programs:
+//!
+//! - [`export`] writes schedules for other programs.
+//! - [`import`] reads measurements of other programs.
+//! - [`fit`] fits machines to measurements.
+//! - [`tune`] converts the results of sweeps to decision tables for libraries.
+//!
+//! Each format is one file and one entry of a table.
 
 pub mod export;
 pub mod fit;

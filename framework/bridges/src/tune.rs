@@ -1,8 +1,10 @@
-//! Makes decision tables from a sweep. A decision table tells a library which algorithm to use for
-//! each number of ranks and bytes. Each library is one file and one entry of [`LIBRARIES`].
+//! Makes decision tables from a sweep. A decision table tells an MPI library or NCCL which
+//! algorithm to use, depending on the number of ranks and bytes. Each library is one file and one
+//! entry of [`LIBRARIES`].
 //!
-//! Only algorithms that the library has are compared. If the fastest algorithm changes between two
-//! neighbouring sizes of the sweep, the table changes at the larger one.
+//! Only the algorithms that the library has are compared. A sweep only has some block sizes. If the
+//! fastest algorithm differs between two consecutive sizes, the table changes the algorithm at the
+//! larger size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,32 +15,34 @@ mod rule;
 
 pub use rule::{Algorithm, Rule};
 
-/// A library and a format of its decision tables.
+/// A library, together with one format of its decision tables.
 #[derive(Debug)]
 pub struct Library {
-    /// The name by which users choose the library.
+    /// The name of the library on the command line.
     pub name: &'static str,
     pub help: &'static str,
     /// The algorithms that both the library and this project have.
     algorithms: &'static [Algorithm],
-    /// Whether a rule can limit the number of messages in flight.
+    /// Whether a rule of the table can limit the number of messages in flight.
     limits_requests: bool,
-    /// Whether the decisions are merged into the library's own table, which the user must give.
+    /// Whether the new rules are merged into the library's own table, which the user must then
+    /// give.
     pub is_patch: bool,
     write: fn(&[DecisionTable], Option<&str>) -> Result<String, String>,
-    /// Where the library's default choices come from, as shown in messages.
+    /// The origin of the library's default choices, as a text for users.
     pub default_source: &'static str,
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// Returns the algorithm that a library chooses by default for a collective, a number of ranks and
-/// a number of bytes. `None` if the choice is unknown.
+/// Returns the algorithm that a library chooses without a new table. The choice depends on the
+/// collective, the number of ranks and the number of bytes. `None` if the choice is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 /// An algorithm that a library chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Choice {
-    /// The rule that chooses the same algorithm, if this project has that algorithm.
+    /// The rule that chooses the same algorithm. `None` if this project does not have the
+    /// algorithm.
     rule: Option<Rule>,
     /// The library's name of the algorithm.
     theirs: String,
@@ -83,7 +87,7 @@ pub static LIBRARIES: [Library; 5] = [
         is_patch: false,
         write: |tables, _| Ok(nccl::csv(tables)),
         default_source: "NCCL",
-        // NCCL decides by a model of the machine, so its choices cannot be predicted here.
+        // NCCL chooses with its own model of the machine, so its choices are unknown here.
         defaults: |_| Ok(None),
     },
     Library {
@@ -103,16 +107,16 @@ pub fn library(name: &str) -> Option<&'static Library> {
     LIBRARIES.iter().find(|library| library.name == name)
 }
 
-/// The time of one algorithm in a sweep.
+/// The time of one algorithm in a sweep, for one number of ranks and one block size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimedCase {
     pub collective: String,
     pub ranks: u64,
     /// The number of bytes of a block.
     pub bytes: u64,
-    /// The algorithm, named as in rows.
+    /// The name of the algorithm in rows.
     pub algorithm: String,
-    /// The time, taken over all repetitions.
+    /// One time for all repetitions, such as their mean.
     pub time_us: f64,
 }
 
@@ -120,12 +124,13 @@ pub struct TimedCase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecisionTable {
     collective: &'static str,
-    /// The entries, by increasing number of ranks. Each has a list of rules by increasing block
-    /// size. A rule applies from its block size up to that of the next rule.
+    /// One entry for each number of ranks, in ascending order. An entry has a list of rules in
+    /// ascending order of block size. A rule applies to all blocks from its size up to the size of
+    /// the next rule.
     entries: Vec<(u64, Vec<(u64, Rule)>)>,
 }
 
-/// The loss from using a given algorithm instead of the fastest one.
+/// How much time is lost if a given algorithm is used instead of the fastest algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {
     pub collective: String,
@@ -135,50 +140,50 @@ pub struct Loss {
     /// The algorithm that is used instead of the fastest one.
     pub used: String,
     pub best: String,
-    /// The time of the used algorithm divided by that of the fastest one.
+    /// The time of the used algorithm divided by the time of the fastest algorithm.
     pub ratio: f64,
 }
 
-/// A collective for which the sweep has the times of only one algorithm.
+/// A collective that cannot be tuned, because the sweep has times of only one algorithm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uncompared {
     pub collective: String,
     pub algorithm: String,
-    /// Whether the library's tables can name other algorithms for the collective.
+    /// Whether the library's table could name other algorithms for this collective.
     pub has_others: bool,
 }
 
-/// The losses from a library's default choices.
+/// How much time is lost if the library chooses the algorithms itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// The library's names of those chosen algorithms that have no time in the sweep, and how often
-    /// each is chosen.
+    /// Algorithms that the library chooses but that have no time in the sweep, with the number of
+    /// their choices. The algorithms have the library's names.
     pub without_a_time: BTreeMap<String, u64>,
 }
 
 impl Library {
-    /// Formats the tables as the library reads them. `base` is the library's own table, if
-    /// decisions are merged into it. An error is a message for the user.
+    /// Formats decision tables for the library. `base` is the library's own table, for libraries
+    /// into whose table new rules are merged. The error is a message for the user.
     pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
         (self.write)(tables, base)
     }
 
-    /// Lists our names of the algorithms that both the library and this project have.
+    /// Lists the algorithms that both the library and this project have, by this project's names.
     fn ours(&self) -> String {
         let names: BTreeSet<String> =
             self.algorithms.iter().map(|a| format!("{} ({})", a.ours, a.collective)).collect();
         names.into_iter().collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns the rule with which the library runs the algorithm of a case with the same
-    /// parameters. `None` if there is no such rule.
+    /// Returns the rule that makes the library run the algorithm of a case with the same
+    /// parameters. `None` if no rule can do this.
     fn rule(&self, cell: &TimedCase) -> Option<Rule> {
         self.algorithms.iter().find_map(|algorithm| algorithm.rule(cell, self.limits_requests))
     }
 
-    /// Returns the fastest algorithm for each number of ranks and each size in the sweep, as
-    /// decision tables. `Err` is the reason why nothing can be decided.
+    /// Finds the fastest algorithm for each number of ranks and each block size in the sweep, and
+    /// returns the result as decision tables. `Err` is the reason why nothing can be decided.
     pub fn decide(&self, cells: &[TimedCase]) -> Result<Vec<DecisionTable>, String> {
         let mut fastest: BTreeMap<(&str, u64, u64), (f64, Rule)> = BTreeMap::new();
         for cell in cells {
@@ -209,15 +214,16 @@ impl Library {
                         rules.push((bytes, rule));
                     }
                 }
-                // The first rule also applies to sizes below the smallest one in the sweep.
+                // The first rule also applies to blocks that are smaller than the smallest block of
+                // the sweep.
                 Some(_) | None => table.entries.push((ranks, vec![(0, rule)])),
             }
         }
         Ok(tables)
     }
 
-    /// Returns the collectives for which the table compares nothing, because all cases have times
-    /// of the same algorithm only.
+    /// Returns the collectives for which the sweep only has times of one algorithm, so that there
+    /// is nothing to compare.
     pub fn uncompared(&self, cells: &[TimedCase]) -> Vec<Uncompared> {
         let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for Rule { algorithm, .. } in cells.iter().filter_map(|cell| self.rule(cell)) {
@@ -233,8 +239,8 @@ impl Library {
         found.into_iter().filter_map(only).collect()
     }
 
-    /// Returns the losses from always using the algorithm `default`, compared with the fastest of
-    /// the library's algorithms.
+    /// Returns the losses if the algorithm `default` is always used. It is compared with the
+    /// fastest algorithm of the library.
     pub fn losses(&self, cells: &[TimedCase], default: &str) -> Vec<Loss> {
         cells
             .iter()
@@ -243,8 +249,9 @@ impl Library {
             .collect()
     }
 
-    /// Returns the losses from the library's default choices. `base` is the library's own table, if
-    /// decisions are merged into it. `None` if the choices are unknown.
+    /// Returns the losses if the library chooses the algorithms itself. `base` is the library's own
+    /// table, for libraries into whose table new rules are merged. `None` if the choices are
+    /// unknown.
     pub fn losses_of_defaults(
         &self,
         cells: &[TimedCase],

@@ -1,17 +1,17 @@
-//! Chakra execution traces, which ASTRA-sim reads as custom collectives. There is a file for each
-//! rank, in which each protobuf message follows its length.
+//! Chakra execution traces, which ASTRA-sim reads as custom collectives. There is one file for each
+//! rank. The file contains protobuf messages, and each message is preceded by its length.
 //!
-//! A send or receive depends on all operations of the same rank in its previous step. ASTRA-sim
-//! uses the sizes in the file instead of those of its workload, so each size needs a separate
-//! export. Of the schema (`et_def.proto`), only those fields are written that ASTRA-sim's feeder
-//! reads.
+//! A send or receive depends on all operations that the same rank has in its previous step.
+//! ASTRA-sim uses the message sizes in the file, not those of its workload. Therefore, each block
+//! size needs a separate export. The schema (`et_def.proto`) has many fields, of which only those
+//! are written that ASTRA-sim's feeder reads.
 
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, OutputFolder, Step};
 use std::io::Write as _;
 use swapmeet_interchange::schedule::Header;
 
-/// The node types of the schema, and the wire types of the encoding.
+/// Node types of the schema, and wire types of the protobuf encoding.
 const COMM_SEND: u64 = 5;
 const COMM_RECV: u64 = 6;
 const VARINT: u64 = 0;
@@ -23,15 +23,16 @@ pub(super) struct Chakra {
     ranks: Vec<Rank>,
 }
 
-/// The state of a rank. The nodes of a trace are operations, which are numbered from 1 in each
-/// rank.
+/// The state of a rank. In a trace, an operation is called a node. The operations of each rank are
+/// numbered from 1.
 #[derive(Clone, Default)]
 struct Rank {
     nodes: u64,
     step: u64,
-    /// The range of nodes of the rank's previous step: the first one, and the one after the last.
+    /// The operations of the rank's previous step: the number of the first operation, and the
+    /// number after that of the last one.
     before: (u64, u64),
-    /// The first node of the rank's current step.
+    /// The number of the first operation in the rank's current step.
     begun: u64,
 }
 
@@ -44,7 +45,7 @@ impl Chakra {
             return Err(too_large("ranks", i32::MAX as u64).into());
         }
         let mut spool = Spool::new(&folder.0, head.nodes)?;
-        // Write a `GlobalMetadata` message, in which field 1 is the version.
+        // Write a `GlobalMetadata` message. Its field 1 is the version.
         let mut metadata = Vec::new();
         text(&mut metadata, 1, b"0.0.4");
         for rank in 0..head.nodes {
@@ -78,8 +79,8 @@ impl Chakra {
             (known.before.0..known.before.1).for_each(|id| varint(&mut waits_for, id));
             text(&mut node, 5, &waits_for);
         }
-        // The feeder distinguishes the types of a value by the field number in the union: 27 for
-        // bool, 9 for int64, 7 for int32.
+        // A value is a union of types. The feeder determines the type from the field number: 27 for
+        // bool, 9 for int64 and 7 for int32.
         for (name, field, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),

@@ -1,18 +1,19 @@
-//! Byte counts. In schedules that redistribute data, a message carries a bucket. This module
-//! computes how many bytes of the bucket belong to each destination.
+//! Byte counts per destination. Some schedules distribute the data of a node over buckets, and a
+//! message contains a bucket. This module computes how many bytes of a bucket belong to each
+//! destination.
 
 use swapmeet_interchange::schedule::{Header, Redistribution, Share, ShareSize};
 
-/// The number of elements that each node holds for each destination.
+/// The number of elements in each node for each destination.
 pub(super) struct ByteCounts {
     element: u64,
-    /// The number of elements, by node, then by destination.
+    /// The number of elements that are not in buckets, by node and then by destination.
     held: Vec<Vec<u64>>,
-    /// The contents of the buckets, by node, then by bucket: each destination with its number of
-    /// elements.
+    /// The contents of the buckets, by node and then by bucket. A bucket is a list of destinations,
+    /// each with its number of elements.
     buckets: Vec<Vec<Vec<(u64, u64)>>>,
-    /// The data that arrives at the end of the step: each receiver, with each destination and its
-    /// number of elements.
+    /// The data that arrives at the end of the step. Each entry is a receiver with a list of
+    /// destinations and their numbers of elements.
     arriving: Vec<(u64, Vec<(u64, u64)>)>,
 }
 
@@ -30,7 +31,7 @@ impl ByteCounts {
         Self { element, held, buckets: vec![Vec::new(); nodes], arriving: Vec::new() }
     }
 
-    /// Distributes all elements of a node over its buckets.
+    /// Distributes all elements of a node over the buckets of this node.
     pub(super) fn redistribute(&mut self, how: &Redistribution) -> Result<(), String> {
         let Redistribution { node, buckets, cycle, first, starts, firsts } = how;
         if *cycle == 0 || *buckets == 0 || *node >= self.held.len() as u64 {
@@ -43,8 +44,8 @@ impl ByteCounts {
             let of = |list: &Vec<u64>| list.get(destination).copied().unwrap_or(0);
             let (start, more, elements) = (of(starts) % cycle, of(firsts), std::mem::take(held));
             for x in 0..elements.min(*cycle) {
-                // Elements x, x + cycle, x + 2 cycle, etc. have the same number and therefore go to
-                // the same bucket.
+                // Elements x, x + cycle, x + 2 cycle, etc. of a destination have the same number,
+                // and therefore belong in the same bucket.
                 let number = (start + x) % cycle;
                 let bucket = ((first + more) % buckets + number % buckets) % buckets;
                 let list: &mut Vec<(u64, u64)> = &mut all[bucket as usize];
@@ -59,7 +60,8 @@ impl ByteCounts {
         Ok(())
     }
 
-    /// Removes the share of a message from the sender. Returns the destinations with their bytes.
+    /// Removes the data of a message from the sender. Returns the destinations and the number of
+    /// bytes for each of them.
     pub(super) fn extract(
         &mut self,
         from: u64,

@@ -1,13 +1,15 @@
-//! GOAL text for LogGOPSim and ATLAHS. Its grammar is in `txt2bin.re` of LogGOPSim.
+//! Text in the language GOAL, which the simulators LogGOPSim and ATLAHS read. The grammar of GOAL
+//! is in `txt2bin.re` of LogGOPSim.
 //!
-//! A rank begins a step when it has finished its previous step. For this, the sends and receives of
-//! a step wait for a `calc` that takes no time, and the `calc` waits for the sends and receives of
-//! the previous step. The number of dependencies is thus proportional to the number of operations.
-//! Ranks synchronise only by messages, whose tag is the step number.
+//! A rank begins a step when it has finished its previous step. For this purpose, there is a `calc`
+//! operation between the two steps, which takes no time. It waits for the sends and receives of the
+//! previous step, and the sends and receives of the next step wait for it. Thus the number of
+//! dependencies is proportional to the number of operations. Different ranks synchronise only by
+//! their messages. The tag of a message is the number of its step.
 //!
-//! For a machine with `order=data`, a rank sends one message after another. A send that forwards
-//! data waits for all receives up to the step in which the last of the data arrived, again by a
-//! `calc`. Receives do not wait.
+//! For machines with `order=data`, the dependencies are different. A rank sends one message after
+//! another. A send that forwards data waits until this data has arrived: a `calc` operation waits
+//! for all receives up to the step in which the last of the data arrived. Receives do not wait.
 
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, Message, OutputFolder, Step};
@@ -27,7 +29,8 @@ pub(super) struct Goal {
     is_data_ordered: bool,
 }
 
-/// The state of a rank. `sends`, `receives` and `joins` are the numbers of labels used so far.
+/// The state of a rank. The fields `sends`, `receives` and `joins` count the labels of each kind
+/// that have been used so far.
 #[derive(Clone, Default)]
 struct Rank {
     /// The last step in which the rank was active.
@@ -35,9 +38,10 @@ struct Rank {
     sends: u64,
     receives: u64,
     joins: u64,
-    /// The numbers of sends and receives that preceded the step `step`.
+    /// The values of `sends` and `receives` before the step `step`.
     since: (u64, u64),
-    /// With `order=data`: the step of each receive for which no `calc` waits yet.
+    /// With `order=data`, the receives for which no `calc` waits yet. Each entry is the step of a
+    /// receive.
     open: VecDeque<u64>,
 }
 
@@ -49,7 +53,7 @@ impl Goal {
         Ok(Self { folder, spool, ranks, text: String::new(), is_data_ordered })
     }
 
-    /// Writes a send or receive of a machine with `order=data`.
+    /// Writes a send or receive for a machine with `order=data`.
     fn data_ordered_operation(
         &mut self,
         rank: u64,
@@ -61,16 +65,16 @@ impl Goal {
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
         self.text.clear();
         let (text, bytes) = (&mut self.text, message.bytes.max(1));
-        // A receive is posted at once. It remains in `open` until a send depends on it.
+        // A receive starts without waiting. It remains in `open` until a `calc` waits for it.
         if !is_send {
             known.receives += 1;
             known.open.push_back(step);
             let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
-        // A send waits for the data that arrived before it. A join, which is a `calc`, waits for
-        // those receives for which no earlier join waits. Thus the number of dependencies grows
-        // linearly.
+        // A send waits for the data that it forwards. For this, write a join, which is a `calc`.
+        // The join waits for the previous join, and for the receives for which no earlier join
+        // waits. Thus the number of dependencies grows linearly.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;
@@ -84,7 +88,7 @@ impl Goal {
             }
             known.open.drain(..joined as usize);
         }
-        // The sends of a rank start in order (`irequires`) and end in any order.
+        // The sends of a rank start in order (`irequires`), but can end in any order.
         known.sends += 1;
         let send = known.sends;
         let _ = writeln!(text, "s{send}: send {bytes}b to {peer} tag {step}");
@@ -97,7 +101,7 @@ impl Goal {
         Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
 
-    /// Writes a send or receive that waits for the rank's previous step.
+    /// Writes a send or receive that waits for the previous step of the rank.
     fn operation(
         &mut self,
         rank: u64,
@@ -126,8 +130,8 @@ impl Goal {
             known.step = step;
             known.since = (known.sends, known.receives);
         }
-        // LogGOPSim charges G for all bytes except one. For an empty message this number would wrap
-        // around to 2^64 - 1, so each message has at least one byte.
+        // LogGOPSim charges G for each byte except one. An empty message would have -1 such bytes,
+        // which wraps around to 2^64 - 1. Therefore, write at least one byte.
         let bytes = bytes.max(1);
         let (letter, number) = if is_send {
             known.sends += 1;

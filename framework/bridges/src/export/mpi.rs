@@ -1,10 +1,10 @@
-//! An export for real ranks: a text file with the schedule, and a C program that executes any such
-//! file under MPI ([`PROGRAM`]).
+//! An export for real ranks. It consists of a text file with the schedule, and a C program that
+//! executes such files with MPI ([`PROGRAM`]).
 //!
-//! The file lists the sends and receives of each rank, with blocks, sums or byte counts. The
-//! beginning of the file gives the position of each rank's lines, so that a rank reads only its own
-//! lines. The program derives the initial and the expected blocks from the collective, not from the
-//! file, so its check of the delivery is independent of the file.
+//! The file lists the sends and receives of each rank, with blocks, sums or byte counts. The start
+//! of the file contains the position of each rank's lines, so that a rank reads only its own lines.
+//! The C program also checks the delivery. For this, it derives the initial and the expected blocks
+//! from the collective. The check does not use the file, so it also finds errors in the file.
 
 use super::spool::{Spool, SpoolItem};
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use swapmeet_interchange::schedule::{BlockSet, Header, Runs};
 
-/// The source of the program, which is the same for all schedules.
+/// The source of the C program, which is the same for all schedules.
 pub const PROGRAM: &str = include_str!("mpi/replay.c");
 const FILE: &str = "schedule.txt";
 
@@ -21,9 +21,9 @@ pub(super) struct Mpi {
     spool: Spool,
     head: Header,
     segments: u64,
-    /// Whether messages of the schedule are byte counts instead of blocks.
+    /// Whether the schedule counts bytes instead of blocks.
     counts: bool,
-    /// For each rank, the step of its last line and the total bytes of its lines.
+    /// For each rank, the step of the rank's last line and the total number of bytes of its lines.
     ranks: Vec<(u64, u64)>,
     text: String,
 }
@@ -115,8 +115,8 @@ fn spaced(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Formats runs of numbers as `0-3,5`. `None` means that the collective does not number blocks in
-/// this way (such as by origin), and is written as the only number 0.
+/// Formats runs of numbers, such as `0-3,5`. `None` means that the blocks of the collective are not
+/// distinguished in this way, for instance by origin. It is written as the single number 0.
 fn runs(runs: &Option<Runs>) -> String {
     let Some(runs) = runs else { return "0".to_owned() };
     let one = |(first, last): &(u64, u64)| {
@@ -142,8 +142,8 @@ impl Export for Mpi {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError> {
         std::fs::write(self.folder.0.join("replay.c"), PROGRAM)?;
         let preamble = self.preamble(row)?;
-        // All positions have this many digits, so that the length of one position does not depend
-        // on another.
+        // All positions have this number of digits. Otherwise, the length of the text of one
+        // position would influence the other positions.
         const DIGITS: usize = 18;
         let mut at = (preamble.len() + "ranks".len() + (1 + DIGITS) * self.ranks.len() + 1) as u64;
         let mut out = self.folder.create(FILE)?;

@@ -1,11 +1,12 @@
-//! XML for MSCCL: the steps of each GPU's thread blocks, with buffers, scratch space and
-//! dependencies.
+//! XML for MSCCL. It lists the steps of the thread blocks of each GPU, with buffers, scratch space
+//! and dependencies.
 //!
-//! Thread block d of a GPU sends to the GPU whose number is d higher and receives from the GPU
-//! whose number is d lower. In each step, a GPU waits until its operations in its previous step are
-//! complete. The chunks of a message must be contiguous. If they are not, they are first copied to
-//! scratch space. In a reduction, all values keep their positions in one buffer, so that received
-//! values are added in place. If a schedule exceeds a limit of MSCCL, the error names that limit.
+//! Each thread block of a GPU communicates at a fixed distance d: it sends to the GPU whose number
+//! is d higher, and receives from the GPU whose number is d lower. In each step, a GPU waits until
+//! its operations of the previous step are complete. The chunks of a message must be contiguous.
+//! Otherwise, they are first copied to scratch space. In a reduction, each value has a fixed
+//! position in one buffer, so that received values can be added to it there. If a schedule exceeds
+//! a limit of MSCCL, the error names that limit.
 
 use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
 use std::collections::{BTreeMap, HashMap};
@@ -17,8 +18,8 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// Limits of MSCCL: the steps of a thread block, the thread blocks of a GPU, the thread blocks of a
-/// channel, the channels, and the chunks of one step.
+/// Limits of MSCCL: steps per thread block, thread blocks per GPU, thread blocks per channel,
+/// channels, and chunks per step.
 const MAX_STEPS: usize = 64;
 const MAX_THREAD_BLOCKS: usize = 64;
 const BLOCKS_PER_CHANNEL: u64 = 32;
@@ -35,25 +36,24 @@ pub(super) struct Msccl {
     gpus: Vec<GpuState>,
 }
 
-/// Chunks that a thread block can send in one step. The flag is true if the receiver adds the
-/// chunks to its own values.
+/// A piece of a message: chunks that a thread block can send in one step. The flag states whether
+/// the receiver adds the chunks to the values that it already has.
 type TransferPiece = (Vec<[u64; 3]>, bool);
 
 /// The state of a GPU.
 #[derive(Default)]
 struct GpuState {
     blocks: Vec<ThreadBlock>,
-    /// The thread block for each distance between sender and receiver and each index of a piece of
-    /// a message.
+    /// For each distance and each index of a piece of a message, the index of the thread block.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
-    /// The locations of the chunks that the GPU holds.
+    /// Where the GPU stores each of its chunks.
     locations: HashMap<[u64; 3], ChunkLocation>,
-    /// The thread blocks that were active in the GPU's previous step, each with the index of its
-    /// last step.
+    /// The thread blocks that had operations in the GPU's previous step of the schedule, each with
+    /// the index of its last operation.
     last_steps: BTreeMap<usize, usize>,
-    /// The thread blocks that are active in the GPU's current step, each with the index of its last
-    /// step.
+    /// The thread blocks that have operations in the GPU's current step of the schedule, each with
+    /// the index of its last operation.
     current_steps: BTreeMap<usize, usize>,
 }
 
@@ -74,13 +74,13 @@ impl Msccl {
         Ok(Self { folder, name, nodes: head.nodes, root, collective, segments: 0, gpus })
     }
 
-    /// Defines where the initial chunks of each GPU are, and copies those that belong to its
-    /// output.
+    /// Defines where each GPU initially stores its chunks. Copies the chunks that belong to the
+    /// GPU's own output, or with which it reduces.
     fn begin(&mut self, segments: u64) -> Result<(), String> {
         self.segments = segments;
         for gpu in 0..self.nodes {
-            // The chunks of the input, which depend on the collective. Each has its origin,
-            // destination and segment, and its offset.
+            // The initial chunks of the GPU, which depend on the collective. Each chunk is
+            // identified by origin, destination and segment, and has an offset in the input buffer.
             let reduction_buffer = self.reduction_buffer(gpu);
             let (n, k, root) = (self.nodes, segments, gpu == self.root);
             let own: Vec<([u64; 3], u64)> = match self.collective {
@@ -97,8 +97,9 @@ impl Msccl {
                     (0..k).map(|i| ([gpu, 0, i], i)).collect()
                 }
             };
-            // Copy each chunk that remains on its GPU to its final location in the output, or to
-            // the buffer in which the GPU reduces.
+            // Copy some of the chunks. In a reduction, copy all chunks to the buffer in which the
+            // GPU reduces. Otherwise, copy each chunk that stays on this GPU to its final position
+            // in the output.
             let mut copies = Vec::new();
             for (chunk, offset) in own {
                 let input = ChunkLocation { buffer: Buffer::Input, offset };
@@ -109,7 +110,8 @@ impl Msccl {
                 };
                 copies.extend(home.map(|home| (chunk, input, home)));
             }
-            // If so, later steps wait for the copies, and use the chunks at their new locations.
+            // In some collectives, later steps use the copies instead of the input. These steps
+            // wait for the copies.
             let moves = reduction_buffer.is_some() || self.collective == Collective::AllGather;
             self.initial_copies(gpu, &copies)?;
             let state = &mut self.gpus[gpu as usize];
@@ -125,7 +127,7 @@ impl Msccl {
         Ok(())
     }
 
-    /// Adds the initial copies as steps of a thread block that neither sends nor receives.
+    /// Writes the initial copies as steps of a thread block that neither sends nor receives.
     fn initial_copies(
         &mut self,
         gpu: u64,
@@ -143,7 +145,8 @@ impl Msccl {
         Ok(())
     }
 
-    /// Returns the buffer in which a GPU reduces its values.
+    /// Returns the buffer in which a GPU reduces values; `None` if the collective is not a
+    /// reduction.
     fn reduction_buffer(&self, gpu: u64) -> Option<Buffer> {
         match self.collective {
             Collective::AllReduce => Some(Buffer::Output),
@@ -157,7 +160,8 @@ impl Msccl {
         }
     }
 
-    /// If a chunk belongs to the output of this GPU, returns its final location.
+    /// Returns the final location of a chunk in the output of this GPU; `None` if the chunk does
+    /// not belong there.
     fn output(&self, gpu: u64, [origin, destination, segment]: [u64; 3]) -> Option<ChunkLocation> {
         let k = self.segments;
         let offset = match self.collective {
@@ -211,8 +215,9 @@ impl Msccl {
         Ok(state.blocks.len() - 1)
     }
 
-    /// Appends a step to a thread block. If it is the block's first step in the current step of the
-    /// schedule, it waits until all operations of the GPU's previous step are complete.
+    /// Appends an operation to a thread block. If this is the first operation of the thread block
+    /// in the current step of the schedule, it waits until all operations of the GPU's previous
+    /// step are complete.
     fn push(
         &mut self,
         gpu: u64,
@@ -251,7 +256,7 @@ impl Msccl {
         Ok(())
     }
 
-    /// Divides a message into pieces, each of which a thread block can send in one step.
+    /// Divides a message into pieces. A thread block can send each piece in one step.
     fn pieces(&self, message: &Message) -> Result<Vec<TransferPiece>, String> {
         let Some(blocks) = &message.blocks else {
             return Err(
@@ -269,7 +274,7 @@ impl Msccl {
                     .flat_map(|(first, last)| *first..=*last)
                     .collect()
             };
-            // Blocks that are not divided have one segment, which the schedule does not mention.
+            // If the schedule states no segments, the blocks are whole and consist of all segments.
             let segments = match &set.segments {
                 None => (0..self.segments).collect(),
                 some => numbers(some),
@@ -297,9 +302,9 @@ impl Msccl {
             let next = last
                 .is_some_and(|last| last.buffer == place.buffer && last.offset + 1 == place.offset);
             last = Some(place);
-            // In a reduction, a piece consists of contiguous chunks, because chunks keep their
-            // positions. Otherwise any chunks can form a piece, because they are copied to
-            // contiguous locations.
+            // In a reduction, chunks have fixed positions, so the chunks of a piece must be
+            // contiguous. Otherwise, a piece can consist of any chunks, because they are copied to
+            // contiguous positions.
             let joins = next || !self.collective.is_reduction();
             match pieces.last_mut() {
                 Some((list, added))
@@ -356,7 +361,7 @@ impl Msccl {
         let block = self.thread_block(gpu, (self.distance(message), piece))?;
         self.gpus[gpu as usize].blocks[block].receive = Some(message.from);
         if self.collective.is_reduction() {
-            // Find the location of the GPU's own value of the first chunk.
+            // Find where this GPU stores its own value of the first chunk.
             let [_, destination, segment] = chunks[0];
             let buffer = self.reduction_buffer(gpu).unwrap_or(Buffer::Output);
             let target = ChunkLocation { buffer, offset: destination * self.segments + segment };
@@ -391,15 +396,15 @@ impl Msccl {
     }
 }
 
-/// Returns whether each location directly follows the one before it.
+/// Returns whether each location directly follows the previous location.
 fn are_contiguous(places: &[ChunkLocation]) -> bool {
     places
         .windows(2)
         .all(|two| two[0].buffer == two[1].buffer && two[0].offset + 1 == two[1].offset)
 }
 
-/// Merges copies of chunks whose sources and targets are contiguous. Each result has the number of
-/// chunks.
+/// Merges copies whose sources and whose targets are contiguous. Each result consists of a source,
+/// a target and the number of chunks.
 fn runs_of(pairs: &[(ChunkLocation, ChunkLocation)]) -> Vec<(ChunkLocation, ChunkLocation, u64)> {
     let mut runs: Vec<(ChunkLocation, ChunkLocation, u64)> = Vec::new();
     for (from, to) in pairs {
@@ -432,7 +437,7 @@ impl Export for Msccl {
             .map(|message| self.pieces(message))
             .collect::<Result<Vec<_>, _>>()?;
         let in_step = |why: String| format!("step {}: {why}", step.number);
-        // Put the sends of a step before its receives, so that sends and receives overlap.
+        // Write the sends of a step before its receives, so that sends and receives overlap.
         for (message, pieces) in step.messages.iter().zip(&pieces) {
             for (number, (chunks, _)) in pieces.iter().enumerate() {
                 self.send(message, number, chunks).map_err(in_step)?;

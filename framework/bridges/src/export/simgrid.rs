@@ -1,11 +1,12 @@
-//! A SimGrid platform with the routes of the schedule, a list of messages, and a program that
-//! executes them ([`PROGRAM`]).
+//! An export for SimGrid. It consists of a platform with the routes of the schedule, a list of
+//! messages, and a C++ program that sends these messages ([`PROGRAM`]).
 //!
-//! Hosts, links and routes are written explicitly, because SimGrid's own torus chooses differently
-//! between routes of equal length. For a torus, `cluster.xml` additionally defines SimGrid's own
-//! torus. Its dimensions are in reverse order, because in SimGrid the first dimension varies
-//! fastest; node numbers are then the same. Latencies are zero, because otherwise SimGrid would
-//! share the bandwidth of a link between messages according to their round-trip times.
+//! The platform lists all hosts, links and routes. SimGrid's built-in torus is not used, because it
+//! may choose another route of the same length. For a torus, there is also a second platform,
+//! `cluster.xml`, which uses the built-in torus. There, the dimensions are in reverse order so that
+//! node numbers are the same, because SimGrid's first dimension varies fastest. All latencies are
+//! zero. Otherwise, the bandwidth that SimGrid gives to a message would depend on the round-trip
+//! time.
 
 use super::{Export, ExportError, Message, OutputFolder, Step};
 use std::collections::BTreeMap;
@@ -16,23 +17,24 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::iter;
 use swapmeet_interchange::schedule::Header;
 
-/// The source of the program, which is the same for all schedules.
+/// The source of the C++ program, which is the same for all schedules.
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
 
 pub(super) struct SimGrid {
     folder: OutputFolder,
     nodes: u64,
-    /// The bandwidth of a link of the machine, in bytes per second.
+    /// The bandwidth of the machine's links, in bytes per second.
     bandwidth: f64,
-    /// The sides of the topology if it is a torus.
+    /// If the topology is a torus, its side lengths.
     torus: Option<Vec<String>>,
     messages: BufWriter<File>,
-    /// The routes, in a temporary file, because the platform file lists them after the links.
+    /// A temporary file with the routes. The platform file must list links before routes, but all
+    /// links are known only at the end.
     routes: BufWriter<File>,
-    /// For each pair of sender and receiver, a hash of the route. It serves to detect a second
-    /// route, because SimGrid allows only one.
+    /// For each pair of sender and receiver, a hash of their route. SimGrid allows only one route
+    /// per pair, and the hash shows whether a message uses another route.
     known: HashMap<(u32, u32), u64>,
-    /// The links and their bandwidths, as multiples of the machine's bandwidth.
+    /// The links, each with its bandwidth divided by the bandwidth of the machine.
     links: BTreeMap<(u64, u64), f64>,
 }
 

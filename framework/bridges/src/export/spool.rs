@@ -1,16 +1,16 @@
-//! A spool for formats that are written rank by rank, although the schedule arrives step by step. A
-//! temporary file stores the text of each rank in chunks. At the end, the text of each rank is read
-//! in order.
+//! A temporary store for formats that list the operations of one rank after another. The schedule
+//! arrives step by step instead. Therefore, a temporary file stores the text of each rank in
+//! chunks. At the end, the text of each rank is read in order.
 //!
-//! The spool keeps in memory the last chunk of each rank and the positions of all other chunks.
-//! This is 64 MB plus eight bytes for each chunk, however long the schedule is.
+//! Only the last chunk of each rank and the positions of the earlier chunks are in memory. They
+//! take at most 64 MB plus eight bytes for each chunk.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The maximum total size of the last chunks of all ranks, and the minimum and maximum size of a
-/// chunk, in bytes.
+/// Three sizes in bytes: the maximum total size of the last chunks of all ranks, and the minimum
+/// and maximum size of a chunk.
 const TOTAL_BYTES: u64 = 64 << 20;
 const MIN_CHUNK: u64 = 256;
 const MAX_CHUNK: u64 = 64 << 10;
@@ -24,13 +24,13 @@ pub(super) struct Spool {
 
 #[derive(Default, Clone)]
 struct RankText {
-    /// The positions of the rank's full chunks in the file.
+    /// The positions in the file of the rank's chunks, except its last chunk.
     chunks: Vec<u64>,
     last: Vec<u8>,
 }
 
 impl Spool {
-    /// Creates an empty spool for `parts` ranks. Its temporary file is in `folder` and has no name.
+    /// Creates an empty spool for `parts` ranks. It uses an unnamed temporary file in `folder`.
     pub(super) fn new(folder: &Path, parts: u64) -> io::Result<Self> {
         let chunk = (TOTAL_BYTES / parts.max(1)).clamp(MIN_CHUNK, MAX_CHUNK) as usize;
         let parts = usize::try_from(parts).map_err(io::Error::other)?;
@@ -42,7 +42,7 @@ impl Spool {
         })
     }
 
-    /// Appends to the text of a rank. Errors if the rank does not exist.
+    /// Appends text to the text of a rank. Errors if the rank does not exist.
     pub(super) fn append(&mut self, part: u64, mut text: &[u8]) -> io::Result<()> {
         let part = self
             .parts
@@ -62,7 +62,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Reads the texts rank by rank, and passes them to `take` in pieces.
+    /// Reads the texts of all ranks, one rank after another. Passes each text to `take` in several
+    /// pieces.
     pub(super) fn finish(
         mut self,
         mut take: impl FnMut(u64, SpoolItem<'_>) -> io::Result<()>,
@@ -82,7 +83,7 @@ impl Spool {
     }
 }
 
-/// A part of the output of [`Spool::finish`].
+/// An item that [`Spool::finish`] passes to its callback.
 pub(super) enum SpoolItem<'a> {
     Begin,
     Text(&'a [u8]),

@@ -1,12 +1,12 @@
-//! These tests parse exported files by independent code, and compare them with texts that other
-//! programs printed or accepted.
+//! Tests of the export formats. They parse exported files with separate code, and compare them with
+//! texts that other programs have printed or accepted.
 
 use super::*;
 use std::collections::{BTreeMap, HashMap};
 use swapmeet_interchange::schedule::{FORMAT, VERSION};
 
-/// Exports a schedule and returns the files. `steps` has the messages of each step as (from, to,
-/// bytes).
+/// Exports a schedule and returns the files. `steps` contains the messages of each step as (sender,
+/// receiver, bytes).
 fn exported(name: &str, nodes: u64, steps: &[&[(u64, u64, u64)]]) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     let mut exporter = Exporter::new(format(name).unwrap(), folder.path());
@@ -37,12 +37,12 @@ fn goal(nodes: u64, steps: &[&[(u64, u64, u64)]]) -> String {
     String::from_utf8(exported("goal", nodes, steps).remove("schedule.goal").unwrap()).unwrap()
 }
 
-/// An all-to-all of 100 bytes between 3 ranks, in two pairwise steps.
+/// An all-to-all of 100 bytes between 3 ranks, with two pairwise steps.
 const PAIRWISE: [&[(u64, u64, u64)]; 2] =
     [&[(0, 1, 100), (1, 2, 100), (2, 0, 100)], &[(0, 2, 100), (1, 0, 100), (2, 1, 100)]];
 
-/// LogGOPSim accepted the expected text. The texts of ranks 1 and 2 are those of rank 0 with all
-/// rank numbers rotated.
+/// LogGOPSim has accepted the expected text of rank 0. The texts of ranks 1 and 2 are the same
+/// except for the rank numbers, which are shifted.
 #[test]
 fn goal_of_two_pairwise_steps_matches_loggopsim_input() {
     let mut expected = "num_ranks 3\n".to_owned();
@@ -71,7 +71,8 @@ fn goal_with_order_data_waits_for_forwarded_data() {
             ..Header::default()
         })
         .unwrap();
-    // These are the schedule's own step numbers. Steps 1 and 3 have no messages between nodes.
+    // These are the step numbers of the schedule. Its steps 1 and 3 have no messages between nodes,
+    // so the exported numbers differ.
     for (step, from, after) in [(2, 0, 0), (4, 0, 0), (4, 1, 2), (5, 1, 4)] {
         let send = Send { step, from, to: from + 1, bytes: 50, after, ..Send::default() };
         exporter.event(DocumentEvent::Send(send)).unwrap();
@@ -87,8 +88,8 @@ fn goal_with_order_data_waits_for_forwarded_data() {
     assert_eq!(text, expected);
 }
 
-/// Sends between the same two ranks are merged only if they use the same route. Between two nodes
-/// that are joined by two links, routes differ only in their direction.
+/// Sends between the same two ranks are merged only if they have the same route. If two links
+/// connect the same nodes, their routes have the same nodes and differ only in direction.
 #[test]
 fn goal_has_a_message_for_each_route() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,11 +113,10 @@ fn goal_has_a_message_for_each_route() {
     assert!(text.contains(sends), "{text}");
 }
 
-/// Evaluates a GOAL text under LogGP, with L, o, g and G in nanoseconds, and returns the time at
-/// which each rank finishes. A send of s bytes occupies the processor for o and the network for
-/// `max(g, o + (s - 1) G)`. The message arrives `L + (s - 1) G` after the o of its send, and
-/// receiving it takes o. This function supports only what the tests need: at most one message at a
-/// time between two ranks.
+/// Simulates a GOAL text under LogGP and returns the time at which each rank finishes. L, o, g and
+/// G are in nanoseconds. A send of s bytes occupies the processor for o and the network for `max(g,
+/// o + (s - 1) G)`. The message arrives `L + (s - 1) G` after the end of the o of its send.
+/// Receiving it takes o. This function assumes at most one message at a time between two ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {
@@ -129,7 +129,8 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
             words => ranks.last_mut().unwrap().push(words.to_vec()),
         }
     }
-    // The time at which each label finishes, and the time at which each message arrives.
+    // For each label, the time at which its operation finishes. For each message, the time at which
+    // it arrives.
     let mut done: HashMap<(usize, &str), u64> = HashMap::new();
     let mut there: HashMap<(usize, usize, &str), (u64, u64)> = HashMap::new();
     let mut at = vec![0; ranks.len()];
@@ -195,7 +196,8 @@ fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
         .collect()
 }
 
-/// LogGOPSim printed the expected time for this text on every host: 2 x (o + L + (s - 1) G + o).
+/// The expected time is the one that LogGOPSim printed for this text on every host. It equals 2 x
+/// (o + L + (s - 1) G + o).
 #[test]
 fn goal_times_match_loggopsim_output() {
     assert_eq!(loggp(&goal(3, &PAIRWISE), (2500, 1500, 6)), [12188; 3]);
@@ -217,8 +219,8 @@ fn idle_steps_of_a_rank_need_no_line() {
     assert!(text.contains(rank_0), "{text}");
 }
 
-/// The expected bytes are those of rank 0 when it exchanges 1024 bytes with rank 1, according to
-/// the description of the format.
+/// The expected bytes follow from the description of the format. Rank 0 exchanges 1024 bytes with
+/// rank 1.
 #[test]
 fn chakra_bytes_match_the_description() {
     let files = exported("chakra", 2, &[&[(0, 1, 1024), (1, 0, 1024)]]);
@@ -240,8 +242,7 @@ fn chakra_bytes_match_the_description() {
     assert_eq!(files["schedule.0.et"], expected);
 }
 
-/// Decodes the fields of a protobuf message. Each field has its number, and its varint or its
-/// bytes.
+/// Decodes the fields of a protobuf message. A field has a number, and either an integer or bytes.
 fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
     let mut list = Vec::new();
     while !bytes.is_empty() {
@@ -273,7 +274,8 @@ fn chakra_nodes_depend_on_the_previous_step() {
             nodes.push(fields(message));
             bytes = rest;
         }
-        // The first message in the file is metadata. A send and a receive for each step follow.
+        // The first message in the file is the metadata. The other messages are one send and one
+        // receive for each step.
         let kinds: Vec<u64> = nodes[1..].iter().map(|node| node[2].1).collect();
         assert_eq!(kinds, [5, 6, 5, 6]);
         for (index, node) in nodes[1..].iter().enumerate() {

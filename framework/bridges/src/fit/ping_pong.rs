@@ -1,10 +1,11 @@
-//! Ping-pong times: OSU's latency test, Intel's PingPong, or a table of bytes and times.
+//! Ping-pong times. Their format is that of OSU's latency test, of Intel's PingPong, or a table of
+//! bytes and times.
 
 use super::Sample;
 use crate::import::{NumericLine, ParseError, error_at};
 use swapmeet_core::text::excerpt;
 
-/// Returns whether a text has one of these formats.
+/// Returns whether a text has one of the formats of this module.
 pub fn is_like(text: &str) -> bool {
     let mut lines = text.lines().take(200);
     lines.any(|line| {
@@ -17,11 +18,11 @@ pub fn is_like(text: &str) -> bool {
 /// The first line of a table that a user has written.
 const TABLE: &str = "bytes,time_us";
 
-/// Reads the times in a text. Each is the time of one message in one direction. `source` is the
-/// name of the text.
+/// Reads the times in a text. Each time is that of one message in one direction. `source` is the
+/// name of the text for users.
 pub fn read(source: &str, text: &str) -> Result<Vec<Sample>, ParseError> {
     let mut samples = Vec::new();
-    // The index of the column with the time in the current section.
+    // The index of the column that contains the time in the current section.
     let mut time = None;
     let mut separator = ' ';
     for (number, line) in (1..).zip(text.lines()) {

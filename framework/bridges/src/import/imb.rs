@@ -1,5 +1,5 @@
-//! Output of the Intel MPI Benchmarks. Each section has the name of a benchmark, the number of
-//! processes and a table of times in microseconds.
+//! Output of the Intel MPI Benchmarks. Each section contains the name of a benchmark, the number of
+//! processes, and a table of times in microseconds.
 
 use super::numeric_line::NumericLine;
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
@@ -9,13 +9,13 @@ pub(super) fn is_like(text: &str) -> bool {
 }
 
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
-    // The lines above each table give the benchmark, the number of processes and the columns.
+    // The lines above each table state the benchmark, the number of processes and the columns.
     let (mut collective_name, mut ranks, mut columns): (Option<String>, _, Vec<&str>) =
         (None, None, Vec::new());
     let mut list = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
         if let Some(name) = line.strip_prefix("# Benchmarking ") {
-            // Benchmarks without a collective, such as PingPong, are skipped.
+            // Skip benchmarks that do not measure a collective, such as PingPong.
             collective_name = collective(name.trim()).map(str::to_owned);
             (ranks, columns) = (None, Vec::new());
         } else if let Some(count) = line.strip_prefix("# #processes =") {
@@ -28,7 +28,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         } else if let (Some(collective), Some(cells)) =
             (&collective_name, NumericLine::of(number, line))
         {
-            // The time is the average over ranks. The other columns become a note.
+            // Import the average over ranks as the time. The other columns become a note.
             let time = columns.iter().position(|name| *name == "t_avg[usec]");
             let time =
                 time.ok_or_else(|| error_at(number, "no column `t_avg[usec]` is named above it"))?;

@@ -1,5 +1,5 @@
-//! Output of nccl-tests, either as text or as JSON of version 3. Sizes are those of the larger
-//! buffer, and times are those of out-of-place operations.
+//! Output of nccl-tests, as text or as JSON of version 3. The size is that of the larger buffer.
+//! Only times of out-of-place operations are imported.
 
 use super::numeric_line::NumericLine;
 use super::{
@@ -8,7 +8,7 @@ use super::{
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Returns the collective that a program measures, by the program's name, such as
+/// Returns the collective that a program measures. The program is identified by its name, such as
 /// `./build/alltoall_perf`.
 fn collective_of_program(words: &str) -> Option<&'static str> {
     let program = words.split_whitespace().find(|word| word.contains("_perf"))?;
@@ -49,7 +49,7 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
     let ranks = Some(ranks.count() as u64).filter(|ranks| *ranks > 0);
     for (number, line) in (1..).zip(source.text.lines()) {
         // The columns are size, count, type, redop, root, time, algbw, busbw and #wrong. The last
-        // four are repeated for in-place operations.
+        // four of these columns are repeated for in-place operations.
         let Some(cells) = NumericLine::of(number, line.trim_start()) else { continue };
         let is_wrong = cells.word(8).unwrap_or("N/A");
         if is_wrong != "N/A" && is_wrong != "0" {
@@ -118,7 +118,7 @@ pub(super) fn is_like_json(text: &str) -> bool {
 
 pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     const VERSION: u64 = 3;
-    // Refuse other versions, because their units may differ.
+    // Refuse other versions of the format, because their units may differ.
     let document: Document =
         serde_json::from_str(source.text).map_err(|e| error_at(e.line(), e.to_string()))?;
     if document.version != VERSION {
@@ -127,13 +127,13 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             format!("its version is {}, expected {VERSION}", document.version),
         ));
     }
-    // The file does not state the collective and the number of ranks. They follow from the command
-    // line and the devices.
+    // The file does not state the collective and the number of ranks, so derive them from the
+    // command line and the devices.
     let collective = collective_of(source, 0, &document.args.join(" "))?;
     let ranks = document.config.devices.iter().map(|device| device.rank.saturating_add(1)).max();
     let mut list = Vec::new();
-    // Only out-of-place times are imported, because MPI benchmarks measure out-of-place operations,
-    // too.
+    // Import only the out-of-place times, because MPI benchmarks also measure out-of-place
+    // operations.
     for result in document.results {
         let Some(times) = result.out_of_place else { continue };
         if times.nwrong.is_some_and(|n| n != 0.0) {
@@ -151,7 +151,7 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
                 ),
             ));
         }
-        // The spread becomes a note, because rows have no column for it.
+        // The extremes and percentiles become a note, because rows have no columns for them.
         let spread = ["min_us", "max_us", "p50_us", "p99_us", "stdev_us"];
         let note = spread.iter().filter_map(|key| Some(format!("{key} {}", times.more.get(*key)?)));
         list.push(Measurement {

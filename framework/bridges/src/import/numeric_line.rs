@@ -1,9 +1,9 @@
-//! Lines of numbers among other lines, as benchmarks print them.
+//! Parses the lines of numbers in the output of benchmarks. The output also contains other lines.
 
 use super::{ParseError, error_at};
 use swapmeet_core::text::excerpt;
 
-/// The numbers of a line: an integer, then times.
+/// The numbers of a line. The first number is an integer, and the remaining numbers are times.
 pub(crate) struct NumericLine<'a> {
     line: usize,
     words: Vec<&'a str>,
@@ -24,12 +24,12 @@ impl<'a> NumericLine<'a> {
         self.words.get(at).copied()
     }
 
-    /// Returns the integer at an index.
+    /// Returns the integer at this index of the line.
     pub(crate) fn whole(&self, at: usize, name: &str) -> Result<u64, ParseError> {
         self.parsed(at, name, "a whole number")
     }
 
-    /// Returns the time at an index, which must be finite and not negative.
+    /// Returns the time at this index of the line. A time must be finite and not negative.
     pub(crate) fn time(&self, at: usize, name: &str) -> Result<f64, ParseError> {
         let time: f64 = self.parsed(at, name, "a time")?;
         if time.is_finite() && time >= 0.0 {

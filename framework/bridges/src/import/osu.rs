@@ -1,5 +1,5 @@
-//! Output of the OSU micro-benchmarks: a title with the collective, the names of the columns, and a
-//! line for each size. The output contains neither the number of ranks nor the hosts.
+//! Output of the OSU micro-benchmarks. It consists of a title with the collective, the names of the
+//! columns, and one line for each size. It states neither the number of ranks nor the hosts.
 
 use super::numeric_line::NumericLine;
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, collective, error_at};
@@ -9,7 +9,7 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
 }
 
-/// Returns the collective in a title such as `# OSU MPI Allgather Latency Test v7.4`.
+/// Returns the collective that a title names, such as `# OSU MPI Allgather Latency Test v7.4`.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
     let name = title.strip_prefix("MPI ").unwrap_or(title);
@@ -22,7 +22,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let mut columns: Vec<&str> = Vec::new();
     let mut list = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
-        // A title begins the output of another benchmark.
+        // The output of the next benchmark begins with a title.
         if let Some(found) = title(line) {
             let found = found.map(str::to_owned).or_else(|| source.collective.map(str::to_owned));
             collective_name = Some(found.ok_or_else(|| {
@@ -35,11 +35,12 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 )
             })?);
         } else if let Some(names) = line.strip_prefix("# Size") {
-            // Column names contain single spaces and are separated by at least two.
+            // The names of columns contain single spaces. Between two names there are at least two
+            // spaces.
             columns = names.split("  ").map(str::trim).filter(|name| !name.is_empty()).collect();
         } else if let Some(cells) = NumericLine::of(number, line) {
-            // Without this check, bandwidth benchmarks, which have the same layout, would be read
-            // as times.
+            // This check rejects bandwidth benchmarks. They have the same layout, so their values
+            // would be read as times.
             let collective = collective_name.clone().ok_or_else(|| {
                 error_at(number, "no title names the collective: name it with --collective")
             })?;

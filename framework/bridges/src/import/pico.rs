@@ -1,7 +1,9 @@
-//! PICO results. Each configuration has a data file, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with a
-//! row of times in nanoseconds for each iteration. The collective and the number of ranks are in
-//! `SYSTEM_metadata.csv`, which is two folders above the data file, in the row with the timestamp
-//! of the folder. Instead, the user may name the collective.
+//! Results of PICO. Each configuration has a data file, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with
+//! one row of times in nanoseconds for each iteration.
+//!
+//! The data file does not state the collective and the number of ranks. They are in the file
+//! `SYSTEM_metadata.csv`, two folders above the data file. Its row is the one whose timestamp is
+//! the name of the data file's folder. If this file is missing, the user can state the collective.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().next().is_some_and(|header| header.split(',').next() == Some("highest"))
 }
 
-/// Returns the number of bytes of an element of the type `kind`.
+/// Returns the number of bytes of an element; `kind` is its type.
 fn bytes_of(kind: &str) -> Option<u64> {
     Some(match kind {
         "int8" | "uint8" | "char" | "byte" => 1,
@@ -47,7 +49,7 @@ fn metadata(source: &MeasurementFile<'_>, text: &str) -> Option<(String, u64)> {
 }
 
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
-    // Parse the count, the algorithm and the type from the name of the file.
+    // The name of the file contains the count, the algorithm and the type.
     let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let parts: Vec<&str> = name.split('_').collect();
     let named = || {
@@ -61,8 +63,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
     let [count, algorithm @ .., kind] = parts.as_slice() else { return Err(named()) };
     let (count, bytes) =
         (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
-    // The collective is in the metadata of the run, if the user has copied these together with the
-    // data file.
+    // The metadata contains the collective, if the user has copied the metadata file together with
+    // the data file.
     let metadata = match metadata_file(source) {
         Some(file) => {
             let text = (source.read_companion)(&file)
@@ -78,7 +80,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
             return Err(error_at(0, "no metadata names the collective: name it with --collective"));
         }
     };
-    // There is a column for each rank. The first column has the time of the slowest rank.
+    // The file has one column for each rank. The first column contains the time of the slowest
+    // rank.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()

@@ -1,5 +1,5 @@
-//! These tests read texts that the programs printed, or that follow the descriptions of their
-//! formats.
+//! Tests of the import formats. The texts were printed by the programs, or follow the descriptions
+//! of the formats.
 
 use super::*;
 use std::path::Path;

@@ -1,9 +1,9 @@
-//! MPICH's selection JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`). It consists of nested
+//! MPICH's tuning file in JSON (`MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE`). It consists of nested
 //! objects. Each key is a condition, and the innermost key names the algorithm.
 //!
-//! The table must cover all collectives. Therefore our decisions are merged into the library's own
-//! table (`generic.json`), which still decides for fewer ranks than the sweep had. The order of
-//! members is kept, because MPICH evaluates conditions in order.
+//! The file must cover all collectives. Therefore, the new rules are merged into MPICH's own file
+//! (`generic.json`). For fewer ranks than in the sweep, the file still contains MPICH's own
+//! choices. The order of keys does not change, because MPICH evaluates conditions in order.
 
 use super::{Algorithm, Choice, DecisionTable, DefaultChoice, Rule};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -40,8 +40,8 @@ pub(super) static ALGORITHMS: [Algorithm; 11] = [
     algorithm("reduce", "binomial-reduce", "MPIR_Reduce_intra_binomial"),
 ];
 
-/// Returns MPICH's name of a collective, the key of the size that its conditions compare, and
-/// whether that size is the block size times the number of ranks.
+/// Returns three properties of a collective: MPICH's name, the key of the size in MPICH's
+/// conditions, and whether this size is the block size times the number of ranks.
 fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     Some(match word {
         "alltoall" => ("alltoall", "avg_msg_size", false),
@@ -53,7 +53,7 @@ fn collective(word: &str) -> Option<(&'static str, &'static str, bool)> {
     })
 }
 
-/// A JSON object that keeps the order of its members.
+/// A JSON object whose members keep their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct JsonObject(Vec<(String, JsonObject)>);
 
@@ -95,7 +95,7 @@ impl JsonObject {
         }
         out.push_str("{\n");
         for (number, (key, tree)) in self.0.iter().enumerate() {
-            // Keys of the user's file are written as they were read, including line breaks.
+            // Keys of the user's file are written unchanged, including line breaks.
             let _ = write!(
                 out,
                 "{:1$}{key}: ",
@@ -114,8 +114,9 @@ fn one(key: impl Into<String>, tree: JsonObject) -> JsonObject {
     JsonObject(vec![(key.into(), tree)])
 }
 
-/// Returns the object that chooses an algorithm. If the algorithm cannot be used in all cases, the
-/// object has conditions, and otherwise chooses the algorithm that MPICH uses instead.
+/// Returns the object that chooses an algorithm. Some algorithms cannot be used in all cases. For
+/// such an algorithm, the object contains conditions, and chooses the algorithm that MPICH uses in
+/// the remaining cases.
 fn leaf(name: &str) -> JsonObject {
     let plain = |name: &str| one(format!("algorithm={name}"), JsonObject::default());
     let either = |test: &str, tree: JsonObject, other: &str, else_: JsonObject| {
@@ -137,13 +138,13 @@ fn leaf(name: &str) -> JsonObject {
     }
 }
 
-/// Returns the library's own table with the decisions merged into it.
+/// Returns the library's own table after the new rules have been merged into it.
 pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
     let base = base.ok_or("MPICH's table must cover every collective: give its own (maint/tuning/coll/mpir/generic.json) with --base")?;
     let mut tree = JsonObject::read(base).map_err(|why| format!("--base: {why}"))?;
     for table in tables {
         let Some((word, compared, is_times_ranks)) = collective(table.collective) else { continue };
-        // Find the object that the decisions replace.
+        // Find the object that the new rules replace.
         let missing =
             |key: &str| format!("--base: it has no `{key}`, expected MPICH's generic.json");
         let key = format!("collective={word}");
@@ -157,8 +158,8 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                 .member(inside)
                 .ok_or_else(|| missing(&format!("{key} / comm_type=intra / {inside}")))?;
         }
-        // The rules for one number of ranks. Each rule except the last one has a condition on the
-        // size, and the last one applies to all larger sizes.
+        // Write the rules for one number of ranks. Each rule except the last one has a condition on
+        // the size. The last rule applies to all larger sizes.
         let before = std::mem::take(place);
         let rules = |ranks: u64, rules: &[(u64, Rule)]| {
             let ends = rules.iter().skip(1).map(|(bytes, _)| {
@@ -172,11 +173,11 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
                     .collect(),
             )
         };
-        // For fewer ranks than in the sweep, keep the library's own decisions.
+        // For fewer ranks than in the sweep, keep the library's own rules.
         let entries = &table.entries;
         let first = entries.first().map_or(0, |(ranks, _)| *ranks);
-        // MPICH (4.0 to 5.0) evaluates `comm_size<N` as `comm_size<=N`, so only `<=` has the same
-        // meaning in all versions.
+        // MPICH (4.0 to 5.0) evaluates `comm_size<N` like `comm_size<=N`. Write only `<=`, which
+        // has the same meaning in all versions.
         let below = |ranks: u64| format!("comm_size<={}", ranks.saturating_sub(1));
         place.0.push((below(first), before));
         for (number, (ranks, list)) in entries.iter().enumerate() {
@@ -192,8 +193,8 @@ pub(super) fn json(tables: &[DecisionTable], base: Option<&str>) -> Result<Strin
     Ok(out)
 }
 
-/// Returns the choices that MPICH's own table makes for one process per node, a built-in operation
-/// and separate buffers.
+/// Returns the choices of MPICH's own table. They are evaluated for one process per node, a
+/// built-in operation, and separate send and receive buffers.
 pub(super) fn defaults(base: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     let tree = JsonObject::read(base.unwrap_or("{}")).map_err(|why| format!("--base: {why}"))?;
     Ok(Some(Box::new(move |cell| {
@@ -219,24 +220,24 @@ fn chosen<'a>(tree: &'a JsonObject, word: &str, ranks: u64, bytes: u64) -> Optio
     }
 }
 
-/// Returns whether the condition `key` of the table holds for a collective, a number of ranks and a
-/// number of bytes.
+/// Returns whether a condition of the table is true for this collective and these numbers of ranks
+/// and bytes. `key` is the text of the condition.
 fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
-    // A key is a quantity, an operator and a bound, such as `comm_size<=4`.
+    // A condition consists of a quantity, an operator and a bound, such as `comm_size<=4`.
     let split = key.find(['<', '=']).unwrap_or(key.len());
     let (what, test) = key.split_at(split);
     let whole = match word {
         "allgather" | "alltoall" => bytes.saturating_mul(ranks),
         _ => bytes,
     };
-    // Conditions without a number describe the situation. They are evaluated for one process per
-    // node and separate buffers. Any other property that begins with `is_` is taken as `yes`.
+    // A condition without a number describes the environment. Assume one process per node and
+    // separate buffers. All other properties whose names begin with `is_` are assumed to be `yes`.
     let number = match what {
         "comm_size" => ranks,
         "avg_msg_size" => bytes,
         "per_proc_msg_size" | "total_msg_size" => whole,
-        // This is a number of elements. Assume elements of four bytes, which are the most common
-        // ones.
+        // `count` is a number of elements. Assume elements of four bytes, which are the most
+        // common.
         "count" => bytes / 4,
         "comm_avg_ppn" => 1,
         _ => {
@@ -255,7 +256,7 @@ fn holds(key: &str, word: &str, ranks: u64, bytes: u64) -> bool {
             (None, Some(bound), _) => ("<", bound),
             (None, None, bound) => ("=", bound.unwrap_or_default()),
         };
-    // MPICH has symbolic bounds.
+    // Some bounds are words instead of numbers.
     let bound = match bound {
         "any" => return true,
         "pow2" if is == "=" => return number.is_power_of_two(),

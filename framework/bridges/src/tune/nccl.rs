@@ -1,5 +1,5 @@
-//! The CSV that NCCL's example tuner plugin reads. The numbers of bytes are those of the larger
-//! buffer.
+//! The CSV file that NCCL's example tuner plugin reads. Its sizes are the number of bytes of the
+//! larger buffer.
 
 use super::{Algorithm, DecisionTable};
 use std::fmt::Write as _;

@@ -1,7 +1,8 @@
-//! Rules for the component coll/tuned of Open MPI, in both formats that it reads.
+//! Rules for Open MPI's component coll/tuned, which reads two formats. This module writes both of
+//! them.
 //!
-//! For alltoall, allgather and gather, the size that a rule compares is the block size times the
-//! number of ranks.
+//! A rule compares a size. For alltoall, allgather and gather, this size is the block size times
+//! the number of ranks.
 
 use super::rule::Parameter;
 use super::{Algorithm, DecisionTable, DefaultChoice};
@@ -19,15 +20,15 @@ const fn algorithm(
     Algorithm { collective, ours, name, number, fan: 0, parameter: None }
 }
 
-/// Returns a pipelined algorithm along a single chain. By default, our algorithm divides a block
-/// into 8 segments.
+/// Returns an algorithm that sends segments along a single chain of ranks. By default, our
+/// algorithm `ours` divides a block into 8 segments.
 const fn chain(collective: &'static str, ours: &'static str) -> Algorithm {
     let chain = algorithm(collective, ours, "chain", 2);
     Algorithm { fan: 1, parameter: Some(Parameter::Segments(8)), ..chain }
 }
 
-/// The algorithms, with their numbers and names as in `ompi_info --param coll tuned --level 9`.
-/// Those of release 4.1 are included.
+/// The algorithms, with the numbers and names that `ompi_info --param coll tuned --level 9` prints.
+/// All algorithms of release 4.1 are included.
 pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("alltoall", "linear", "linear", 1),
     algorithm("alltoall", "pairwise", "pairwise", 2),
@@ -37,7 +38,8 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
         ..algorithm("alltoall", "linear-sync", "linear_sync", 4)
     },
     algorithm("allgather", "linear", "linear", 1),
-    // From Open MPI 6 on, the fan-out of Bruck's allgather is the radix of the algorithm.
+    // From Open MPI 6 on, the fan-out in a rule for Bruck's allgather is the radix of the
+    // algorithm.
     Algorithm { fan: 2, ..algorithm("allgather", "bruck", "bruck", 2) },
     algorithm("allgather", "recursive-doubling-allgather", "recursive_doubling", 3),
     algorithm("allgather", "ring", "ring", 4),
@@ -58,8 +60,8 @@ pub(super) static ALGORITHMS: [Algorithm; 23] = [
     algorithm("reduce", "binomial-reduce", "binomial", 5),
 ];
 
-/// Returns Open MPI's number and name of a collective, and whether the size that rules compare is
-/// the block size times the number of ranks.
+/// Returns three properties of a collective: Open MPI's number, Open MPI's name, and whether the
+/// size in rules is the block size times the number of ranks.
 fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     Some(match word {
         "allgather" => (0, "allgather", true),
@@ -73,29 +75,30 @@ fn collective(word: &str) -> Option<(u32, &'static str, bool)> {
     })
 }
 
-/// Returns the size that rules compare.
+/// Returns the size that rules compare for this block size.
 fn compared(bytes: u64, ranks: u64, is_times_ranks: bool) -> u64 {
     if is_times_ranks { bytes.saturating_mul(ranks) } else { bytes }
 }
 
-/// Returns the choices that Open MPI makes without a rules file.
+/// Returns the choices that Open MPI makes if there is no file of rules.
 pub(super) fn defaults(_: Option<&str>) -> Result<Option<DefaultChoice>, String> {
     fixed::chooser().map(Some)
 }
 
-/// Formats rules as text. In version 2 of the format, each rule has a limit of requests.
+/// Formats rules in the text format. In version 2 of the format, each rule also has a maximum
+/// number of requests.
 pub(super) fn classic(tables: &[DecisionTable], version: u32) -> String {
     let with_requests = version >= 2;
     let known: Vec<_> =
         tables.iter().filter_map(|table| Some((table, collective(table.collective)?))).collect();
-    // Write the version first, because Open MPI expects it at the very start of the file.
+    // The version must be at the very start of the file.
     let mut out =
         if with_requests { format!("rule-file-version-{version}\n") } else { String::new() };
     let _ = writeln!(out, "{}  # collectives", known.len());
     let requests = |limit: u64| if with_requests { format!(" {limit}") } else { String::new() };
     for (table, (number, name, times)) in known {
-        // Add an entry for fewer ranks than in the sweep. Without it, Open MPI would use the first
-        // entry for them, and not its own decision.
+        // Add an entry for fewer ranks than in the sweep, so that Open MPI makes its own choice
+        // there. Without this entry, Open MPI would use the first entry for them.
         let guard = table.entries.first().is_some_and(|(ranks, _)| *ranks > 1);
         let _ = writeln!(
             out,

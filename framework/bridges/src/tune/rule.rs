@@ -1,4 +1,4 @@
-//! Rules of a library's decision table. A rule is an algorithm with those parameters that the table
+//! Rules of a library's decision table. A rule names an algorithm and the parameters that the table
 //! can express.
 
 use super::TimedCase;
@@ -7,27 +7,27 @@ use super::TimedCase;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Algorithm {
     pub(super) collective: &'static str,
-    /// Our name of the algorithm, without parameters.
+    /// This project's name of the algorithm, without parameters.
     pub(super) ours: &'static str,
     /// The library's name of the algorithm.
     pub(super) name: &'static str,
     /// The library's number of the algorithm; 0 if it has none.
     pub(super) number: u32,
-    /// The fan-out with which the library's algorithm is the same as ours; 0 if the algorithm has
-    /// no fan-out.
+    /// The fan-out for which the library's algorithm is the same as this project's algorithm; 0 if
+    /// the algorithm has no fan-out.
     pub(super) fan: u32,
-    /// The parameter of our algorithm that a rule can express. A row with any other parameter has
-    /// no rule.
+    /// The parameter of this project's algorithm that a rule can express. A row that sets any other
+    /// parameter has no rule.
     pub(super) parameter: Option<Parameter>,
 }
 
-/// A parameter of our algorithms, with its default value.
+/// A parameter of this project's algorithms, with its default value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parameter {
-    /// `segments`: the number of segments of a block. The rule states the number of bytes of a
-    /// segment instead.
+    /// The parameter `segments`, the number of segments of a block. A rule states the number of
+    /// bytes of a segment instead.
     Segments(u64),
-    /// `window`: the number of messages that a rank sends at the same time.
+    /// The parameter `window`, the number of messages that a rank sends at the same time.
     Window(u64),
 }
 
@@ -49,9 +49,9 @@ impl From<Algorithm> for Rule {
 }
 
 impl Algorithm {
-    /// Returns the rule with which a library runs the algorithm and the parameters of a timed case.
-    /// `limits_requests` tells whether a rule can limit the number of requests. `None` if the case
-    /// is of another algorithm, or if no rule can express its parameters.
+    /// Returns the rule that makes a library run the algorithm of a timed case with the same
+    /// parameters. `limits_requests` states whether a rule can limit the number of requests. `None`
+    /// if the case has another algorithm, or parameters that no rule can express.
     pub(super) fn rule(&self, cell: &TimedCase, limits_requests: bool) -> Option<Rule> {
         let (ours, parameters) = match cell.algorithm.split_once(':') {
             Some((ours, parameters)) => (ours, Some(parameters)),
@@ -72,9 +72,9 @@ impl Algorithm {
                 let segment_bytes = cell.bytes.div_ceil(segments);
                 match segments {
                     1 => Some(rule),
-                    // The number of segments must be the same on both sides. For example, a block
-                    // of 10 bytes would have 8 segments here, but only 5 segments of 2 bytes in the
-                    // library.
+                    // The library must have the same number of segments as the case. For example, a
+                    // block of 10 bytes has 8 segments in this project. In the library, it would
+                    // have 5 segments of 2 bytes.
                     _ if segment_bytes == 0 || cell.bytes.div_ceil(segment_bytes) != segments => {
                         None
                     }

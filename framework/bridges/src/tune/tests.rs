@@ -10,9 +10,9 @@ fn cell(collective: &str, ranks: u64, bytes: u64, algorithm: &str, time_us: f64)
     }
 }
 
-/// On 4 ranks, `bruck` is faster than `pairwise` below 1 KiB, and slower from there on. On 64
-/// ranks, `linear-sync` is always the fastest. On 4 ranks, `suh-shin`, which Open MPI lacks, is
-/// faster than both.
+/// A sweep on 4 and 64 ranks. On 4 ranks, `bruck` is faster than `pairwise` below 1 KiB, and slower
+/// from 1 KiB on; `suh-shin`, which Open MPI does not have, is faster than both. On 64 ranks,
+/// `linear-sync` is always the fastest.
 fn sweep() -> Vec<TimedCase> {
     let mut cells = Vec::new();
     for (bytes, bruck, pairwise) in
@@ -28,7 +28,7 @@ fn sweep() -> Vec<TimedCase> {
 }
 
 /// The expected file follows the description of the format. Its sizes are block sizes times the
-/// number of ranks, and an entry for fewer ranks than in the sweep comes first.
+/// number of ranks. The first entry is for fewer ranks than in the sweep.
 #[test]
 fn classic_rules_compare_ranks_times_bytes() {
     let library = library("openmpi").unwrap();
@@ -53,9 +53,9 @@ fn classic_rules_compare_ranks_times_bytes() {
     assert_eq!(numbers, expected, "{text}");
 }
 
-/// The library divides messages into segments of a given number of bytes, so a chain has a rule
-/// only if this gives as many segments as ours. A window of messages has a rule only if rules can
-/// limit requests, which those of version 1 cannot.
+/// The library divides messages into segments of a given number of bytes. A chain therefore has a
+/// rule only if some segment size results in the same number of segments. A window of messages has
+/// a rule only if rules can limit requests. Rules of version 1 cannot.
 #[test]
 fn rules_express_segments_fan_and_requests() {
     let cells = [
@@ -149,7 +149,7 @@ fn losses_compare_with_the_fastest_of_the_library() {
     );
 }
 
-/// A table that, like MPICH's own, has nested conditions in order.
+/// A table with nested conditions in a fixed order, like MPICH's own table.
 const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomial": {} },
   "collective=alltoall": { "comm_type=intra": { "is_sendbuf_inplace=yes": { "algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {} },
     "is_sendbuf_inplace=no": { "comm_size<8": { "avg_msg_size<=32768": { "algorithm=MPIR_Alltoall_intra_scattered": {} },
@@ -158,8 +158,8 @@ const OWN: &str = r#"{ "collective=bcast": { "algorithm=MPIR_Bcast_intra_binomia
                                                   "avg_msg_size=any": { "algorithm=MPIR_Alltoall_intra_pairwise": {} } } } },
     "comm_type=inter": { "algorithm=MPIR_Alltoall_inter_pairwise_exchange": {} } } }"#;
 
-/// The decisions replace those of MPICH, which remain for fewer ranks. A rule applies up to one
-/// byte below the size of the next rule. Everything else stays in order.
+/// New rules replace those of MPICH, but MPICH's rules remain for fewer ranks. A rule applies up to
+/// one byte below the size of the next rule. The order of all other entries does not change.
 #[test]
 fn mpich_keeps_the_rest_of_its_table() {
     let library = library("mpich").unwrap();
@@ -185,8 +185,8 @@ fn mpich_keeps_the_rest_of_its_table() {
     assert_eq!(why, "--base: it has no `collective=alltoall`, expected MPICH's generic.json");
 }
 
-/// For 4 ranks, the table chooses the scattered algorithm up to 32 KiB. For 64 ranks, it chooses
-/// Bruck up to 256 bytes, then pairwise.
+/// MPICH's own table is `OWN` in this test. For 4 ranks, it chooses the scattered algorithm up to
+/// 32 KiB. For 64 ranks, it chooses Bruck up to 256 bytes and pairwise above.
 #[test]
 fn losses_by_mpichs_own_table() {
     let library = library("mpich").unwrap();
@@ -213,8 +213,9 @@ fn losses_by_mpichs_own_table() {
     assert_eq!(without_a_time, of_others.map(|(name, times)| (name.to_owned(), times)).into());
 }
 
-/// For 4 ranks, Open MPI 4.1 chooses linear_sync below 8 KiB. For 64 ranks, it chooses Bruck below
-/// 1 KiB, then linear, then linear_sync from 2 KiB on, and linear again from 4 KiB on.
+/// The test compares with the choices of Open MPI 4.1. For 4 ranks, it chooses linear_sync below 8
+/// KiB. For 64 ranks, it chooses Bruck below 1 KiB, linear below 2 KiB, linear_sync below 4 KiB,
+/// and linear from 4 KiB on.
 #[test]
 fn losses_by_open_mpis_default_choices() {
     let mut cells = sweep();

@@ -1,5 +1,5 @@
-//! The default choices of Open MPI 4.1. Open MPI calls them fixed decisions; here they are data
-//! (`fixed-4.1.txt`).
+//! The default choices of Open MPI 4.1, which Open MPI calls fixed decisions. They are read from
+//! the data file `fixed-4.1.txt`.
 
 use super::ALGORITHMS;
 use crate::tune::{Choice, DefaultChoice, Rule};
@@ -7,20 +7,21 @@ use std::collections::HashMap;
 
 const DECISIONS: &str = include_str!("fixed-4.1.txt");
 
-/// For each rule: the minimum number of bytes, and the number of the algorithm that is chosen from
-/// there on.
+/// A list of rules. Each rule consists of a minimum number of bytes, and the number of the
+/// algorithm that is chosen from this number of bytes on.
 type Rules = Vec<(u64, usize)>;
 
-/// The decisions for one collective.
+/// The default choices for one collective.
 #[derive(Debug, Default)]
 struct Decisions<'a> {
-    /// The names of the algorithms. The first one has the number 1.
+    /// The names of the algorithms. The number of the first algorithm is 1.
     names: Vec<&'a str>,
-    /// For each entry: the minimum number of ranks, and the rules that apply from there on.
+    /// A list of entries. Each entry consists of a minimum number of ranks, and the rules that
+    /// apply from this number of ranks on.
     entries: Vec<(u64, Rules)>,
 }
 
-/// Reads the decisions. Errors if the data file is invalid.
+/// Reads the default choices. Errors if the data file is invalid.
 pub(super) fn chooser() -> Result<DefaultChoice, String> {
     let decisions = read(DECISIONS)?;
     Ok(Box::new(move |cell| {
@@ -32,15 +33,15 @@ pub(super) fn chooser() -> Result<DefaultChoice, String> {
             .iter()
             .find(|a| a.collective == cell.collective && a.number as usize == number);
         let theirs = (*of.names.get(number - 1)?).to_owned();
-        // The fixed decisions neither divide messages into segments nor limit requests.
+        // The default choices do not divide messages into segments and do not limit requests.
         Some(Choice { rule: ours.map(|a| Rule::from(*a)), theirs })
     }))
 }
 
-/// Returns the number of the algorithm that Open MPI executes when it has decided for the algorithm
-/// `number`. For allgather, recursive doubling needs a power of two ranks; otherwise Open MPI
-/// executes Bruck's algorithm. The neighbour exchange needs an even number of ranks; otherwise Open
-/// MPI executes the ring.
+/// Returns the number of the algorithm that Open MPI executes after it has chosen the algorithm
+/// `number`. In two cases of allgather, this is another algorithm. Recursive doubling needs a power
+/// of two ranks; for other numbers, Open MPI executes Bruck's algorithm. The neighbour exchange
+/// needs an even number of ranks; for odd numbers, Open MPI executes the ring algorithm.
 fn executed_algorithm(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,
@@ -90,8 +91,8 @@ mod tests {
         chooser().unwrap()(&cell).unwrap().theirs
     }
 
-    /// The expected decisions are on both sides of thresholds in the source of Open MPI 4.1
-    /// (`coll_tuned_decision_fixed.c`).
+    /// The test checks both sides of thresholds. The expected choices are those of Open MPI 4.1's
+    /// source (`coll_tuned_decision_fixed.c`).
     #[test]
     fn default_choices_match_open_mpis_source() {
         for (collective, ranks, bytes, expected) in [
