@@ -1,4 +1,5 @@
-//! The collectives: which nodes have data at the start, and which nodes need it at the end.
+//! The collectives. A collective defines which data each node has at the start, and which data each
+//! node needs at the end.
 
 use swapmeet_abi::{
     SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION,
@@ -8,41 +9,41 @@ use swapmeet_abi::{
 /// A collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collective {
-    /// Every node has a block for every node. The block for itself is at its destination from the
-    /// start.
+    /// Every node has a block for each node, including itself. The block for itself is at its
+    /// destination from the start.
     AllToAll,
-    /// The root has one block, which every node is to receive.
+    /// The root has one block, and every node receives a copy of it.
     Broadcast,
     /// The root has a block for every node.
     Scatter,
     /// Every node has a block for the root.
     Gather,
-    /// Every node has a block that every node is to receive.
+    /// Every node has one block, and every node receives a copy of each block.
     AllGather,
-    /// Every node has one block for one other node.
+    /// Every node has one block, which a permutation assigns to one receiver.
     Permutation,
-    /// Every node has a vector, and the root is to receive the sum of all vectors.
+    /// Every node has a vector, and the root receives the sum of all vectors.
     Reduce,
-    /// Every node has a term for the result of every node, and each node is to receive the sum of
-    /// the terms for its result.
+    /// Every node has one vector for each node. Each node receives the sum of the vectors that all
+    /// nodes have for it.
     ReduceScatter,
-    /// Every node has a vector, and every node is to receive the sum of all vectors.
+    /// Every node has a vector, and every node receives the sum of all vectors.
     AllReduce,
 }
 
-/// The blocks that nodes must hold at the end.
+/// The blocks that each node must hold at the end, by the rule that selects them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FinalBlocks {
-    /// Each node holds the blocks whose destination it is.
+    /// Each node holds the blocks of which it is the destination.
     ByDestination,
     AllBlocks,
     AllAtRoot,
-    /// Each node holds the block of the node that sends to it in the permutation.
+    /// Each node holds the block of the node for which the permutation names it as the receiver.
     ByPermutation,
 }
 
 impl Collective {
-    /// All collectives, in the order of their numbers in the ABI.
+    /// All collectives, in ascending order of their numbers in the ABI.
     pub const ALL: [Self; 9] = [
         Self::AllToAll,
         Self::Broadcast,
@@ -79,12 +80,12 @@ impl Collective {
         matches!(self, Self::Reduce | Self::ReduceScatter | Self::AllReduce)
     }
 
-    /// Returns whether blocks are distinguished by their origins.
+    /// Returns whether the identity of a block includes its origin.
     pub(crate) fn distinguishes_origins(self) -> bool {
         !self.starts_at_root() && !self.is_reduction()
     }
 
-    /// Returns whether blocks are distinguished by their destinations.
+    /// Returns whether the identity of a block includes its destination.
     pub(crate) fn distinguishes_destinations(self) -> bool {
         self.final_blocks() == FinalBlocks::ByDestination
     }

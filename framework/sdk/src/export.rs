@@ -1,4 +1,5 @@
-//! Export of Rust algorithms as a plugin: the trait, the macro and the C functions between them.
+//! Export of Rust algorithms as a plugin: the trait [`Algorithm`], the macro `export_plugin!`, and
+//! the C functions through which the host calls the algorithms.
 
 use crate::collective::Collective;
 use crate::param::ParamInfo;
@@ -15,30 +16,33 @@ use swapmeet_abi::{
     SwmStr, read_sized,
 };
 
-/// The description of an algorithm, as lists show it.
+/// The description of an algorithm, as the lists of algorithms show it.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
     /// Name that users type: lower-case letters, digits and hyphens.
     pub name: &'static str,
-    /// Short description for lists, at most about 60 characters.
+    /// Title for lists of algorithms, at most about 60 characters.
     pub title: &'static str,
     /// Publication: authors, title, year.
     pub paper: &'static str,
     /// Supported topologies and sizes, in words.
     pub accepts: &'static str,
-    /// Supported collectives. The host never calls the algorithm for another one.
+    /// Supported collectives. The host never calls the algorithm for a collective that is not in
+    /// this list.
     pub collectives: &'static [Collective],
     /// The parameters of the algorithm, in the order in which specs name them.
     pub params: &'static [ParamInfo],
     /// The port promise of the algorithm: the largest number of messages that a node sends, and the
-    /// largest number that it receives, in one step. 1 for a one-port algorithm, `u64::MAX` for an
-    /// algorithm that uses all links at once, 0 for no promise. `swapmeet check` checks the
-    /// schedules against it. The port limit of the machine is [`Problem::ports`].
+    /// largest number that a node receives, in one step. The value is 1 for a one-port algorithm,
+    /// `u64::MAX` for an algorithm that may use all links of a node in the same step, and 0 for no
+    /// promise. `swapmeet check` compares the schedules with the promise. The port limit of the
+    /// machine is a different value, [`Problem::ports`].
     pub ports: u64,
 }
 
 impl About {
-    /// An all-to-all algorithm without name and texts, for use in struct update syntax.
+    /// An all-to-all algorithm with an empty name and empty texts, for struct update syntax
+    /// (`..About::DEFAULT`).
     pub const DEFAULT: Self = Self {
         name: "",
         title: "",
@@ -50,7 +54,7 @@ impl About {
     };
 }
 
-/// An algorithm: a set of rules that state which blocks each node sends in each step.
+/// An algorithm. It decides which blocks each node sends in each step.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Rehearsal, Schedule, Stop};
@@ -86,44 +90,48 @@ impl About {
 /// assert_eq!(refused.unwrap_err().to_string(), "5000 nodes need too many steps; the limit is 1024");
 /// ```
 ///
-/// The host may call `plan` many times, on different threads at once. The same problem must always
-/// give the same schedule.
+/// The host may call `plan` many times, also on several threads at the same time. The same problem
+/// must always give the same schedule.
 pub trait Algorithm: Sync {
     /// Returns the description of the algorithm.
     fn about(&self) -> About;
 
-    /// Checks whether the algorithm can run on a problem. The default accepts every problem.
+    /// Checks whether the algorithm can run on a problem. The default implementation accepts every
+    /// problem.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] if it cannot. The reason is shown in the row, so it should be clear to
-    /// a reader of a table.
+    ///
+    /// [`Stop::Unsupported`] if it cannot. Tables of results show the reason in the row of the
+    /// case, so the reason should be clear without the source code.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())
     }
 
-    /// Gives the schedule. The host calls it only if `supports` returned `Ok`.
+    /// Passes the steps and sends of the schedule to `schedule`. The host calls this method only if
+    /// `supports` returned `Ok`.
     ///
     /// # Errors
+    ///
     /// [`Stop::Stopped`], returned with `?`, if the host has refused a call; [`Stop::Failed`] if
     /// the algorithm cannot continue.
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 
 /// Exports the algorithms of a crate as a plugin: `export_plugin!(licence: "MIT OR Apache-2.0",
-/// algorithms: [One, Two])`. Name and version of the plugin are those of the crate. Each algorithm
+/// algorithms: [One, Two])`. The plugin has the name and the version of the crate. Each algorithm
 /// is a constant expression of a type that implements [`Algorithm`].
 #[macro_export]
 macro_rules! export_plugin {
     (licence: $licence:expr, algorithms: [$($algorithm:expr),+ $(,)?] $(,)?) => {
-        /// The plugin's only exported symbol.
+        /// Returns the plugin's table. This is the only symbol that the plugin exports.
         #[unsafe(no_mangle)]
         pub extern "C" fn swapmeet_plugin() -> *const $crate::abi::SwmPlugin {
             plugin_table()
         }
 
-        /// Returns the plugin's table. Programs that link several plugins call this function,
-        /// because only one of the plugins could define the exported symbol.
+        /// Returns the plugin's table. Programs that link several plugins statically call this
+        /// function, because the exported symbol has the same name in every plugin.
         pub fn plugin_table() -> *const $crate::abi::SwmPlugin {
             static TABLE: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
             $crate::entry(
@@ -137,7 +145,7 @@ macro_rules! export_plugin {
     };
 }
 
-/// The table of a plugin, made at the first call of its entry.
+/// The table of a plugin. It is made at the first call of [`Exported::entry`].
 pub struct Exported {
     plugin: SwmPlugin,
 }
@@ -147,8 +155,8 @@ unsafe impl Send for Exported {}
 // SAFETY: as above.
 unsafe impl Sync for Exported {}
 
-/// Makes the table at the first call. The data that it points to is leaked, because it must stay
-/// valid for the life of the process.
+/// Returns the table, and makes it at the first call. The data that the table points to is leaked,
+/// because it must stay valid for the life of the process.
 pub fn entry(
     table: &'static OnceLock<Exported>,
     name: &'static str,
@@ -183,8 +191,8 @@ pub fn entry(
     &raw const exported.plugin
 }
 
-/// Describes an algorithm. If its `about` panics, the result has neither name nor functions, and
-/// its title is the message of the panic.
+/// Returns the table entry of an algorithm. If its `about` panics, the entry has neither a name nor
+/// functions, and its title is the panic message.
 fn describe(algorithm: &'static dyn Algorithm) -> SwmAlgorithm {
     let about = catch_unwind(AssertUnwindSafe(|| algorithm.about()));
     let is_described = about.is_ok();
@@ -241,10 +249,12 @@ unsafe extern "C" fn plan(a: *const SwmAlgorithm, p: *const SwmProblem, h: *cons
     unsafe { run(a, p, h, |algorithm, problem, schedule| algorithm.plan(problem, schedule)) }
 }
 
-/// Calls `work` with safe views of the host's structs. A panic becomes an error with its message.
+/// Calls `work` with safe views of the host's structs. If `work` panics, the host receives the
+/// panic message as the reason of the failure.
 ///
 /// # Safety
-/// The pointers must be those of a call through a table made by [`describe`].
+///
+/// The pointers must be those that the host passed to a function of a table made by [`describe`].
 unsafe fn run(
     algorithm: *const SwmAlgorithm,
     problem: *const SwmProblem,
@@ -252,10 +262,11 @@ unsafe fn run(
     work: impl Fn(&dyn Algorithm, &Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
 ) -> i32 {
     // SAFETY: `user` is the leaked reference that `describe` stored; the host's table has the size
-    // that it says.
+    // that it states.
     let (algorithm, host) =
         unsafe { (*(*algorithm).user.cast::<&'static dyn Algorithm>(), read_sized(host)) };
-    // A host with an unreadable table cannot receive the reason of a failure either.
+    // If the host's table is unreadable, there is no function to which the reason of the failure
+    // could be passed.
     let Ok(host) = host else { return SWM_ERROR };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         // SAFETY: the caller guarantees this.
@@ -287,8 +298,8 @@ fn panicked() -> String {
     format!("the plugin panicked: {}", LAST_PANIC.take())
 }
 
-/// Stores the message of a panic for the row. Each plugin has its own copy of std, whose default
-/// panic hook would write on the host's screen.
+/// Installs a panic hook that stores the message for the row of the case. Each plugin has its own
+/// copy of std, whose default panic hook would print to the terminal.
 fn capture_panics() {
     std::panic::set_hook(Box::new(|info| {
         let location =
@@ -303,7 +314,7 @@ mod tests {
     use super::*;
     use crate::{Disproof, Rehearsal};
 
-    /// An algorithm whose `plan` ends as its parameter `outcome` says.
+    /// An algorithm whose `plan` returns the outcome that its parameter `outcome` names.
     struct Scripted;
 
     impl Algorithm for Scripted {
@@ -351,7 +362,7 @@ mod tests {
         assert!(panicked.contains("export.rs:"), "{panicked}");
     }
 
-    /// An algorithm that cannot describe itself.
+    /// An algorithm whose `about` panics.
     struct Nameless;
 
     impl Algorithm for Nameless {

@@ -2,9 +2,10 @@
 
 use crate::stop::Stop;
 
-/// A grid of nodes, numbered row-major: the last dimension varies fastest. It is the machine's own
-/// grid ([`Topology::grid`](crate::Topology::grid)) or the grid in which a schedule numbers nodes
-/// ([`Schedule::layout`](crate::Schedule::layout)). Coordinates and node numbers are `u64`.
+/// A grid of nodes, numbered row-major: the last dimension varies fastest. It is either the
+/// machine's own grid ([`Topology::grid`](crate::Topology::grid)) or a grid that a schedule defines
+/// to number its nodes ([`Schedule::layout`](crate::Schedule::layout)). Coordinates and node
+/// numbers are `u64`.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop};
@@ -24,15 +25,17 @@ use crate::stop::Stop;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     radices: Vec<u64>,
-    /// For each dimension, the difference of the numbers of two neighbouring nodes.
+    /// For each dimension, the difference between the numbers of two neighbouring nodes along it.
     strides: Vec<u64>,
     nodes: u64,
 }
 
 impl Grid {
-    /// Makes a grid with these radices, first dimension first.
+    /// Makes a grid from the radix (number of coordinates) of each dimension, first dimension
+    /// first.
     ///
     /// # Errors
+    ///
     /// [`Stop::Unsupported`] if a radix is 0 or the number of nodes exceeds `u64`.
     pub fn new(radices: &[u64]) -> Result<Self, Stop> {
         let mut strides = vec![1; radices.len()];
@@ -86,7 +89,8 @@ impl Grid {
     /// numbers.
     ///
     /// # Errors
-    /// Returns the first error of `visit`; no further node is visited.
+    ///
+    /// Returns the first error of `visit`; after an error it visits no further node.
     pub fn each_node<E>(
         &self,
         mut visit: impl FnMut(u64, &[u64]) -> Result<(), E>,
@@ -105,7 +109,8 @@ impl Grid {
         Ok(())
     }
 
-    /// Returns the node with these coordinates: one for each dimension, each below its radix.
+    /// Returns the node with these coordinates. There must be one coordinate for each dimension,
+    /// below the radix of the dimension.
     pub fn node(&self, coordinates: impl IntoIterator<Item = u64>) -> u64 {
         coordinates
             .into_iter()
@@ -114,8 +119,8 @@ impl Grid {
             .sum()
     }
 
-    /// Returns the node with the coordinates of `node`, except that its coordinate in one dimension
-    /// is `coordinate`.
+    /// Returns the node that differs from `node` only in one dimension, in which it has the given
+    /// coordinate.
     pub fn moved(&self, node: u64, dimension: usize, coordinate: u64) -> u64 {
         let stride = self.strides[dimension];
         node - self.coordinate(node, dimension) * stride + coordinate * stride

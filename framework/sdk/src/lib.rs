@@ -34,16 +34,17 @@
 //! # Schedules
 //!
 //! A schedule is a sequence of steps, and a step is a set of sends that happen at the same time. A
-//! send does not list blocks. It states a rule: *of the blocks that I hold, those with origin in O
-//! and destination in D are sent to this node*. O and D are products of subsets of coordinates
-//! ([`Set`], [`Axis`]), in the topology's grid or in a grid of the schedule's own
-//! ([`Schedule::layout`]).
+//! send does not list blocks. It states a rule: *of the blocks that the sender holds, those with an
+//! origin in O and a destination in D are sent to this receiver*. O and D are sets of nodes
+//! ([`Set`]): products of one subset of coordinates ([`Axis`]) for each dimension. The coordinates
+//! are those of the topology's grid, or of a grid that the schedule defines ([`Schedule::layout`]).
 //!
 //! # Tests
 //!
-//! In the plugin's own tests, [`Rehearsal::plan`] returns the schedule with every set written out,
-//! and [`Rehearsal::verify`] follows every block of it to its destination. The command `swapmeet
-//! check FILE` tests the finished plugin on many topologies and sizes.
+//! In the plugin's own tests, [`Rehearsal::plan`] returns the schedule with every set written out
+//! as a list of nodes, and [`Rehearsal::verify`] follows every block of the schedule to its
+//! destination. The command `swapmeet check FILE` tests the finished plugin on many topologies and
+//! sizes.
 
 #![warn(missing_docs)]
 

@@ -1,5 +1,5 @@
-//! Grids padded with virtual nodes, for algorithms that need sides which are multiples of some
-//! number.
+//! Grids padded with virtual nodes, for algorithms that need every side of the grid to be a
+//! multiple of some number.
 
 use crate::grid::Grid;
 use crate::schedule::Schedule;
@@ -7,12 +7,15 @@ use crate::stop::Stop;
 
 /// The grid of a machine, padded with virtual nodes until every side is a multiple of a unit.
 ///
-/// The work of a virtual node is done by the node one unit before it, its *home*. The home has the
-/// same position within its unit. An algorithm that treats all nodes with the same position alike
-/// therefore sends the data of both in the same direction to the same node, as one message, and
-/// data sent from one to the other is a local copy. No step takes longer than on a real machine of
-/// the padded size. (The alternative, in which the last node of a line does the work of all virtual
-/// nodes of the line, is slower: that node has to send their messages one after another.)
+/// A unit is a group of that many consecutive coordinates along a dimension. The work of a virtual
+/// node is done by the node one unit before it, its *home*. The home has the same position within
+/// its unit as the virtual node. An algorithm that treats all nodes with the same position alike
+/// therefore sends the data of the virtual node and the data of its home in the same direction to
+/// the same node, as one message. Data that one of the two sends to the other is a local copy. No
+/// step takes longer than on a real machine of the padded size.
+///
+/// The alternative would be to let the last node of a line do the work of all virtual nodes of the
+/// line. It is slower, because that node has to send their messages one after another.
 #[derive(Debug, Clone)]
 pub struct Padded {
     machine: Grid,
@@ -21,9 +24,10 @@ pub struct Padded {
 }
 
 impl Padded {
-    /// Pads each side of `machine` at its end to the next multiple of `unit`.
+    /// Adds virtual nodes at the end of each side of `machine`, up to the next multiple of `unit`.
     ///
     /// # Errors
+    ///
     /// [`Stop::Unsupported`] if the number of nodes of the padded grid exceeds `u64`.
     pub fn new(machine: Grid, unit: u64) -> Result<Self, Stop> {
         let too_large =
@@ -50,8 +54,8 @@ impl Padded {
     }
 
     /// Returns the coordinate on the machine that does the work of a coordinate of the padded grid.
-    /// On a side shorter than one unit there is no coordinate one unit before; the result then is a
-    /// coordinate of the same parity.
+    /// If a side is shorter than one unit, there is no coordinate one unit before; the result is
+    /// then a coordinate of the same parity.
     pub fn home(&self, dimension: usize, mut coordinate: u64) -> u64 {
         let side = self.machine.radix(dimension);
         let back = if side >= self.unit { self.unit } else { 2 };
@@ -68,12 +72,14 @@ impl Padded {
         )
     }
 
-    /// Sets the grid of the schedule and places its nodes. Each dimension becomes two axes: the
-    /// number of the unit and the position in the unit. Sets of whole units, or of one position in
-    /// all units, are products of these axes and several times smaller than with one long axis.
-    /// Node numbers are the same as in [`Padded::grid`].
+    /// Defines the grid in which the schedule numbers nodes, and places its nodes on the machine.
+    /// Each dimension becomes two axes: the number of the unit, and the position in the unit. On
+    /// these axes, a set of whole units, or of one position in all units, is a product of one range
+    /// for each axis. Such a set is several times smaller in memory than a set on one long axis.
+    /// The node numbers are the same as in [`Padded::grid`].
     ///
     /// # Errors
+    ///
     /// [`Stop::Stopped`] if the host refuses a call.
     pub fn lay_out(&self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let axes: Vec<u64> =

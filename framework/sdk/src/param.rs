@@ -3,8 +3,8 @@
 use std::str::FromStr;
 use swapmeet_abi::{SWM_PARAM_CHOICE, SWM_PARAM_FILE, SWM_PARAM_NUMBER, SWM_PARAM_TEXT};
 
-/// A parameter of an algorithm, as in `tree:fan=3`. The host refuses undeclared parameters before
-/// it calls the algorithm.
+/// A parameter of an algorithm, such as `fan` in the spec `tree:fan=3`. The host refuses undeclared
+/// parameters before it calls the algorithm.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, ParamInfo, words};
@@ -38,28 +38,30 @@ pub struct ParamInfo {
 }
 
 impl ParamInfo {
-    /// Declares a parameter of any text. `default` is its value where the user gives none; leave it
-    /// empty if that value depends on the problem, and explain it in `help`. `help` is one line
-    /// with the meaning and the possible values.
+    /// Declares a parameter with a text as its value. `default` is the value that applies if the
+    /// user gives none. Leave it empty if the default depends on the problem, and explain the
+    /// default in `help`. `help` is one line with the meaning and the possible values.
     pub const fn text(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { key, kind: SWM_PARAM_TEXT, default, help, values: &[] }
     }
 
-    /// Declares a whole number of at least 0. The texts are as in [`ParamInfo::text`].
+    /// Declares a parameter whose value is a whole number of at least 0. `default` and `help` are
+    /// as in [`ParamInfo::text`].
     pub const fn number(key: &'static str, default: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_NUMBER, ..Self::text(key, default, help) }
     }
 
-    /// Declares the path of a regular file, which the algorithm reads (for text, with
-    /// `std::fs::read_to_string`). If the user gives none, the algorithm should return
-    /// [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the file to
-    /// the row.
+    /// Declares a parameter whose value is the path of a regular file that the algorithm reads (for
+    /// text, with `std::fs::read_to_string`). If the user gives no path, the algorithm should
+    /// return [`Stop::unsupported`](crate::Stop::unsupported). The host writes the digest of the
+    /// file to the row of the case.
     pub const fn file(key: &'static str, help: &'static str) -> Self {
         Self { kind: SWM_PARAM_FILE, ..Self::text(key, "", help) }
     }
 
-    /// Declares a choice among words. Users are offered the words, and `swapmeet check` tries each.
-    /// The texts are as in [`ParamInfo::text`].
+    /// Declares a parameter whose value is one of these words. The program offers the words to the
+    /// user, and `swapmeet check` tests the algorithm with each word. `default` and `help` are as
+    /// in [`ParamInfo::text`].
     pub const fn choice(
         key: &'static str,
         values: &'static [&'static str],
@@ -69,19 +71,19 @@ impl ParamInfo {
         Self { kind: SWM_PARAM_CHOICE, values, ..Self::text(key, default, help) }
     }
 
-    /// Returns the key: the text before the equals sign.
+    /// Returns the key: the text before the equals sign in a spec.
     pub const fn key(&self) -> &'static str {
         self.key
     }
 
-    /// Returns the words of a choice; empty for other parameters.
+    /// Returns the words of a choice; for parameters of other types the list is empty.
     pub const fn values(&self) -> &'static [&'static str] {
         self.values
     }
 }
 
-/// Returns the words of a table of choices, for [`ParamInfo::choice`], so that one table serves for
-/// the declaration and for [`Problem::choice`](crate::Problem::choice).
+/// Returns the words of a table of choices, for [`ParamInfo::choice`]. The same table can then be
+/// used for the declaration and for [`Problem::choice`](crate::Problem::choice).
 pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'static str; N] {
     let mut words = [""; N];
     let mut i = 0;
@@ -93,9 +95,10 @@ pub const fn words<T, const N: usize>(choices: &[(&'static str, T); N]) -> [&'st
 }
 
 /// A type of values that [`Problem::param`](crate::Problem::param) can return. A plugin can
-/// implement it for its own types.
+/// implement this trait for its own types.
 pub trait ParamValue: FromStr {
-    /// Describes the expected values for the error message about `given`, such as "a whole number".
+    /// Returns a description of the valid values, such as "a whole number". The error message about
+    /// the invalid text `given` contains it.
     fn expected(given: &str) -> String;
 }
 

@@ -1,4 +1,4 @@
-//! The problem that an algorithm is to solve: topology, collective, parameters.
+//! The problem that an algorithm has to solve: topology, collective and parameters.
 
 use crate::collective::Collective;
 use crate::grid::Grid;
@@ -8,8 +8,9 @@ use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
 
-/// The problem that an algorithm is to solve. Sizes and machine parameters are read with one method
-/// each. A plan that does not read one of them is shared by all cases that differ only in it.
+/// The problem that an algorithm has to solve. Each size and each machine parameter has a method
+/// that reads it. The host records which of them a plan reads, and uses the plan again for all
+/// cases that differ only in values that the plan did not read.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Rehearsal, Schedule, Stop};
@@ -49,8 +50,8 @@ pub struct Problem<'a> {
     declared: &'static [ParamInfo],
 }
 
-/// Defines methods that read a value from the host. If an older host lacks the function, the method
-/// returns the default.
+/// Defines methods that read a value from the host. If the host is older than the value and lacks
+/// its function, the method returns the default.
 macro_rules! host_values {
     ($($(#[$attribute:meta])* $name:ident -> $type:ty: $default:expr;)+) => {
         $($(#[$attribute])* pub fn $name(&self) -> $type {
@@ -62,15 +63,17 @@ macro_rules! host_values {
 }
 
 impl<'a> Problem<'a> {
-    /// Reads the host's structs, which may be of an older or a newer version.
+    /// Reads the host's structs, which may be those of an older or a newer version of the ABI.
     ///
     /// # Errors
+    ///
     /// [`Stop::Failed`] if a struct is missing or too small, [`Stop::Unsupported`] if the
     /// collective is unknown.
     ///
     /// # Safety
-    /// `raw` must be null or point to a problem of the size that it says. Everything that it points
-    /// to must be valid for `'a`.
+    ///
+    /// `raw` must be null or point to a problem of the size that it states. Everything that it
+    /// points to must be valid for `'a`.
     pub(crate) unsafe fn read(
         raw: *const SwmProblem,
         host: &'a SwmHost,
@@ -105,7 +108,7 @@ impl<'a> Problem<'a> {
         self.collective
     }
 
-    /// Returns the root of a broadcast, scatter, gather or reduce, a node of the machine; 0 for
+    /// Returns the root of a broadcast, scatter, gather or reduce, as a node of the machine; 0 for
     /// other collectives.
     pub fn root(&self) -> u64 {
         self.raw.root
@@ -125,7 +128,8 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the bytes that node `from` of the machine has for node `to`, which may be the same
-    /// node. After this call the plan is used only for cases with exactly these sizes.
+    /// node. The host uses a plan that called this method only for cases with exactly the same
+    /// sizes.
     pub fn pair_bytes(&self, from: u64, to: u64) -> u64 {
         // SAFETY: the function and its context come from the host's table, which is valid during
         // the call.
@@ -133,26 +137,28 @@ impl<'a> Problem<'a> {
     }
 
     host_values! {
-        /// Returns the size of each block in bytes. Where sizes differ, returns the size of the
+        /// Returns the size of each block in bytes. If sizes differ, returns the size of the
         /// largest block.
         block_bytes -> u64: 0;
 
         /// Returns the port limit of the machine: the number of messages that a node may send, and
-        /// may receive, at the same time. `u64::MAX` means all its links at once. The promise of an
-        /// algorithm is [`About::ports`](crate::About::ports).
+        /// may receive, at the same time. `u64::MAX` means that a node may use all its links at the
+        /// same time. The port promise of an algorithm is a different value,
+        /// [`About::ports`](crate::About::ports).
         ports -> u64: 1;
 
         /// Returns the number of circuits that a directed link carries at the same time (q in the
         /// papers).
         virtual_channels -> u64: 1;
 
-        /// Returns the size of an element in bytes: the unit of redistribution in a schedule of
-        /// byte counts. Block sizes are multiples of it.
+        /// Returns the size of an element in bytes. In a schedule of byte counts, a redistribution
+        /// moves whole elements. Block sizes are multiples of the element size.
         element_bytes -> u64: 1;
 
         /// Returns the start-up time of a message in microseconds (alpha), 0 if the machine has
-        /// none. Use this method and the next two to choose among forms that the algorithm declares
-        /// as a parameter, not to build a different schedule for each machine.
+        /// none. Use this method, [`Problem::hop_us`] and [`Problem::byte_us`] to choose among
+        /// forms of the algorithm that the user can also select by a parameter. Do not use them to
+        /// build a different schedule for each machine.
         startup_us -> f64: 0.0;
 
         /// Returns the time per link of a route in microseconds, 0 if the machine has none.
@@ -163,13 +169,13 @@ impl<'a> Problem<'a> {
         byte_us -> f64: 0.0;
     }
 
-    /// Returns the parameter `key`: the user's value, or the declared default.
+    /// Returns the value of the parameter `key`: the user's value, or the declared default.
     ///
     /// # Errors
+    ///
     /// [`Stop::Failed`] if the algorithm does not declare the parameter, if the user gave no value
-    /// and there is no default, or if the text does not parse. The message names the parameter. (A
-    /// text that does not parse is an error of the user, not a case that the algorithm does not
-    /// support.)
+    /// and there is no default, or if the text does not parse. The message names the parameter. A
+    /// text that does not parse is not [`Stop::Unsupported`], because it is an error of the user.
     pub fn param<T: ParamValue>(&self, key: &str) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given(key)? {
@@ -181,12 +187,13 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the parameter `key`, a whole number within `bounds`: the user's value, or the
-    /// declared default.
+    /// Returns the value of the parameter `key`, a whole number within `bounds`: the user's value,
+    /// or the declared default.
     ///
     /// # Errors
-    /// As [`Problem::param`], and [`Stop::Failed`] if the number is outside of `bounds`. The
-    /// message names the bounds, except an upper bound of `u64::MAX`.
+    ///
+    /// The errors of [`Problem::param`], and [`Stop::Failed`] if the number is outside of `bounds`.
+    /// The message names the bounds, but not an upper bound of `u64::MAX`.
     pub fn whole(&self, key: &str, bounds: RangeInclusive<u64>) -> Result<u64, Stop> {
         let number = self.param(key)?;
         if bounds.contains(&number) {
@@ -202,18 +209,21 @@ impl<'a> Problem<'a> {
     /// whose default depends on the problem.
     ///
     /// # Errors
-    /// As [`Problem::param`], except for a missing default.
+    ///
+    /// The errors of [`Problem::param`], except that a missing default is not an error.
     pub fn given<T: ParamValue>(&self, key: &str) -> Result<Option<T>, Stop> {
         self.declared(key)?;
         self.text_of(key).map(|text| parse(key, text)).transpose()
     }
 
-    /// Returns the parameter `key` as the size of groups of consecutively numbered nodes: the
-    /// user's value, or the radix of the last of several dimensions, or the number of nodes.
+    /// Returns the value of the parameter `key` as the size of groups of consecutively numbered
+    /// nodes. Without a value of the user, the size is the radix of the last dimension if there are
+    /// several dimensions, and otherwise the number of nodes.
     ///
     /// # Errors
-    /// As [`Problem::given`]; [`Stop::Failed`] for 0, and [`Stop::Unsupported`] for a number that
-    /// does not divide the number of nodes.
+    ///
+    /// The errors of [`Problem::given`]; [`Stop::Failed`] for 0, and [`Stop::Unsupported`] for a
+    /// number that does not divide the number of nodes.
     pub fn group(&self, key: &str) -> Result<u64, Stop> {
         let nodes = self.topology.nodes();
         let default = match self.topology.dims() {
@@ -229,12 +239,13 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the value that the table `choices` has for the word of the choice `key`: the user's
-    /// word, or the declared default.
+    /// Returns the value that the table `choices` assigns to a word: the word that the user gave
+    /// for the parameter `key`, or the declared default.
     ///
     /// # Errors
-    /// As [`Problem::param`], and [`Stop::Failed`] if the words of the table differ from the
-    /// declared ones.
+    ///
+    /// The errors of [`Problem::param`], and [`Stop::Failed`] if the words of the table differ from
+    /// the declared words.
     pub fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
         let default = self.declared(key)?.default;
         match self.given_choice(key, choices)? {
@@ -243,11 +254,12 @@ impl<'a> Problem<'a> {
         }
     }
 
-    /// Returns the user's choice of the parameter `key`, if there is one. Use it for choices whose
-    /// default depends on the problem.
+    /// Returns the value of the word that the user gave for the parameter `key`, if there is one.
+    /// Use it for choices whose default depends on the problem.
     ///
     /// # Errors
-    /// As [`Problem::choice`], except for a missing default.
+    ///
+    /// The errors of [`Problem::choice`], except that a missing default is not an error.
     pub fn given_choice<T: Copy>(
         &self,
         key: &str,
@@ -293,7 +305,7 @@ impl<'a> Problem<'a> {
 #[derive(Clone, Copy)]
 pub struct Topology<'a> {
     raw: SwmTopology,
-    /// The host keeps the data that `raw` points to for the duration of the call.
+    /// The lifetime of the call, during which the host keeps the data that `raw` points to.
     call: PhantomData<&'a SwmTopology>,
 }
 
@@ -303,7 +315,7 @@ impl<'a> Topology<'a> {
         text(self.raw.kind)
     }
 
-    /// Returns the whole spec in canonical form, such as `torus:16x16`.
+    /// Returns the whole topology spec in canonical form, such as `torus:16x16`.
     pub fn spec(&self) -> &'a str {
         text(self.raw.spec)
     }
@@ -323,16 +335,18 @@ impl<'a> Topology<'a> {
         unsafe { std::slice::from_raw_parts(self.raw.dims, self.raw.dim_count as usize) }
     }
 
-    /// Returns the nodes as a grid of these radices.
+    /// Returns the nodes as a grid with the radices of [`Topology::dims`].
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`, which no correct host causes.
+    ///
+    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`. No correct host causes this
+    /// error.
     pub fn grid(&self) -> Result<Grid, Stop> {
         Grid::new(self.dims())
     }
 
-    /// For a dual-net, returns the topology of a cluster at the lowest level and the number of
-    /// levels above it; `None` for other topologies.
+    /// For a dual-net, which connects copies of a base topology on several levels, returns the base
+    /// and the number of levels above the base; `None` for other topologies.
     pub fn base(&self) -> Option<(Self, u64)> {
         // SAFETY: the host keeps the base, if there is one, for the duration of the call.
         let base = unsafe { copy_struct(self.raw.base, "base") }.ok()?;
@@ -343,7 +357,8 @@ impl<'a> Topology<'a> {
 /// Copies one of the host's structs. Fields that an older host lacks are zero.
 ///
 /// # Safety
-/// `ptr` must be null or point to as many bytes as the struct says.
+///
+/// `ptr` must be null or point to as many bytes as the struct states.
 unsafe fn copy_struct<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> {
     if ptr.is_null() {
         return Err(Stop::failed(format!("the host gave no {name}")));
@@ -363,7 +378,7 @@ fn parse<T: ParamValue>(key: &str, text: &str) -> Result<T, Stop> {
         .map_err(|_| Stop::failed(format!("`{key}={text}`: expected {}", T::expected(text))))
 }
 
-/// Returns the value of a word of a choice.
+/// Returns the value that a table of choices assigns to a word.
 fn pick<T: Copy>(key: &str, word: &str, choices: &[(&str, T)]) -> Result<T, Stop> {
     let chosen = choices.iter().find(|(choice, _)| *choice == word).map(|(_, value)| *value);
     chosen.ok_or_else(|| {
@@ -372,7 +387,7 @@ fn pick<T: Copy>(key: &str, word: &str, choices: &[(&str, T)]) -> Result<T, Stop
     })
 }
 
-/// Converts a text of the host, which guarantees UTF-8.
+/// Converts a text of the host to `str`. The host guarantees UTF-8.
 fn text<'a>(raw: SwmStr) -> &'a str {
     // SAFETY: the host keeps its texts for the duration of the call.
     std::str::from_utf8(unsafe { raw.bytes() }).unwrap_or_default()

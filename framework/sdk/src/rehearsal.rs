@@ -1,5 +1,5 @@
-//! Planning without Swapmeet, for a plugin's own tests: the schedule with every rule written out,
-//! and a check of its correctness.
+//! Planning without the Swapmeet program, for a plugin's own tests. A rehearsal returns the
+//! schedule with every set written out as a list of nodes, and checks that the schedule is correct.
 
 use crate::collective::Collective;
 use crate::export::Algorithm;
@@ -27,8 +27,8 @@ pub use record::{
     Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep,
 };
 
-/// A problem to test an algorithm on: a small machine with one port, and by default an all-to-all
-/// of blocks of one byte.
+/// A problem to test an algorithm on. The defaults are a machine with a port limit of one and an
+/// all-to-all with blocks of one byte.
 ///
 /// ```
 /// use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop};
@@ -72,7 +72,7 @@ pub struct Rehearsal {
     kind: String,
     spec: String,
     dims: Vec<u64>,
-    /// For a dual-net: family and sides of its base, and the number of levels.
+    /// For a dual-net: the family and the sides of its base topology, and the number of levels.
     base: Option<(String, Vec<u64>, u64)>,
     collective: Collective,
     root: u64,
@@ -85,8 +85,8 @@ pub struct Rehearsal {
 }
 
 impl Rehearsal {
-    /// Makes a machine of this family with these sides, such as `("torus", &[4, 8])`. It should be
-    /// small, because every set is written out.
+    /// Makes a machine with a topology of the family `kind` and these sides, such as `("torus",
+    /// &[4, 8])`. The machine should be small, because every set is written out as a list of nodes.
     pub fn on(kind: &str, dims: &[u64]) -> Self {
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         Self {
@@ -112,8 +112,8 @@ impl Rehearsal {
         }
     }
 
-    /// Makes a recursive dual-net with this number of levels over a base of this family with these
-    /// sides.
+    /// Makes a recursive dual-net with this number of levels. Its base is a topology of the family
+    /// `kind` with these sides.
     pub fn dual_net(levels: u64, kind: &str, dims: &[u64]) -> Self {
         let base = Self::on(kind, dims);
         let axes = (0..levels).fold(dims.to_vec(), |axes, _| [&[2][..], &axes, &axes].concat());
@@ -125,14 +125,16 @@ impl Rehearsal {
         }
     }
 
-    /// Sets another collective than all-to-all. `root` is used by collectives that have a root.
+    /// Replaces all-to-all, the default collective, by `collective`. Collectives without a root
+    /// ignore `root`.
     #[must_use]
     pub fn collective(mut self, collective: Collective, root: u64) -> Self {
         (self.collective, self.root) = (collective, root);
         self
     }
 
-    /// Sets a permutation: its name, and the receiver of each node's block.
+    /// Makes the collective a permutation with this name. `to` is the receiver of each node's
+    /// block.
     #[must_use]
     pub fn permutation(mut self, name: &str, to: &[u64]) -> Self {
         (self.collective, self.permutation, self.receivers) =
@@ -140,7 +142,7 @@ impl Rehearsal {
         self
     }
 
-    /// Adds a parameter as a user would give it.
+    /// Adds a parameter as if a user had given it in the spec.
     #[must_use]
     pub fn param(mut self, key: &str, value: &str) -> Self {
         self.params.push((key.to_owned(), value.to_owned()));
@@ -154,7 +156,7 @@ impl Rehearsal {
         self
     }
 
-    /// Sets blocks of different sizes: one row for each sender, with the bytes for each receiver.
+    /// Sets different block sizes: one row for each sender, with the bytes for each receiver.
     #[must_use]
     pub fn sizes(mut self, rows: &[Vec<u64>]) -> Self {
         self.settings.block_bytes = rows.iter().flatten().copied().max().unwrap_or(0);
@@ -162,22 +164,22 @@ impl Rehearsal {
         self
     }
 
-    /// Sets the size in bytes of an element, the unit of redistribution in a schedule of byte
-    /// counts.
+    /// Sets the size of an element in bytes. In a schedule of byte counts, a redistribution moves
+    /// whole elements.
     #[must_use]
     pub fn element_bytes(mut self, bytes: u64) -> Self {
         self.settings.element_bytes = bytes;
         self
     }
 
-    /// Does not count messages without bytes, as `empty=skip` does.
+    /// Makes the counts ignore messages without bytes, as the setting `empty=skip` of a case does.
     #[must_use]
     pub fn skip_empty(mut self) -> Self {
         self.settings.skip_empty = true;
         self
     }
 
-    /// Sets the port limit of the machine, the answer to [`Problem::ports`]: the number of messages
+    /// Sets the port limit of the machine, which [`Problem::ports`] returns: the number of messages
     /// that a node may send, and may receive, at the same time. `u64::MAX` means all its links.
     #[must_use]
     pub fn ports(mut self, ports: u64) -> Self {
@@ -192,45 +194,49 @@ impl Rehearsal {
         self
     }
 
-    /// Sets the machine's times in microseconds: for each message, for each link of a route and for
-    /// each byte. They are 0 by default.
+    /// Sets the machine's times in microseconds for each message, for each link of a route and for
+    /// each byte. The default of all three is 0.
     #[must_use]
     pub fn prices(mut self, startup_us: f64, hop_us: f64, byte_us: f64) -> Self {
         self.settings.times_us = [startup_us, hop_us, byte_us];
         self
     }
 
-    /// Plans only one node of each orbit where the schedule declares a symmetry
+    /// Plans only one node of each orbit if the schedule declares a symmetry
     /// ([`Schedule::symmetric`]), and derives the sends of all other nodes from the group. If the
-    /// declaration is true, the sends are those of a full plan in another order;
-    /// [`Rehearsal::verify_symmetry`] compares them.
+    /// declaration is correct, the schedule has the same sends as a full plan, in another order.
+    /// [`Rehearsal::verify_symmetry`] compares the two schedules.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
         self.by_orbits = Some(0);
         self
     }
 
-    /// Calls `supports` and then `plan`, and returns the steps of the schedule. It does not check
-    /// whether nodes hold the blocks that they send: [`Rehearsal::verify`] does that.
+    /// Calls `supports` and then `plan`, and returns the steps of the schedule. This method does
+    /// not check whether nodes hold the blocks that they send; [`Rehearsal::verify`] does.
     ///
     /// # Errors
+    ///
     /// The error of the algorithm, or [`Stop::Failed`] if the schedule makes a call that the host
     /// would refuse. Examples are
+    ///
     /// * a send before the first step, to the sender itself or outside of the grid;
     /// * a set that does not fit the grid;
     /// * a layout after the first step;
-    /// * a grid unlike the machine with nodes that are not placed.
+    /// * a grid whose number of nodes differs from the machine's, with nodes that are not placed.
     pub fn plan(&self, algorithm: &dyn Algorithm) -> Result<Vec<RehearsedStep>, Stop> {
         self.rehearse(algorithm).map(|schedule| schedule.steps)
     }
 
-    /// As [`Rehearsal::plan`], but returns everything that the schedule contains.
+    /// Plans as [`Rehearsal::plan`] does, but returns everything that the schedule contains, not
+    /// only its steps.
     ///
     /// # Errors
-    /// As [`Rehearsal::plan`].
+    ///
+    /// The errors of [`Rehearsal::plan`].
     pub fn rehearse(&self, algorithm: &dyn Algorithm) -> Result<Rehearsed, Stop> {
         self.record(|problem, host, _| {
-            // SAFETY: problem and topology contain their sizes, and outlive the schedule.
+            // SAFETY: problem and topology state their sizes, and outlive the schedule.
             let problem = unsafe { Problem::read(problem, host, algorithm.about().params) }?;
             algorithm.supports(&problem)?;
             algorithm.plan(&problem, &mut Schedule::new(host, problem.topology().dims()))
@@ -238,10 +244,11 @@ impl Rehearsal {
     }
 
     /// Follows every block of the schedule, or every byte in a schedule of byte counts, and checks
-    /// that all arrive. It does not check routes: `swapmeet check` tests whether they exist and how
-    /// many messages share a link.
+    /// that all of them arrive at their destinations. This method does not check routes; `swapmeet
+    /// check` tests whether routes exist and how many messages share a link.
     ///
     /// # Errors
+    ///
     /// The error of [`Rehearsal::plan`], or the first fault of the schedule.
     pub fn verify(&self, algorithm: &dyn Algorithm) -> Result<Proved, Disproof> {
         self.rehearse(algorithm)
@@ -249,28 +256,32 @@ impl Rehearsal {
             .and_then(|schedule| self.follow(&schedule))
     }
 
-    /// Compares the sends derived from one planned node of each orbit with those of a full plan.
-    /// Does this three times: with the first, the second and the last node of each orbit.
+    /// Plans one node of each orbit, derives the sends of the other nodes from the group, and
+    /// compares all sends with those of a full plan. It makes this comparison three times: with the
+    /// first, the second and the last node of each orbit as the planned node.
     ///
     /// # Errors
+    ///
     /// The error of [`Rehearsal::plan`], or the first send that only one of the two schedules has.
     pub fn verify_symmetry(&self, algorithm: &dyn Algorithm) -> Result<(), Disproof> {
         let rehearsed = |how: Self| how.rehearse(algorithm).map_err(Disproof::Stopped);
         let everyone = rehearsed(Self { by_orbits: None, ..self.clone() })?;
-        // The host also requests nodes other than the first ones of their orbits.
+        // The host may request any node of an orbit, not only the first one. Test three of them.
         [0, 1, usize::MAX].into_iter().try_for_each(|element| {
             let by_orbits = rehearsed(Self { by_orbits: Some(element), ..self.clone() })?;
             orbits::compare(&by_orbits, &everyone)
         })
     }
 
-    /// As [`Rehearsal::verify`], for an algorithm in any language.
+    /// Verifies as [`Rehearsal::verify`] does, for an algorithm in any language.
     ///
     /// # Safety
+    ///
     /// `algorithm` must point to an algorithm's table in a loaded plugin.
     ///
     /// # Errors
-    /// As [`Rehearsal::verify`].
+    ///
+    /// The errors of [`Rehearsal::verify`].
     #[doc(hidden)]
     pub unsafe fn verify_table(&self, algorithm: *const SwmAlgorithm) -> Result<Proved, Disproof> {
         // SAFETY: the caller guarantees that this is an algorithm's table.
@@ -278,13 +289,15 @@ impl Rehearsal {
         recorded.map_err(Disproof::Stopped).and_then(|schedule| self.follow(&schedule))
     }
 
-    /// As [`Rehearsal::rehearse`], for an algorithm in any language.
+    /// Rehearses as [`Rehearsal::rehearse`] does, for an algorithm in any language.
     ///
     /// # Safety
+    ///
     /// `algorithm` must point to an algorithm's table in a loaded plugin.
     ///
     /// # Errors
-    /// As [`Rehearsal::rehearse`].
+    ///
+    /// The errors of [`Rehearsal::rehearse`].
     #[doc(hidden)]
     pub unsafe fn rehearse_table(&self, algorithm: *const SwmAlgorithm) -> Result<Rehearsed, Stop> {
         self.record(|problem, host, reason| {
@@ -316,8 +329,8 @@ impl Rehearsal {
         follow(&goal, schedule)
     }
 
-    /// Calls `plan` with a host that records the schedule. The last argument of `plan` is a
-    /// function that returns the reason that the plugin gave for stopping.
+    /// Calls `plan` with a host that records the schedule. `plan` receives the problem, the table
+    /// of the host, and a function that returns the reason that the plugin gave for stopping.
     fn record(
         &self,
         plan: impl FnOnce(&SwmProblem, &SwmHost, &dyn Fn() -> String) -> Result<(), Stop>,

@@ -3,17 +3,18 @@
 use crate::grid::Grid;
 use std::collections::HashMap;
 
-/// A message straight along one dimension of a grid, with wrap-around where needed. A message from
-/// a node to itself is a copy, which occupies nothing.
+/// A message that travels along one dimension of a grid only, with wrap-around if needed. A message
+/// from a node to itself is a copy and occupies no link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Straight {
     /// Sender, a node of the grid.
     pub from: u64,
-    /// Receiver, a node of the grid that differs from the sender in no other dimension.
+    /// Receiver, a node of the grid. It differs from the sender at most in the coordinate of
+    /// `dimension`.
     pub to: u64,
     /// Dimension along which the message travels.
     pub dimension: usize,
-    /// Direction: up (1) or down (-1).
+    /// Direction of travel: 1 for ascending coordinates, -1 for descending coordinates.
     pub way: i8,
 }
 
@@ -34,9 +35,10 @@ impl Straight {
     }
 }
 
-/// Assigns a round, counted from 0, to each message. In the given order, each message gets the
-/// first round in which its sender, its receiver and all its links are free. Consecutive messages
-/// with the same sender and receiver count as one message.
+/// Assigns a round, counted from 0, to each message. The messages are processed in the given order.
+/// Each message gets the first round in which no earlier message occupies its sender, its receiver
+/// or one of its links. Consecutive messages with the same sender and receiver count as one
+/// message.
 ///
 /// ```
 /// # use swapmeet_sdk::{Grid, Stop, Straight, serialized_rounds};
@@ -54,8 +56,8 @@ pub fn serialized_rounds(grid: &Grid, messages: &[Straight]) -> Vec<usize> {
         (group[0], indices)
     });
     let mut waiting: Vec<_> = groups.collect();
-    // Examine 64 rounds at a time, with one bit for each round. A message for which none of them is
-    // free is tried again with the next 64 rounds.
+    // Examine 64 rounds at a time, with one bit for each round. A message that finds none of the 64
+    // rounds free is tried again with the next 64.
     let (mut busy, mut needed) = (HashMap::<u64, u64>::new(), Vec::new());
     for first in (0..).step_by(64) {
         if waiting.is_empty() {

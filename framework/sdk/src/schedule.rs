@@ -1,4 +1,4 @@
-//! The schedule as a stream of calls to the host: phases, steps, sends.
+//! The schedule. A plugin passes it to the host as a sequence of calls: phases, steps and sends.
 
 use crate::send::{Blocks, Bucket, Bytes, Redistribution};
 use crate::stop::Stop;
@@ -7,10 +7,11 @@ use swapmeet_abi::{
     SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_OK, SwmHost, SwmLayout, SwmStr,
 };
 
-/// The schedule, passed to the host call by call. The plugin stores nothing of it.
+/// The schedule, which a plugin passes to the host call by call. The plugin does not store the
+/// schedule.
 ///
-/// Once the host has refused a call, because the schedule broke a rule or the case was stopped,
-/// every call returns [`Stop::Stopped`]. Return it with `?`.
+/// The host refuses a call if the schedule breaks a rule or if the case was stopped. From then on,
+/// every call returns [`Stop::Stopped`]. Return this error with `?`.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Grid, Problem, Rehearsal, Schedule, Set, Stop};
@@ -50,38 +51,42 @@ pub struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    /// Makes a schedule in the topology's own grid, which has these radices.
+    /// Makes a schedule that numbers its nodes in the topology's own grid, which has these radices.
     pub(crate) fn new(host: &'a SwmHost, radices: &[u64]) -> Self {
         Self { host, radices: radices.to_vec() }
     }
 
-    /// Sets a grid of the schedule's own, numbered row-major, and splits every block into
-    /// `segments` (1 for whole blocks). Call it before the first step. If the grid has as many
+    /// Defines a grid in which the schedule numbers its nodes row-major, and splits every block
+    /// into `segments` (1 for whole blocks). Call it before the first step. If the grid has as many
     /// nodes as the machine, node i of the grid runs on node i of the machine. Otherwise call
     /// [`Schedule::place`] for each node.
     pub fn layout(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, 0)
     }
 
-    /// As [`Schedule::layout`], with every block or vector cut into one part for each node of the
-    /// machine. Sends select parts with [`Blocks::destinations`]. Each part is then split into
-    /// `segments`. This is for collectives whose blocks are not distinguished by destination: a
-    /// part of a vector in an allreduce corresponds to the result of a node in a reduce-scatter.
+    /// Defines a grid as [`Schedule::layout`] does, and cuts every block or vector into one part
+    /// for each node of the machine. Each part is then split into `segments`. Sends select parts
+    /// with [`Blocks::destinations`].
+    ///
+    /// Use this method for collectives whose blocks do not differ by destination. For example, an
+    /// allreduce can reduce each part of the vector on a different node, as a reduce-scatter does.
     pub fn layout_in_parts(&mut self, radices: &[u64], segments: u32) -> Result<(), Stop> {
         self.set_layout(radices, segments, SWM_IN_PARTS)
     }
 
-    /// Makes the schedule move byte counts instead of blocks: each node holds a number of bytes for
-    /// each destination, without regard to their origin. A node can
-    /// * send bytes that it counts ([`Schedule::send_bytes`]), or
-    /// * redistribute all its data ([`Schedule::redistribute`]) and send it bucket by bucket
-    ///   ([`Schedule::send_bucket`]).
+    /// Makes the schedule move byte counts instead of blocks. Each node then holds a number of
+    /// bytes for each destination, and the origins of the bytes are not tracked. A node can
     ///
-    /// `radices` are those of a grid of the schedule's own, which has as many nodes as the machine;
-    /// `&[]` selects the topology's own grid. Call it before the first step, in an all-to-all.
+    /// * send numbers of bytes that it states ([`Schedule::send_bytes`]), or
+    /// * sort all its data into buckets ([`Schedule::redistribute`]) and send one bucket after
+    ///   another ([`Schedule::send_bucket`]).
     ///
-    /// The host verifies that the bytes for each destination all arrive there; rows then have
-    /// `verified: amounts`.
+    /// `radices` define the grid in which the schedule numbers its nodes. The grid must have as
+    /// many nodes as the machine; `&[]` selects the topology's own grid. Call this method before
+    /// the first step, and only in an all-to-all.
+    ///
+    /// The host verifies that all bytes for each destination arrive there. The rows of such cases
+    /// have `verified: amounts`.
     pub fn move_byte_counts(&mut self, radices: &[u64]) -> Result<(), Stop> {
         self.set_layout(radices, 1, SWM_BYTE_COUNTS)
     }
@@ -102,9 +107,9 @@ impl<'a> Schedule<'a> {
         check(self.host.layout.map(|f| unsafe { f(self.host.ctx, &raw const layout) }))
     }
 
-    /// Places node `node` of the grid on node `physical` of the machine. If `home` is true, the
-    /// blocks of the machine node start and end at this grid node. Otherwise the grid node is
-    /// virtual: it only passes on blocks of other nodes. Every node of the machine must have
+    /// Places node `node` of the schedule's grid on node `physical` of the machine. If `home` is
+    /// true, the blocks of the machine node start and end at this grid node. Otherwise the grid
+    /// node is virtual: it only forwards blocks of other nodes. Every node of the machine must have
     /// exactly one home.
     pub fn place(&mut self, node: u64, physical: u64, home: bool) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
@@ -178,7 +183,7 @@ impl<'a> Schedule<'a> {
         Ok(Planned::new(radices, planned.collect()))
     }
 
-    /// Begins a phase. Use the paper's name for it.
+    /// Begins a phase. If the phase has a name in the publication, use this name.
     pub fn phase(&mut self, name: &str) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table; `name` outlives the
         // call.
@@ -192,7 +197,7 @@ impl<'a> Schedule<'a> {
         check(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
     }
 
-    /// Adds a send of blocks to the step. A rule that selects no block sends nothing.
+    /// Adds a send of blocks to the step. If its rule selects no block, nothing is sent.
     pub fn send(&mut self, blocks: &Blocks<'_>) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table; `blocks` borrows
         // everything that it points to.
@@ -213,10 +218,10 @@ impl<'a> Schedule<'a> {
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
-    /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets,
-    /// between two steps. This includes the data that arrived in the last step. Each of the node's
-    /// buckets must then be sent once ([`Schedule::send_bucket`]), including the one for the node
-    /// itself.
+    /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets. It
+    /// happens after the last step that has begun, and includes the data that arrived in this step.
+    /// After that, each of the node's buckets must be sent once ([`Schedule::send_bucket`]),
+    /// including the bucket for the node itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.
@@ -224,14 +229,14 @@ impl<'a> Schedule<'a> {
     }
 
     /// Writes a line to the log, which is shown on standard error while cases run. Use it for facts
-    /// that a reader of the row should know. Plugins must not print to standard output, which the
-    /// program uses.
+    /// that a reader of the results should know. Plugins must not print to standard output, which
+    /// the program uses.
     pub fn log(&self, line: &str) {
         log(self.host, line);
     }
 
-    /// Makes every node rearrange all the data that it holds, once, before the next step. Begin a
-    /// new step before the next send.
+    /// Makes every node rearrange all the data that it holds in memory, once, before the next step.
+    /// Begin a new step before the next send.
     pub fn rearrange(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.rearrange.map(|f| unsafe { f(self.host.ctx) }))

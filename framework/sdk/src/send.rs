@@ -1,5 +1,5 @@
-//! The sends of a step (blocks, buckets or bytes, each with an optional route), and
-//! redistributions.
+//! The sends of a step, and redistributions. A send is one of blocks, of a bucket or of byte
+//! counts, and can name a route.
 
 use crate::set::{Axis, Set};
 use crate::stop::Stop;
@@ -9,14 +9,14 @@ use swapmeet_abi::{
     SwmRedistribution, SwmRoute, SwmStr,
 };
 
-/// A number of bytes for one destination, for [`Bytes`].
-/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) means all bytes that the sender holds for the
-/// destination.
+/// A number of bytes for one destination, as an entry of [`Bytes`].
+/// [`SWM_ALL_BYTES`](swapmeet_abi::SWM_ALL_BYTES) stands for all bytes that the sender holds for
+/// the destination.
 pub use swapmeet_abi::SwmByteCount as ByteCount;
 
-/// The route of a message, where it is not the topology's own. Dimensions are those of the
-/// topology, even if the schedule has its own grid. A route that does not exist is a fault of the
-/// schedule.
+/// The route of a message, for sends that do not use the topology's own route. Dimensions are those
+/// of the topology, even if the schedule defines another grid. If the route does not exist, the
+/// schedule fails.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Route};
@@ -53,8 +53,9 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Sets the directions as [`Route::signs`], and crosses the dimensions in `order`. Both lists
-    /// must have one entry for each dimension.
+    /// Sets the direction in each dimension as [`Route::signs`] does. The message crosses the
+    /// dimensions in the order of the list `order`. Both lists must have one entry for each
+    /// dimension.
     pub const fn signs_in_order(signs: &'a [i8], order: &'a [u32]) -> Self {
         assert!(signs.len() == order.len());
         Self {
@@ -68,8 +69,8 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Sets the nodes after the sender, ending with the receiver. Each must be a neighbour of the
-    /// node before it.
+    /// Sets the nodes of the route in order, without the sender and including the receiver. Each
+    /// node must be a neighbour of the node before it.
     pub const fn path(nodes: &'a [u64]) -> Self {
         Self {
             raw: SwmRoute { path: nodes.as_ptr(), path_len: nodes.len() as u64, ..Self::EMPTY },
@@ -77,8 +78,9 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Sets a path, and the direction in each dimension (as in [`Route::signs`]). If two links lead
-    /// from a node to the next, the direction selects one.
+    /// Sets the nodes of the route as [`Route::path`] does, and the direction in each dimension as
+    /// [`Route::signs`] does. If two links lead from a node to the next node, the direction selects
+    /// one of them.
     pub const fn path_with_signs(nodes: &'a [u64], signs: &'a [i8]) -> Self {
         let mut route = Self::path(nodes);
         (route.raw.signs, route.raw.dim_count) = (signs.as_ptr(), signs.len() as u32);
@@ -86,9 +88,9 @@ impl<'a> Route<'a> {
     }
 }
 
-/// A send of blocks: of the blocks that `from` holds, those with an origin in one set and a
-/// destination in another are sent to `to`. Without restrictions it selects everything, including,
-/// in an all-to-all, the block that a node has for itself.
+/// A send of blocks. Of the blocks that `from` holds, it sends to `to` those with an origin in one
+/// set and a destination in another set. Without restrictions it selects all blocks that `from`
+/// holds. In an all-to-all these include the block that a node has for itself.
 ///
 /// ```
 /// use swapmeet_sdk::{Blocks, Set};
@@ -126,14 +128,14 @@ impl<'a> Blocks<'a> {
         }
     }
 
-    /// Makes a send of `from`'s own block for `to`, which `from` must still hold: the message of a
-    /// direct exchange.
+    /// Makes the send of a direct exchange: the block that has the origin `from` and the
+    /// destination `to`. `from` must still hold it.
     pub const fn direct(from: u64, to: u64) -> Self {
         Self::new(from, to).origins(Set::one(from)).destinations(Set::one(to)).strict()
     }
 
-    /// Selects only blocks with these origins. Not allowed in reductions, where sums are sent as a
-    /// whole.
+    /// Selects only blocks with these origins. Reductions do not allow this, because a sum cannot
+    /// be sent without some of its terms.
     #[must_use]
     pub const fn origins(mut self, set: Set<'a>) -> Self {
         self.raw.origins = set.raw();
@@ -141,9 +143,9 @@ impl<'a> Blocks<'a> {
     }
 
     /// Selects only blocks with these destinations. In a schedule that cuts blocks into parts
-    /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)) it selects these parts
-    /// instead. Without parts it is not allowed in a permutation, whose blocks are distinguished by
-    /// their origins.
+    /// ([`Schedule::layout_in_parts`](crate::Schedule::layout_in_parts)) it selects the parts of
+    /// these nodes instead. A permutation without parts does not allow this, because its blocks are
+    /// distinguished by their origins.
     #[must_use]
     pub const fn destinations(mut self, set: Set<'a>) -> Self {
         self.raw.destinations = set.raw();
@@ -157,7 +159,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Requires that the sender holds every selected block; otherwise the host fails the schedule.
+    /// Requires that the sender holds every selected block. If a block is missing, the schedule
+    /// fails.
     #[must_use]
     pub const fn strict(mut self) -> Self {
         self.raw.flags |= SWM_STRICT;
@@ -179,7 +182,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Allows the sender and the receiver to be the same node: a local copy, which costs nothing.
+    /// Allows the sender and the receiver to be the same node. The send is then a local copy, which
+    /// takes no time.
     #[must_use]
     pub const fn local(mut self) -> Self {
         self.raw.flags |= SWM_LOCAL;
@@ -193,8 +197,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Names this send in error messages, for example by its position in an input file or by a step
-    /// of the paper.
+    /// Sets the text by which error messages name this send, for example its position in an input
+    /// file or a step of the paper.
     #[must_use]
     pub const fn label(mut self, label: &'a str) -> Self {
         self.raw.label = SwmStr::new(label);
@@ -202,7 +206,7 @@ impl<'a> Blocks<'a> {
     }
 }
 
-/// A send of one bucket of the sender's last redistribution
+/// A send of one of the buckets into which the sender has sorted its data
 /// ([`Schedule::redistribute`](crate::Schedule::redistribute)).
 #[derive(Clone, Copy)]
 pub struct Bucket<'a> {
@@ -211,8 +215,8 @@ pub struct Bucket<'a> {
 }
 
 impl<'a> Bucket<'a> {
-    /// Makes a send of bucket number `bucket` of `from` to `to`. They may be the same node: then it
-    /// is a local copy, not a message.
+    /// Makes a send of bucket number `bucket` of `from` to `to`. The two nodes may be the same; the
+    /// send is then a local copy, not a message.
     pub const fn new(from: u64, to: u64, bucket: u64) -> Self {
         let size = size_of::<SwmBucket>() as u32;
         let raw = SwmBucket { size, flags: SWM_LOCAL, from, to, bucket, route: std::ptr::null() };
@@ -235,8 +239,8 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// Makes a send of these bytes from `from` to `to`, both nodes of the schedule's grid. The
-    /// bytes are taken from the data outside of buckets.
+    /// Makes a send of these numbers of bytes from `from` to `to`, both nodes of the schedule's
+    /// grid. The sent data is data that is not in a bucket.
     pub const fn new(from: u64, to: u64, counts: &'a [ByteCount]) -> Self {
         let size = size_of::<SwmBytes>() as u32;
         let (count, counts) = (counts.len() as u64, counts.as_ptr());
@@ -244,7 +248,8 @@ impl<'a> Bytes<'a> {
         Self { raw, borrowed: PhantomData }
     }
 
-    /// Allows the sender and the receiver to be the same node: a local copy, which costs nothing.
+    /// Allows the sender and the receiver to be the same node. The send is then a local copy, which
+    /// takes no time.
     #[must_use]
     pub const fn local(mut self) -> Self {
         self.raw.flags |= SWM_LOCAL;
@@ -259,29 +264,31 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// A redistribution: a node sorts all the data that it holds into buckets, element by element.
-/// Element x (from 0) of the data for destination d has the number `e = (starts[d] + x) % cycle`
-/// and is put into bucket `(first + firsts[d] + e) % buckets`. Data that the node holds for itself
-/// is redistributed too.
+/// A redistribution, in which a node sorts all the data that it holds into buckets, element by
+/// element. Element x (counted from 0) of the data for destination d has the number `e = (starts[d]
+/// + x) % cycle`, and is put into bucket `(first + firsts[d] + e) % buckets`. The node also
+/// redistributes the data whose destination it is.
 #[derive(Debug, Clone, Copy)]
 pub struct Redistribution<'a> {
     /// The node of the schedule's grid that redistributes its data.
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of elements after which the numbering starts again; equal to `buckets` in the simple
-    /// case.
+    /// Number of elements after which the numbering of the elements starts again at 0. In the
+    /// simple case it is equal to `buckets`.
     pub cycle: u64,
-    /// The bucket of the first element, below `buckets`.
+    /// The bucket of element number 0, for destinations without an offset; less than `buckets`.
     pub first: u64,
-    /// For each destination the number of its first element, below `cycle`; empty for 0 everywhere.
+    /// For each destination the number of its first element, less than `cycle`. An empty list means
+    /// 0 for all destinations.
     pub starts: &'a [u32],
-    /// For each destination an offset added to `first`, below `buckets`; empty for 0 everywhere.
+    /// For each destination an offset that is added to `first`, less than `buckets`. An empty list
+    /// means 0 for all destinations.
     pub firsts: &'a [u32],
 }
 
 impl Redistribution<'_> {
-    /// Converts to the struct of the ABI.
+    /// Converts the redistribution to the struct of the ABI.
     pub(crate) fn raw(&self) -> Result<SwmRedistribution, Stop> {
         let tables = [self.starts.len(), self.firsts.len()];
         if tables[0] != tables[1] && tables.iter().all(|len| *len > 0) {

@@ -1,9 +1,9 @@
-//! Sets of nodes: products of subsets of coordinates, one for each axis.
+//! Sets of nodes. A set is a product of one subset of coordinates for each axis.
 
 use std::marker::PhantomData;
 use swapmeet_abi::{SWM_AXES, SWM_BITS, SWM_NODE, SwmAxis, SwmSet};
 
-/// A subset of the coordinates of one axis. Making one allocates nothing.
+/// A subset of the coordinates of one axis. The constructors do not allocate memory.
 ///
 /// ```
 /// # use swapmeet_sdk::{About, Algorithm, Axis, Problem, Rehearsal, Schedule, Blocks, Set, Stop};
@@ -51,14 +51,14 @@ impl<'a> Axis<'a> {
         Self::from_raw(SwmAxis::range(c, 1, 1))
     }
 
-    /// Selects `count` consecutive coordinates from `first`, modulo the radix. `first` must be
-    /// below the radix, and `count` at most the radix.
+    /// Selects `count` consecutive coordinates starting at `first`, modulo the radix of the axis.
+    /// `first` must be less than the radix, and `count` at most the radix.
     pub const fn range(first: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, 1, count))
     }
 
-    /// Selects the `count` coordinates `first`, `first + stride`, etc., modulo the radix. No
-    /// coordinate may occur twice.
+    /// Selects `count` coordinates: `first`, `first + stride`, etc., modulo the radix of the axis.
+    /// No coordinate may occur twice.
     pub const fn stride(first: u64, stride: u64, count: u64) -> Self {
         Self::from_raw(SwmAxis::range(first, stride, count))
     }
@@ -80,7 +80,7 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Returns the words for [`Axis::bits`] that select these coordinates of an axis of `radix`
+/// Returns the words for [`Axis::bits`] that select `coordinates` of an axis with `radix`
 /// coordinates.
 ///
 /// ```
@@ -130,7 +130,7 @@ pub struct Set<'a> {
 }
 
 impl<'a> Set<'a> {
-    /// Every node of the grid, whatever its axes.
+    /// Every node of the grid.
     pub const ALL: Self = Self { raw: SwmSet::ALL, axes: PhantomData };
 
     /// Selects one node.
@@ -141,8 +141,8 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// Selects the nodes whose coordinates are all in the subsets of their axes. `axes` has one
-    /// subset for each axis of the grid, first axis first.
+    /// Selects the nodes whose coordinate on each axis is in the subset for this axis. `axes` has
+    /// one subset for each axis of the grid, first axis first.
     pub const fn product(axes: &'a [Axis<'a>]) -> Self {
         // `Axis` is a transparent wrapper of `SwmAxis`, so the cast keeps the layout.
         let raw = SwmSet {

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// The reason for which an algorithm gives no schedule, or stops in the middle of it.
+/// The reason for which an algorithm returns no schedule, or an incomplete one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// The algorithm cannot run on this problem. The reason is shown in the row.
+    /// The algorithm cannot run on this problem. The row of the case shows the reason.
     Unsupported(String),
-    /// The plugin failed on a problem that it should be able to solve. The reason is shown in the
-    /// row.
+    /// The plugin failed on a problem that it should be able to solve. The row of the case shows
+    /// the reason.
     Failed(String),
-    /// The schedule comes from another source, such as a file, and breaks a rule that the host
-    /// cannot check. The reason is shown in the row.
+    /// The schedule was not computed by the algorithm but read, for example from a file, and breaks
+    /// a rule that the host cannot check. The row of the case shows the reason.
     Invalid(String),
     /// The host refused a call because the schedule broke a rule or because the case was stopped.
     /// Return this error with `?`.
@@ -29,7 +29,7 @@ impl Stop {
         Self::Failed(reason.into())
     }
 
-    /// Makes the error of a schedule from another source that breaks a rule.
+    /// Makes the error of a schedule that was read, for example from a file, and breaks a rule.
     pub fn invalid(reason: impl Into<String>) -> Self {
         Self::Invalid(reason.into())
     }

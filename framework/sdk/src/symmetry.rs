@@ -1,4 +1,4 @@
-//! Symmetry groups of a schedule, and the nodes that a plan has to list.
+//! Symmetry groups of a schedule, and the nodes whose sends a plan has to list.
 
 use std::ops::Range;
 use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
@@ -23,29 +23,32 @@ impl Symmetry {
     /// The group leaves every coordinate of the axis unchanged.
     pub const NONE: Self = Self(SwmSymmetry { kind: SWM_FIXED, reserved: 0, unit: 0 });
 
-    /// The group adds the multiples of `unit`, which must divide the axis's radix.
+    /// The group adds the multiples of `unit` to the coordinate, modulo the axis's radix. `unit`
+    /// must divide the radix.
     pub const fn shift(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_SHIFT, reserved: 0, unit })
     }
 
-    /// The group takes the exclusive-or with the multiples of `unit`. Both `unit` and the axis's
-    /// radix must be powers of two.
+    /// The group combines the coordinate with the multiples of `unit` by exclusive-or. Both `unit`
+    /// and the axis's radix must be powers of two.
     pub const fn xor(unit: u64) -> Self {
         Self(SwmSymmetry { kind: SWM_XOR, reserved: 0, unit })
     }
 }
 
-/// The nodes to plan, in ascending order. Iterate over it once in each step.
+/// The nodes whose sends a plan lists, in ascending order. Iterate over them once in each step.
 ///
-/// These are all nodes, or one node of each orbit. That node has the lowest coordinates of its
-/// orbit. If the host compares the claim of symmetry with the plans of other nodes, it is the image
-/// of the node with the lowest coordinates under an element of the group.
+/// They are either all nodes, or one node of each orbit: the node with the lowest coordinates in
+/// its orbit. To check the declared symmetry, the host also requests plans of other nodes. The
+/// planned nodes are then the images of the nodes with the lowest coordinates under an element of
+/// the group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// The planned coordinates of each axis of the symmetry.
+    /// The planned coordinates of each axis of the declared symmetry.
     coordinates: Vec<Range<u64>>,
-    /// The planned coordinates of each axis and the distance between neighbours. An axis whose
-    /// coordinates are all planned is merged with the axis before it.
+    /// The planned coordinates of each axis, and the difference between the numbers of two
+    /// neighbouring nodes along the axis. An axis whose coordinates are all planned is merged with
+    /// the axis before it.
     axes: Vec<(Range<u64>, u64)>,
     everyone: bool,
 }
@@ -74,7 +77,7 @@ impl Planned {
         self.axes.iter().map(|(range, _)| range.end - range.start).product()
     }
 
-    /// Returns whether there are no planned nodes, which is never the case.
+    /// Returns false, because there is always a planned node.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -84,10 +87,11 @@ impl Planned {
         self.everyone
     }
 
-    /// Returns the planned coordinates of an axis of the symmetry, for plans that prepare a table by
-    /// coordinate. They need not start at 0.
+    /// Returns the planned coordinates of an axis, for plans that prepare a table with one entry
+    /// for each coordinate. The first planned coordinate need not be 0.
     ///
     /// # Panics
+    ///
     /// Panics if the symmetry has no such axis.
     pub fn coordinates(&self, axis: usize) -> Range<u64> {
         self.coordinates[axis].clone()
@@ -123,10 +127,10 @@ impl<'a> IntoIterator for &'a Planned {
 #[derive(Debug, Clone)]
 pub struct PlannedNodes<'a> {
     axes: &'a [(Range<u64>, u64)],
-    /// The rest of the current run of consecutive nodes: `next..end`.
+    /// The next node to return. The current run of consecutive nodes ends before `end`.
     next: u64,
     end: u64,
-    /// Indices of the runs of consecutive nodes that follow.
+    /// Indices of the runs of consecutive nodes after the current run.
     runs: std::ops::Range<u64>,
 }
 
@@ -163,8 +167,8 @@ mod tests {
         assert_eq!((planned.len(), planned.is_everyone()), (16, false));
     }
 
-    /// Plans the images of the lowest nodes under an element that adds (2, 0, 2), and then the
-    /// nodes of an orbit with a merged axis.
+    /// Tests two cases: the nodes with the lowest coordinates are moved by the element that adds
+    /// (2, 0, 2), and an axis is merged with the axis before it.
     #[test]
     fn planned_coordinates_may_start_anywhere() {
         let planned = Planned::new(&[4, 3, 6], vec![2..4, 0..3, 2..4]);

@@ -2,7 +2,7 @@ use super::*;
 use crate::{About, Algorithm, Rehearsal, Schedule, words};
 use std::mem::size_of;
 
-/// Reads a problem whose structs claim these sizes, and returns the node count of its topology.
+/// Reads a problem whose structs state these sizes, and returns the node count of its topology.
 fn nodes(problem_size: usize, topology_size: usize) -> Result<u64, String> {
     // SAFETY: all three types consist of numbers, nullable pointers and nullable functions.
     let (host, mut problem, mut topology): (SwmHost, SwmProblem, [SwmTopology; 2]) =
@@ -12,7 +12,7 @@ fn nodes(problem_size: usize, topology_size: usize) -> Result<u64, String> {
     problem.size = problem_size as u32;
     problem.topology = topology.as_ptr();
     let both = [problem, problem];
-    // SAFETY: no claimed size exceeds the size of two consecutive structs.
+    // SAFETY: no stated size exceeds the size of two consecutive structs.
     let read = unsafe { Problem::read(both.as_ptr(), &host, &[]) };
     read.map(|problem| problem.topology().nodes()).map_err(|stop| stop.to_string())
 }

@@ -1,8 +1,8 @@
-//! A naive verifier: it follows every block, or every byte, of a recorded schedule one by one.
+//! A simple verifier. It follows every block, or every byte, of a recorded schedule individually.
 //!
-//! It shares no code with the host that runs cases, which represents sets of blocks as boxes and
-//! never handles a single block. An error in one of them therefore shows as a difference between
-//! the two.
+//! The verifier shares no code with the host that runs cases, which represents sets of blocks as
+//! boxes and never handles a single block. An error in one of the two verifiers therefore shows as
+//! a difference between their results.
 
 use super::record::{Rehearsed, RehearsedRoute, RehearsedSend, Settings};
 use crate::collective::Collective;
@@ -20,23 +20,23 @@ mod values;
 /// The result of a successful verification: counts that do not depend on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Proved {
-    /// Number of steps in which anything was sent from one node of the machine to another.
+    /// Number of steps in which at least one message was sent from one node of the machine to
+    /// another.
     pub steps: u64,
     /// Number of messages. Sends with the same sender, receiver and route in one step are one
     /// message.
     pub messages: u64,
     /// Sum of the bytes of all messages.
     pub total_bytes: u64,
-    /// Sum over all steps of the bytes of the step's longest message.
+    /// Size of the longest message of each step in bytes, summed over all steps.
     pub critical_bytes: u64,
     /// The largest number of messages that one node sends in one step.
     pub max_sends: u64,
     /// The largest number of messages that one node receives in one step.
     pub max_receives: u64,
-    /// Number of times that all nodes rearrange their data.
+    /// Number of rearrangements. In a rearrangement every node reorders all its data in memory.
     pub rearrangements: u64,
-    /// Sum over all steps of the largest number of bytes that one node adds to its own values in
-    /// the step.
+    /// Bytes added to its own values by the node that adds most in a step, summed over all steps.
     pub summed_bytes: u64,
 }
 
@@ -46,10 +46,10 @@ pub enum Disproof {
     /// There is no schedule: the algorithm returned an error, or made a call that every host
     /// refuses.
     Stopped(Stop),
-    /// The schedule breaks a rule or does not deliver something.
+    /// The schedule breaks a rule or does not deliver all data.
     Wrong {
-        /// Number of the step, from 1, including steps without sends. The last step for a block
-        /// that was never delivered.
+        /// Number of the step, from 1, including steps without sends. For a block that was never
+        /// delivered it is the number of the last step.
         step: u64,
         /// Description of the fault.
         what: String,
@@ -67,7 +67,7 @@ impl fmt::Display for Disproof {
 
 impl std::error::Error for Disproof {}
 
-/// The collective and the settings that a schedule is checked against.
+/// The collective and the settings with which a schedule is verified.
 pub(super) struct Goal<'a> {
     pub(super) collective: Collective,
     pub(super) root: u64,
@@ -77,11 +77,12 @@ pub(super) struct Goal<'a> {
     pub(super) settings: &'a Settings,
 }
 
-/// The placement of the nodes of the schedule's grid on the machine.
+/// The assignment of the nodes of the schedule's grid to the nodes of the machine.
 struct Placement {
     /// For each node of the schedule's grid, the node of the machine that runs it.
     physical: Vec<u64>,
-    /// For each node of the machine, the node of the grid where its own blocks start and end.
+    /// For each node of the machine, the grid node at which the blocks of the machine node start
+    /// and end.
     home: Vec<u64>,
 }
 
@@ -104,26 +105,26 @@ impl Placement {
 
 /// The data that nodes hold: blocks, values or bytes.
 trait Holdings {
-    /// Carries out one send. Returns the number of bytes sent, `None` if nothing was selected.
+    /// Performs one send. Returns the number of bytes sent, or `None` if the send selected nothing.
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String>;
 
-    /// Delivers the data that was sent in the step.
+    /// Delivers the data that was sent in the current step.
     fn arrive(&mut self) -> Result<(), String>;
 
-    /// Carries out the redistributions between step number `step` and the next step.
+    /// Performs the redistributions between step number `step` and the next step.
     fn redistribute_after(&mut self, step: u64) -> Result<(), String>;
 
     /// Checks that all data is at its destination.
     fn verify(&mut self) -> Result<(), String>;
 
-    /// Returns the largest number of bytes that one node of the machine added to its own values in
-    /// the last step.
+    /// Returns the bytes that were added in the last step by the node of the machine that added
+    /// most to its own values.
     fn most_summed(&self) -> u128 {
         0
     }
 }
 
-/// Carries out a whole schedule and checks that it delivers everything.
+/// Performs all steps of a schedule and checks that it delivers all data.
 pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Disproof> {
     let places = Placement::new(schedule, goal.nodes);
     let mut holdings: Box<dyn Holdings + '_> = match schedule.moves_byte_counts {
@@ -135,7 +136,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     let mut proved = Proved { rearrangements: schedule.rearrangements, ..Proved::default() };
     let (mut total, mut critical, mut summed) = (0, 0, 0);
     holdings.redistribute_after(0).map_err(wrong(0))?;
-    // Carry out step after step.
+    // Perform one step after another.
     for (number, step) in (1..).zip(&schedule.steps) {
         // Sends with the same sender, receiver and route are one message.
         let mut messages: BTreeMap<(u64, u64, &RehearsedRoute), u128> = BTreeMap::new();
@@ -153,7 +154,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
             .arrive()
             .and_then(|()| holdings.redistribute_after(number as u64))
             .map_err(wrong(number))?;
-        // Count the step.
+        // Update the counts for this step.
         proved.steps += u64::from(!messages.is_empty());
         proved.messages += messages.len() as u64;
         total += messages.values().sum::<u128>();
@@ -164,7 +165,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         proved.max_receives =
             proved.max_receives.max(max_frequency(messages.keys().map(|(_, to, _)| *to)));
     }
-    // Check the result.
+    // Check that all data was delivered.
     holdings.verify().map_err(wrong(schedule.steps.len()))?;
     proved.total_bytes = total as u64;
     proved.critical_bytes = critical as u64;

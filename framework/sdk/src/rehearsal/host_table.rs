@@ -1,4 +1,4 @@
-//! The functions that a plugin calls in a rehearsal.
+//! The functions of the host that a plugin calls in a rehearsal.
 
 use super::read::{list, route};
 use super::record::{RehearsedRedistribution, RehearsedSend};
@@ -10,8 +10,8 @@ use swapmeet_abi::{
     SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry,
 };
 
-/// Returns the table of functions that a plugin calls. They write to `recorder`, which must outlive
-/// the table.
+/// Returns the table of the host's functions. They record the calls of a plugin in `recorder`,
+/// which must outlive the table.
 pub(super) fn host(recorder: &RefCell<Recorder>) -> SwmHost {
     SwmHost {
         size: size_of::<SwmHost>() as u32,
@@ -42,9 +42,10 @@ pub(super) fn host(recorder: &RefCell<Recorder>) -> SwmHost {
     }
 }
 
-/// Calls `work` with the recorder behind a context pointer.
+/// Calls `work` with the recorder that the context pointer points to.
 ///
 /// # Safety
+///
 /// `ctx` must be the context of a host made by [`host`], during the rehearsal.
 unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) -> T) -> T {
     // SAFETY: the caller guarantees that this is the recorder of the current rehearsal, which runs
@@ -53,18 +54,19 @@ unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) ->
     work(&mut recorder.borrow_mut())
 }
 
-/// Carries out a call that can be refused, and returns its code.
+/// Performs a call that the host can refuse, and returns its return code.
 ///
 /// # Safety
-/// As for [`with_recorder`].
+///
+/// The requirements of [`with_recorder`].
 unsafe fn record(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) -> Result<(), String>) -> i32 {
     // SAFETY: the caller guarantees this.
     unsafe { with_recorder(ctx, |recorder| recorder.call(work)) }
 }
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-    // SAFETY: the plugin calls this through the host of the current rehearsal, with arguments that
-    // are valid during the call; so in all functions below.
+    // SAFETY: the plugin calls this function through the host of the current rehearsal, with
+    // arguments that are valid during the call. The same is true of all functions below.
     unsafe {
         let reason = String::from_utf8_lossy(reason.bytes()).into_owned();
         with_recorder(ctx, |recorder| recorder.reason = reason);
@@ -79,7 +81,7 @@ unsafe extern "C" fn log(ctx: *mut c_void, _: u32, line: SwmStr) {
     }
 }
 
-/// Defines functions that return a value of the recorder.
+/// Defines functions that return a value from the recorder.
 macro_rules! getters {
     ($($name:ident($recorder:ident $(, $argument:ident)*) -> $type:ty: $value:expr;)+) => {
         $(unsafe extern "C" fn $name(ctx: *mut c_void $(, $argument: u64)*) -> $type {

@@ -1,4 +1,4 @@
-//! The images of sends under a symmetry group, one by one.
+//! The images of sends under a symmetry group. Each image is computed individually.
 
 use super::follow::Disproof;
 use super::record::{Rehearsed, RehearsedSend};
@@ -7,17 +7,18 @@ use swapmeet_abi::{SWM_FIXED, SWM_SHIFT, SWM_XOR, SwmSymmetry};
 
 /// A group that acts on the nodes of a grid.
 pub(super) struct Orbits {
-    /// For each axis its radix, the unit whose multiples the group applies, and whether it applies
-    /// them by exclusive-or.
+    /// For each axis its radix, the unit whose multiples are the elements of the group on this
+    /// axis, and whether an element acts by exclusive-or (true) or by addition (false).
     axes: Vec<(u64, u64, bool)>,
     /// The planned coordinates of each axis.
     planned: Vec<Range<u64>>,
 }
 
 impl Orbits {
-    /// Reads the group that a plugin declares. The error describes why it is not a group of the
-    /// grid. The planned nodes are the images of the orbits' first nodes under element number
-    /// `element` of the group, or under the last element if there are fewer.
+    /// Reads the group that a plugin declares. The error describes why the declaration is not a
+    /// group of the grid. The planned nodes are the images of the orbits' first nodes under the
+    /// element of the group with the number `element`, or under the last element if the group has
+    /// fewer elements.
     pub(super) fn new(
         radices: &[u64],
         axes: &[SwmSymmetry],
@@ -59,8 +60,8 @@ impl Orbits {
         &self.planned
     }
 
-    /// Returns all elements of the group: for each axis the number that is added, or with which the
-    /// exclusive-or is taken.
+    /// Returns all elements of the group. An element has one number for each axis, which is added
+    /// to the coordinate or combined with it by exclusive-or.
     fn elements(&self) -> Vec<Vec<u64>> {
         self.axes.iter().fold(vec![Vec::new()], |elements, (radix, unit, _)| {
             let multiples = || (0..*radix).step_by(*unit as usize);
@@ -71,8 +72,8 @@ impl Orbits {
         })
     }
 
-    /// Returns the images of a send under all elements of the group: the sends of all nodes in the
-    /// sender's orbit.
+    /// Returns the images of a send under all elements of the group. They are the sends of all
+    /// nodes in the sender's orbit.
     pub(super) fn images(&self, send: &RehearsedSend) -> Result<Vec<RehearsedSend>, String> {
         if self.coordinates(send.from).iter().zip(&self.planned).any(|(c, own)| !own.contains(c)) {
             return Err(format!("node {} sends, but is not planned", send.from));
@@ -111,7 +112,8 @@ impl Orbits {
     }
 }
 
-/// Finds the first difference, step by step, without regard to the order of sends.
+/// Returns the first send, in the order of the steps, that only one of the two schedules has. The
+/// order of the sends in a step does not matter.
 pub(super) fn compare(by_orbits: &Rehearsed, full: &Rehearsed) -> Result<(), Disproof> {
     let (a, b) = (by_orbits.steps.len() as u64, full.steps.len() as u64);
     if a != b {

@@ -1,4 +1,5 @@
-//! Copies of a plugin's C structs: of sets (written out as lists of nodes), of routes and of lists.
+//! Functions that copy a plugin's C structs: sets (written out as lists of nodes), routes and
+//! lists.
 
 use super::record::RehearsedRoute;
 use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, SwmRoute, SwmSet};
@@ -6,10 +7,11 @@ use swapmeet_abi::{SWM_ALL, SWM_AXES, SWM_BITS, SWM_NODE, SWM_RANGE, SwmAxis, Sw
 const OUTSIDE: &str = "outside the grid";
 const UNKNOWN: &str = "of an unknown kind";
 
-/// Returns the nodes of a set in ascending order. The error tells why the set does not fit the
+/// Returns the nodes of a set in ascending order. The error describes why the set does not fit the
 /// grid.
 ///
 /// # Safety
+///
 /// The pointers of the set must be readable for the counts given with them.
 pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'static str> {
     let count: u64 = radices.iter().product();
@@ -18,7 +20,7 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
         SWM_NODE => Ok(vec![set.node]),
         SWM_AXES if set.axis_count as usize != radices.len() => Err(OUTSIDE),
         SWM_AXES => {
-            // SAFETY: the caller guarantees as many axes as the set says.
+            // SAFETY: the caller guarantees as many axes as the grid has.
             let axes = unsafe { std::slice::from_raw_parts(set.axes, radices.len()) };
             let mut nodes = vec![0];
             for (axis, radix) in axes.iter().zip(radices) {
@@ -36,11 +38,12 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
     }
 }
 
-/// Returns the coordinates of a subset in ascending order. The error tells why it does not fit the
-/// axis.
+/// Returns the coordinates of a subset in ascending order. The error describes why the subset does
+/// not fit the axis.
 ///
 /// # Safety
-/// As for [`nodes`].
+///
+/// The requirements of [`nodes`].
 pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>, &'static str> {
     let (first, stride, count) = (axis.first, axis.stride, axis.count);
     let mut coordinates: Vec<u64> = match axis.kind {
@@ -52,7 +55,7 @@ pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>,
             (0..count).map(|i| around(i) as u64).collect()
         }
         SWM_BITS => {
-            // SAFETY: the caller guarantees as many words as the axis says.
+            // SAFETY: the caller guarantees as many words as the axis states.
             let words = unsafe { std::slice::from_raw_parts(axis.words, count as usize) };
             let is_set =
                 |c: u64| words.get((c / 64) as usize).is_some_and(|word| word >> (c % 64) & 1 == 1);
@@ -86,9 +89,10 @@ pub(super) unsafe fn route(route: *const SwmRoute) -> RehearsedRoute {
     }
 }
 
-/// Copies a list, which is empty for a null pointer.
+/// Copies a list. A null pointer is an empty list.
 ///
 /// # Safety
+///
 /// `ptr` must be null or point to `len` readable values.
 pub(super) unsafe fn list<T: Copy>(ptr: *const T, len: usize) -> Vec<T> {
     if ptr.is_null() {

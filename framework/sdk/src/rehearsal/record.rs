@@ -2,23 +2,24 @@
 
 use crate::send::ByteCount;
 
-/// The sizes and machine parameters that a plugin can request, and how messages are counted.
+/// The sizes and machine parameters that a plugin can request, and the settings for counting
+/// messages.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
     pub(super) block_bytes: u64,
-    /// If sizes differ, the bytes from each node to each node; otherwise empty.
+    /// If block sizes differ, the bytes from each node to each node; otherwise empty.
     pub(super) sizes: Vec<Vec<u64>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
     pub(super) element_bytes: u64,
-    /// Whether messages without bytes are not counted.
+    /// Whether the counts ignore messages without bytes.
     pub(super) skip_empty: bool,
     /// Start-up time, time per link and time per byte in microseconds.
     pub(super) times_us: [f64; 3],
 }
 
 impl Settings {
-    /// Returns the bytes that a node of the machine has for another.
+    /// Returns the bytes that one node of the machine has for another node.
     pub(super) fn bytes(&self, from: u64, to: u64) -> u64 {
         let row = self.sizes.get(from as usize);
         let default = if self.sizes.is_empty() { self.block_bytes } else { 0 };
@@ -46,7 +47,7 @@ pub struct RehearsedSend {
     pub origins: Vec<u64>,
     /// Selected destinations, in ascending order.
     pub destinations: Vec<u64>,
-    /// Selected segments of each block, in ascending order; 0 alone where blocks are whole.
+    /// Selected segments of each block, in ascending order; only segment 0 if blocks are not split.
     pub segments: Vec<u64>,
     /// Whether the sender keeps the blocks that it sends.
     pub copies: bool,
@@ -58,63 +59,66 @@ pub struct RehearsedSend {
     pub is_local: bool,
     /// The plugin's name for the send in error messages.
     pub label: String,
-    /// The requested route; empty for the topology's own.
+    /// The requested route; empty if the plugin requested none, so that the topology's own route
+    /// applies.
     pub route: RehearsedRoute,
-    /// Number of the bucket, in a schedule of byte counts.
+    /// Number of the bucket, if the send is one of a bucket.
     pub bucket: Option<u64>,
-    /// The counted bytes, in a schedule of byte counts.
+    /// For each destination the number of bytes, if the send is one of byte counts.
     pub byte_counts: Vec<ByteCount>,
 }
 
 /// The requested route of a message.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct RehearsedRoute {
-    /// For each dimension 1, -1 or 0; empty for no request.
+    /// The direction in each dimension: 1, -1 or 0 (the shorter one); empty if none is requested.
     pub signs: Vec<i8>,
-    /// The order of the dimensions; empty for no request.
+    /// The order in which the route crosses the dimensions; empty if none is requested.
     pub order: Vec<u32>,
-    /// The nodes after the sender, ending with the receiver; empty for no request.
+    /// The nodes after the sender, ending with the receiver; empty if no path is requested.
     pub path: Vec<u64>,
 }
 
 /// A redistribution by one node, as in [`Redistribution`](crate::Redistribution).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RehearsedRedistribution {
-    /// Number of steps of the schedule before the redistribution.
+    /// Number of the schedule's steps that precede the redistribution.
     pub after: u64,
     /// The node of the schedule's grid that redistributes its data.
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of elements after which the numbering starts again.
+    /// Number of elements after which the numbering of the elements starts again at 0.
     pub cycle: u64,
-    /// The bucket of the first element.
+    /// The bucket of element number 0, for destinations without an offset.
     pub first: u64,
-    /// For each destination the number of its first element; empty for 0 everywhere.
+    /// For each destination the number of its first element; empty if it is 0 for all destinations.
     pub starts: Vec<u32>,
-    /// For each destination an offset added to `first`; empty for 0 everywhere.
+    /// For each destination an offset that is added to `first`; empty if it is 0 for all
+    /// destinations.
     pub firsts: Vec<u32>,
 }
 
 /// A rehearsed schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rehearsed {
-    /// Radices of the schedule's grid.
+    /// Number of coordinates in each dimension of the schedule's grid.
     pub radices: Vec<u64>,
-    /// Number of segments of each block; 1 for whole blocks.
+    /// Number of segments into which each block is split; 1 for whole blocks.
     pub segments: u64,
-    /// Whether blocks are first cut into one part for each node of the machine.
+    /// Whether each block is cut into one part for each node of the machine before it is split into
+    /// segments.
     pub in_parts: bool,
     /// Whether the schedule moves byte counts instead of blocks.
     pub moves_byte_counts: bool,
     /// All steps in order, including steps without sends.
     pub steps: Vec<RehearsedStep>,
-    /// The placed nodes: the node of the schedule's grid, the node of the machine, and whether the
-    /// first is the home of the second.
+    /// The placed nodes: the node of the schedule's grid, the node of the machine that runs it, and
+    /// whether the blocks of the machine node start and end at this grid node.
     pub placements: Vec<(u64, u64, bool)>,
     /// Redistributions in the plugin's order.
     pub redistributions: Vec<RehearsedRedistribution>,
-    /// Number of times that all nodes rearrange their data.
+    /// Number of rearrangements. In a rearrangement every node reorders all its data in memory.
     pub rearrangements: u64,
     /// Lines that the plugin wrote to the log.
     pub log: Vec<String>,

@@ -1,4 +1,4 @@
-//! The host's side of a rehearsal: it records the plugin's calls, and refuses those that every host
+//! The host of a rehearsal. It records the plugin's calls, and refuses the calls that every host
 //! refuses.
 
 use super::orbits::Orbits;
@@ -24,13 +24,15 @@ pub(super) struct Recorder {
     machine_nodes: u64,
     pub(super) schedule: Rehearsed,
     pub(super) phase: String,
-    /// If one node of each orbit is planned, the number of an element of the group. The planned
+    /// The number of an element of the group, if one node of each orbit is planned. The planned
     /// nodes are the images of the orbits' first nodes under this element, and the sends of the
-    /// other nodes are recorded as images. `None` if all nodes are planned.
+    /// other nodes are recorded as images of the planned nodes' sends. `None` if all nodes are
+    /// planned.
     by_orbits: Option<usize>,
     orbits: Option<Orbits>,
     has_layout: bool,
-    /// Whether grid and placement can no longer change.
+    /// Whether the first step, redistribution or rearrangement has begun. From then on the grid and
+    /// the placement cannot change.
     has_begun: bool,
     pub(super) in_step: bool,
     refusal: Option<String>,
@@ -68,7 +70,8 @@ impl Recorder {
         self.refusal.map_or(Ok(self.schedule), |reason| Err(Stop::failed(reason)))
     }
 
-    /// Returns the receiver of a node's block in a permutation, else the node itself.
+    /// Returns the receiver of a node's block in a permutation. For other collectives, returns the
+    /// node itself.
     pub(super) fn receiver(&self, from: u64) -> u64 {
         self.receivers.get(from as usize).copied().unwrap_or(from)
     }
@@ -78,7 +81,8 @@ impl Recorder {
         self.schedule.radices.iter().fold(1, |all, radix| all.saturating_mul(*radix))
     }
 
-    /// Carries out a call, unless an earlier one was refused. An error of `work` refuses the call.
+    /// Performs a call of the plugin, unless an earlier call was refused, and returns its return
+    /// code. An error of `work` refuses the call.
     pub(super) fn call(&mut self, work: impl FnOnce(&mut Self) -> Result<(), String>) -> i32 {
         if self.refusal.is_none() {
             self.refusal = work(self).err();
@@ -128,7 +132,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Returns the planned coordinates of each axis.
+    /// Reads the symmetry that the schedule declares, and returns the planned coordinates of each
+    /// axis.
     pub(super) fn symmetric(
         &mut self,
         axes: &[SwmSymmetry],
@@ -149,8 +154,9 @@ impl Recorder {
         })
     }
 
-    /// Ends the layout before the first step, redistribution or rearrangement. Every node of the
-    /// grid must have been placed once, and every node of the machine must have one home.
+    /// Ends the definition of the grid before the first step, redistribution or rearrangement.
+    /// Every node of the grid must have been placed once, and for every node of the machine exactly
+    /// one of these nodes must be its home.
     pub(super) fn begin(&mut self) -> Result<(), String> {
         self.in_step = false;
         if std::mem::replace(&mut self.has_begun, true) {
@@ -185,7 +191,7 @@ impl Recorder {
         Ok(())
     }
 
-    /// Checks and records the properties that sends of blocks, buckets and bytes have in common.
+    /// Checks and records the properties that all sends have: sender, receiver, flags and route.
     pub(super) fn envelope(
         &self,
         from: u64,
@@ -214,16 +220,21 @@ impl Recorder {
         Ok(RehearsedSend { from, to, is_local, route, ..RehearsedSend::default() })
     }
 
+    /// Records a send of blocks.
+    ///
     /// # Safety
+    ///
     /// All pointers of the send must be readable.
     pub(super) unsafe fn add_blocks(&mut self, send: &SwmBlocks) -> Result<(), String> {
-        // SAFETY: the caller guarantees this; so in the blocks below.
+        // SAFETY: the caller guarantees readable pointers; this is also the reason in the unsafe
+        // blocks below.
         let route = unsafe { route(send.route) };
         let envelope = self.envelope(send.from, send.to, send.flags, route)?;
         if self.schedule.moves_byte_counts {
             return Err("the schedule sends blocks, but moves byte counts".to_owned());
         }
-        // Check that the sets suit the collective.
+        // Check that the sets select blocks only by properties that distinguish the blocks of this
+        // collective.
         for (side, set, distinguishes) in [
             ("origins", &send.origins, self.collective.distinguishes_origins()),
             (
@@ -243,7 +254,7 @@ impl Recorder {
         if combines && !self.collective.is_reduction() {
             return Err("the schedule combines values in a collective without sums".to_owned());
         }
-        // Write out the sets.
+        // Convert the sets to lists of nodes.
         let bad =
             |reason: &str| format!("the send from {} to {} has a set {reason}", send.from, send.to);
         // SAFETY: as above.

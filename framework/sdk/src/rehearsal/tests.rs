@@ -120,7 +120,8 @@ fn routes_placements_and_log_lines_are_recorded() {
     assert_eq!((&send.route.path[..], send.route.signs.len()), (&[1][..], 0));
 }
 
-/// Every node sorts its data by destination and sends bucket after bucket there.
+/// A schedule in which every node puts its data into one bucket for each destination, and sends the
+/// buckets one after another.
 fn by_buckets(_: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let n = 3;
     schedule.move_byte_counts(&[])?;
@@ -172,7 +173,7 @@ fn byte_counts_are_verified_in_buckets_and_in_bytes() {
     assert_eq!(wrong(pair(5, 2)), "step 1: node 1 sends 3 bytes for node 0, but holds 2");
 }
 
-/// Returns the fault of a schedule on a ring of three nodes.
+/// Returns the reason for which the verification of a schedule on a ring of three nodes fails.
 fn disproof(
     collective: Collective,
     plan: fn(&Problem<'_>, &mut Schedule<'_>) -> Result<(), Stop>,
@@ -257,8 +258,8 @@ fn virtual_nodes_pass_on_blocks() {
     );
 }
 
-/// Direct exchange, one distance per step. It is invariant under shifts of the ranks, except that
-/// node `asymmetric` uses the distances in the opposite direction.
+/// Direct exchange, one distance per step. All nodes send over the same distances, except node
+/// `asymmetric`, which uses them in the opposite direction.
 struct Shifts {
     asymmetric: Option<u64>,
 }
@@ -296,7 +297,7 @@ fn one_node_of_each_orbit_determines_all_sends() {
     );
 }
 
-/// The host also requests nodes other than the first ones of the orbits.
+/// The host may plan any node of an orbit, so a plan must not assume that it is the first.
 #[test]
 fn a_plan_that_always_starts_at_node_0_is_found() {
     let plan = PlanOnly(|problem, schedule| {
@@ -312,7 +313,7 @@ fn a_plan_that_always_starts_at_node_0_is_found() {
 #[test]
 fn the_first_asymmetric_send_is_named() {
     let ring = Rehearsal::on("ring", &[6]);
-    // The schedule is correct, but node 4 does not do what the other nodes do.
+    // The schedule is correct, but node 4 sends in the opposite direction.
     let wrong = Shifts { asymmetric: Some(4) };
     ring.verify(&wrong).unwrap();
     let error = ring.verify_symmetry(&wrong).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Verification block by block.
+//! Verification of schedules that send blocks, one block at a time.
 
 use super::{Goal, Holdings, Placement};
 use crate::collective::FinalBlocks;
@@ -6,13 +6,13 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A segment of a block. Nodes are those of the schedule's grid. `origin` or `destination` is
-/// `None` if the collective does not distinguish blocks by it.
+/// A segment of a block. Nodes are those of the schedule's grid. `origin` is `None` in collectives
+/// in which the identity of a block does not include its origin, and `destination` likewise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,
     destination: Option<u64>,
-    /// If blocks are cut into parts, the node to which this part of the block belongs.
+    /// If blocks are cut into one part for each node, the node of this part.
     part: Option<u64>,
     segment: u64,
 }
@@ -39,7 +39,7 @@ pub(super) struct Blocks<'a> {
     goal: &'a Goal<'a>,
     places: &'a Placement,
     segments: u64,
-    /// The parts of a block; a single `None` if blocks are not cut into parts.
+    /// The parts of each block; a single `None` if blocks are not cut into parts.
     parts: Vec<Option<u64>>,
     held: Vec<BTreeSet<Block>>,
     arriving: Vec<(u64, Block)>,
@@ -103,8 +103,8 @@ impl<'a> Blocks<'a> {
         origins.flat_map(move |origin| self.blocks_between(origin, node))
     }
 
-    /// Returns the bytes of a segment. All segments of a block have the same size, rounded up to
-    /// whole bytes.
+    /// Returns the size of a segment in bytes. All segments of a block have the same size, rounded
+    /// up to whole bytes.
     fn bytes(&self, block: Block) -> u64 {
         let physical = |node: Option<u64>| {
             node.map_or(self.goal.root, |node| self.places.physical[node as usize])
@@ -118,7 +118,7 @@ impl<'a> Blocks<'a> {
 
 impl Holdings for Blocks<'_> {
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String> {
-        // Select the blocks and, unless they are copied, remove them.
+        // Select the blocks. Remove them from the sender, unless the send copies them.
         let within = |side: Option<u64>, nodes: &[u64]| {
             side.is_none_or(|node| nodes.binary_search(&node).is_ok())
         };
@@ -134,7 +134,7 @@ impl Holdings for Blocks<'_> {
                 held.remove(block);
             });
         }
-        // In a strict send, every named block must have been selected.
+        // In a strict send, every block that the rule describes must have been selected.
         if send.is_strict {
             let collective = self.goal.collective;
             let in_parts = self.parts != [None];
@@ -159,7 +159,7 @@ impl Holdings for Blocks<'_> {
                 }
             }
         }
-        // The blocks arrive at the end of the step.
+        // Selected blocks arrive at the receiver at the end of the step.
         self.arriving.extend(selected.iter().map(|block| (send.to, *block)));
         let load = selected.iter().map(|block| u128::from(self.bytes(*block))).sum();
         Ok((!selected.is_empty()).then_some(load))

@@ -1,18 +1,20 @@
-//! Verification element by element, where elements are distinguished only by their destinations.
+//! Verification of schedules of byte counts, one element at a time. Elements are distinguished only
+//! by their destinations.
 
 use super::{Goal, Holdings};
 use crate::rehearsal::record::{Rehearsed, RehearsedRedistribution, RehearsedSend};
 use crate::stop::Stop;
 use swapmeet_abi::SWM_ALL_BYTES;
 
-/// The number of elements in a bucket for each destination; `None` once the bucket is sent.
+/// For each destination, the number of elements in the bucket; `None` once the bucket is sent.
 type Bucket = Option<Vec<u64>>;
 
-/// The numbers of elements that each node holds for each destination.
+/// For each node and each destination, the number of elements that the node holds for the
+/// destination.
 pub(super) struct ByteCounts<'a> {
     redistributions: &'a [RehearsedRedistribution],
     element_bytes: u64,
-    /// For each node and each destination, elements outside of buckets.
+    /// For each node and each destination, the number of elements that are not in a bucket.
     held: Vec<Vec<u64>>,
     buckets: Vec<Vec<Bucket>>,
     arriving: Vec<(u64, Vec<u64>)>,
@@ -42,7 +44,7 @@ impl<'a> ByteCounts<'a> {
         })
     }
 
-    /// Puts one element after another into its bucket.
+    /// Puts each element that the node holds outside of buckets into its bucket.
     fn redistribute(&mut self, redistribution: &RehearsedRedistribution) -> Result<(), String> {
         let nodes = self.held.len();
         // Check the request.
@@ -69,7 +71,6 @@ impl<'a> ByteCounts<'a> {
         if self.buckets[node].iter().any(Option::is_some) {
             return bad("comes before its previous buckets are sent");
         }
-        // Put one element after another into its bucket.
         let at = |table: &[u32], destination: usize| {
             table.get(destination).map_or(0, |value| u64::from(*value))
         };
@@ -89,7 +90,7 @@ impl<'a> ByteCounts<'a> {
         Ok(())
     }
 
-    /// Takes the counted bytes out of the data that the sender holds.
+    /// Removes the bytes that the send counts from the data that the sender holds.
     fn extract_counted(&mut self, send: &RehearsedSend) -> Result<Vec<u64>, String> {
         let held = &mut self.held[send.from as usize];
         let mut extracted = vec![0; held.len()];

@@ -1,4 +1,5 @@
-//! Verification value by value, with the set of contributions to each.
+//! Verification of reductions, one value at a time. For each value the verifier keeps the set of
+//! nodes that have contributed to it.
 
 use super::{Goal, Holdings, Placement};
 use crate::collective::FinalBlocks;
@@ -6,8 +7,8 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The identity of a value: a segment of a node's result, of a part of the vector, or of the whole
-/// vector.
+/// The identity of a value: a segment of the result of a node, of a part of the vector, or of the
+/// whole vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueId {
     result: Option<u64>,
@@ -38,8 +39,8 @@ pub(super) struct Values<'a> {
     segments: u64,
     in_parts: bool,
     held: Vec<BTreeMap<ValueId, Contributions>>,
-    /// For each send, in order: the receiver, whether it adds the values to its own, and the
-    /// values.
+    /// For each send, in order: the receiver, whether the receiver adds the values to its own, and
+    /// the values.
     arriving: Vec<(u64, bool, BTreeMap<ValueId, Contributions>)>,
     /// Bytes that each node of the machine added to its own values in the last step.
     summed: BTreeMap<u64, u128>,
@@ -66,8 +67,8 @@ impl<'a> Values<'a> {
         values
     }
 
-    /// Returns the identities of all values for these nodes: their results, their parts, or the
-    /// whole vector.
+    /// Returns the identities of all values that belong to these nodes: the nodes' results, their
+    /// parts of the vector, or the whole vector.
     fn value_ids(&self, nodes: &[u64]) -> impl Iterator<Item = ValueId> + use<> {
         let scatters = self.goal.collective.final_blocks() == FinalBlocks::ByDestination;
         let of = |node: Option<u64>| (node.filter(|_| scatters), node.filter(|_| !scatters));
@@ -81,7 +82,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Returns the bytes of a value, rounded up to whole bytes.
+    /// Returns the size of a value in bytes, rounded up to whole bytes.
     fn bytes(&self, id: ValueId) -> u128 {
         let physical = |node: u64| self.places.physical[node as usize];
         let to = id.result.map_or(self.goal.root, physical);
