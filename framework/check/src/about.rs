@@ -1,9 +1,9 @@
-//! The description of a plugin in its tables.
+//! The description that a plugin gives of itself in its tables.
 
 use serde::{Deserialize, Serialize};
 use swapmeet_runner::plugin::{Param, Plugin};
 
-/// The description of a plugin in its tables.
+/// The description that a plugin gives of itself in its tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     pub name: String,
@@ -14,18 +14,19 @@ pub struct About {
     pub algorithms: Vec<AlgorithmAbout>,
 }
 
-/// The description of an algorithm in its table.
+/// The description of an algorithm in the tables of its plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlgorithmAbout {
     pub name: String,
     pub title: String,
-    /// The publication of the algorithm.
+    /// The publication that describes the algorithm.
     pub paper: String,
-    /// The topologies and sizes that it supports, in words.
+    /// The supported topologies and sizes, in words.
     pub accepts: String,
-    /// A set with one bit for each collective.
+    /// The supported collectives, as a set with one bit for each collective.
     pub collectives: u64,
-    /// The largest number of messages of a node in a step; 0 if the plugin does not state it.
+    /// The largest number of messages that a node sends or receives in a step; 0 if the plugin does
+    /// not state it.
     pub ports: u64,
     pub params: Vec<Param>,
 }

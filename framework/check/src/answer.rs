@@ -1,4 +1,4 @@
-//! The child process: loads the plugin and answers one question.
+//! The code of the child process, which loads the plugin and answers one question about it.
 
 use crate::about::About;
 use crate::question::{Answer, Plan, Question, Ran, Symmetry, TestCase};
@@ -20,12 +20,13 @@ use swapmeet_runner::session::{self, GroupEvent, Pricing};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
-/// Up to this number of nodes, schedules are also made on two threads at the same time.
+/// The largest number of nodes for which a schedule is also planned on two threads at the same
+/// time.
 const FEW_NODES: u64 = 64;
 
 /// Loads the plugin in this process and answers the question. The caller must expect that the
-/// plugin damages the process. `two` is called before two schedules are made at the same time. The
-/// number of the last completed step is written to the file `progress`.
+/// plugin damages the process. The function calls `two` before it makes two schedules at the same
+/// time. It writes the number of the last completed step to the file `progress`.
 pub fn answer(
     plugin: &Path,
     question: &Question,
@@ -74,9 +75,9 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
     })
 }
 
-/// Runs the case twice and, with few nodes, on two threads at the same time: a schedule must depend
-/// only on its problem. If the schedule declares a symmetry, it is planned once more for one node
-/// of each orbit.
+/// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
+/// must depend only on its problem. If the schedule declares a symmetry, it is planned once more
+/// for one node of each orbit.
 fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     let before = peak_bytes();
     let started = Instant::now();
@@ -109,7 +110,7 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
 }
 
 /// Compares the schedule that is derived from a declared symmetry with the full schedule. Returns
-/// `None` if no symmetry is declared.
+/// `None` if the schedule declares no symmetry.
 fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     let run = |proof_scope| {
         let mut watch = Watch::new(Some(progress)).by_blocks();
@@ -139,11 +140,12 @@ fn symmetry(case: &Case, progress: &Path) -> Option<Symmetry> {
     Some(Symmetry { nodes, differs })
 }
 
-/// Runs different cases in one process: forwards and backwards, so that each case follows a
-/// different one each time, and then both orders at the same time on two threads.
+/// Runs different cases in one process: first in the given order, then in reverse order, and then
+/// in both orders at the same time on two threads. Each case therefore runs after different cases
+/// each time.
 fn run_sequence(cases: &[Case], progress: &Path, two: &dyn Fn()) -> Vec<(usize, bool, Plan)> {
-    // Discard the thread count, which is not comparable while other plans run. The position of the
-    // first difference is not recorded either.
+    // Discard the thread count, which includes the threads of other plans that run at the same
+    // time. Discard the position of the first difference too.
     let plan = |case: &Case| Plan { threads: 0, ..plan(case, progress).0 };
     let forwards = || (0..cases.len()).map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
     let backwards = || (0..cases.len()).rev().map(|i| (i, plan(&cases[i]))).collect::<Vec<_>>();
@@ -189,8 +191,8 @@ fn plan(case: &Case, progress: &Path) -> (Plan, Watch) {
     (plan, watch)
 }
 
-/// Returns the plans. Each plan after the first has a description of its first difference from the
-/// first plan.
+/// Returns the plans. A plan that differs from the first plan gets a description of the first
+/// difference.
 fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
     let later = if plans.is_empty() { Vec::new() } else { plans.split_off(1) };
     let Some((first, watched)) = plans.pop() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The test bench of a plugin: each question is answered in a process of its own.
+//! The test bench of a plugin. It starts a separate process for each question.
 
 use crate::question::{Answer, Question};
 use crate::watch::{last_step, where_it_was};
@@ -16,7 +16,7 @@ use swapmeet_runner::max_bytes;
 use swapmeet_runner::plugin_output::{is_backtrace, is_out_of_memory};
 use swapmeet_runner::sandbox::NO_SANDBOX;
 
-/// Limits for answering a question.
+/// Limits for the process that answers a question.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Time limit for making one schedule.
@@ -25,40 +25,40 @@ pub struct Limits {
     pub memory: u64,
 }
 
-/// How a process ended.
+/// The way in which a process ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The process answered. The plugin may also have printed something.
+    /// The process answered the question. The plugin may nevertheless have printed something.
     Answered {
         answer: Answer,
-        /// The first line that is not blank on standard output.
+        /// The first line on standard output that is not blank.
         printed: Option<String>,
     },
-    /// The process ended without an answer. The text names the signal or exit status, and has the
-    /// last line on standard error.
+    /// The process ended without an answer. The text contains the signal or the exit status, and
+    /// the last line on standard error.
     Died(String),
-    /// The process did not end in time and was killed. The value is the last completed step of a
-    /// schedule, if one was begun.
+    /// The process did not end in time and was killed. The value is the last completed step of its
+    /// schedule, if it has begun one.
     Hung(Option<u64>),
 }
 
-/// Asks questions about a plugin.
+/// A way to ask questions about a plugin.
 pub trait Bench {
-    /// Asks one question. Errors if the bench itself fails; a failure of the plugin is an
-    /// [`Outcome`].
+    /// Asks one question. Returns an error only if the bench itself fails; a failure of the plugin
+    /// is an [`Outcome`].
     fn ask(&self, question: &Question) -> io::Result<Outcome>;
 
-    /// Returns the limits of a question.
+    /// Returns the limits for the process that answers a question.
     fn limits(&self) -> Limits;
 }
 
-/// A bench that starts the program again for every question: `PROGRAM check-question PLUGIN
-/// QUESTION ANSWER-FILE SECONDS BYTES [--no-sandbox]`.
+/// A bench that starts this program again for every question, with the command `PROGRAM
+/// check-question PLUGIN QUESTION ANSWER-FILE SECONDS BYTES [--no-sandbox]`.
 #[derive(Debug)]
 pub struct Processes {
     pub program: PathBuf,
     pub plugin: PathBuf,
-    /// The limits of a question.
+    /// The limits for the process that answers a question.
     pub limits: Limits,
     /// Whether the plugin runs in the sandbox.
     pub is_sandboxed: bool,
@@ -67,8 +67,8 @@ pub struct Processes {
 impl Bench for Processes {
     fn ask(&self, question: &Question) -> io::Result<Outcome> {
         let folder = tempfile::tempdir()?;
-        // The answer is written to a file, so that the output of a plugin cannot be mistaken for
-        // it.
+        // The child writes its answer to a file, so that the output of a plugin cannot be mistaken
+        // for the answer.
         let [answer, out, err] = ["answer", "out", "err"].map(|name| folder.path().join(name));
         let progress = progress_beside(&answer);
         let mut child = Command::new(&self.program)
@@ -79,22 +79,23 @@ impl Bench for Processes {
             .arg(self.limits.time.as_secs_f64().to_string())
             .arg(self.limits.memory.to_string())
             .args((!self.is_sandboxed).then_some(NO_SANDBOX))
-            // The child has a process group of its own, so that `kill(0, ..)` of a plugin does not
-            // reach the program.
+            // The child gets its own process group, so that a call of `kill(0, ..)` by a plugin
+            // does not reach the program.
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(File::create(&out)?)
             .stderr(File::create(&err)?)
             .spawn()?;
-        // The host stops a plan at its next call. A plan that makes no calls is killed.
+        // The host in the child stops a plan when the plugin makes the next call. A plugin that
+        // makes no calls must be killed.
         let most =
             self.limits.time.saturating_mul(question.plans().max(4)) + Duration::from_secs(1);
         let at_once = serde_json::to_vec(&Answer::AtOnce)?;
         let is_at_once = || beginning(&answer, at_once.len() + 1) == at_once;
         let (id, mut is_doubled) = (child.id(), false);
         let ended = wait(&mut child, most, || {
-            // Two plans at the same time may use twice the memory. If the limit cannot be raised,
-            // they share the limit for one plan.
+            // Two plans at the same time may use twice the memory of one plan. If the limit cannot
+            // be raised, both plans together have the limit of one plan.
             if !is_doubled && is_at_once() {
                 is_doubled = true;
                 let _ = double_memory_of(id, self.limits.memory);
@@ -123,8 +124,8 @@ impl Bench for Processes {
     }
 }
 
-/// Waits for a child process, and kills it after `limit`. Calls `meanwhile` at least 100 times per
-/// second. Returns `None` if the child was killed.
+/// Waits for a child process, and kills it when `limit` has passed. Calls `meanwhile` at least 100
+/// times per second. Returns `None` if the child was killed.
 fn wait(
     child: &mut std::process::Child,
     limit: Duration,
@@ -147,7 +148,8 @@ fn wait(
     }
 }
 
-/// Returns the reason that a process printed before it died, without the advice that follows it.
+/// Returns the reason that a process printed before it died. Lines with advice after the reason are
+/// removed.
 fn last_words(lines: &[String]) -> Option<String> {
     let why = lines.iter().find(|line| is_out_of_memory(line));
     why.or_else(|| lines.iter().rfind(|line| !is_backtrace(line))).cloned()
@@ -158,7 +160,7 @@ pub fn progress_beside(answer: &Path) -> PathBuf {
     answer.with_extension("step")
 }
 
-/// Describes how a process ended. `place` names the last step of the schedule.
+/// Describes how a process ended. `place` is a text with the last step of the schedule.
 fn how_it_died(status: ExitStatus, place: &str, last_words: Option<String>) -> String {
     let how = match (status.signal(), status.code()) {
         (Some(signal), _) => {
@@ -186,7 +188,7 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Reads the answer of a process. The plugin may have written it, so its size is limited and its
+/// Reads the answer of a process. The plugin may have forged it, so its size is limited and its
 /// texts are escaped.
 fn received(answer: &Path) -> Option<Answer> {
     let bytes = beginning(answer, max_bytes::ANSWER + 1);
@@ -197,8 +199,8 @@ fn received(answer: &Path) -> Option<Answer> {
     with_escaped_texts(&answer).ok()
 }
 
-/// Returns the lines at the beginning of a file that are not blank, escaped. A plugin may print
-/// without end.
+/// Returns the lines at the beginning of a file that are not blank, with escaped control
+/// characters. Only the beginning is read, because a plugin may print without end.
 fn lines(path: &Path) -> Vec<String> {
     let text = beginning(path, 1 << 16);
     String::from_utf8_lossy(&text)
@@ -208,7 +210,7 @@ fn lines(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns the first `most` bytes of a file; nothing if it cannot be read.
+/// Returns the first `most` bytes of a file. If the file cannot be read, the result is empty.
 fn beginning(path: &Path, most: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(most as u64).read_to_end(&mut bytes));

@@ -1,4 +1,5 @@
-//! The examination of a plugin: its tables, then every algorithm on a list of machines.
+//! The examination of a plugin. It first checks the tables of the plugin, and then tests every
+//! algorithm on a list of machines.
 
 mod cases;
 mod examiner;
@@ -14,10 +15,12 @@ use examiner::{Examiner, Params};
 use std::io;
 use swapmeet_core::spec::{Spec, SpecError};
 
-/// Examines a plugin on a bench. `file` is its name in the report, and `topologies` are the
-/// machines. `wanted` are the algorithms with their parameters; if it is empty, all algorithms are
-/// examined without parameters. Errors with [`io::ErrorKind::InvalidInput`] if the plugin does not
-/// have one of the algorithms or parameters.
+/// Examines a plugin on a bench. `file` is the name of the plugin file in the report, and
+/// `topologies` are the networks of the test cases. `wanted` are the algorithms to examine, with
+/// their parameters; if it is empty, all algorithms are examined with default parameters.
+///
+/// Returns an error of the kind [`io::ErrorKind::InvalidInput`] if the plugin does not have one of
+/// these algorithms or parameters.
 pub fn examine(
     bench: &dyn Bench,
     file: &str,
@@ -26,7 +29,7 @@ pub fn examine(
 ) -> io::Result<Report> {
     let mut report =
         Report { file: file.to_owned(), about: None, algorithms: Vec::new(), findings: Vec::new() };
-    // The tables first: loading a plugin and reading them may fail already.
+    // Check the tables first, because loading a plugin and reading its tables may already fail.
     let unreadable = match bench.ask(&Question::About)? {
         Outcome::Answered { answer: Answer::About(about), printed } => {
             report.findings.extend(tables::findings(&about));
@@ -47,7 +50,8 @@ pub fn examine(
     if let Some((test, what)) = unreadable {
         report.findings.push(Finding::fault(test, "", what));
     }
-    // Then each algorithm by itself, so a crash of one does not hide findings about others.
+    // Then examine each algorithm separately, so that a crash of one algorithm does not hide
+    // findings about others.
     let about = report.about.as_ref().map_or(&[][..], |about| &about.algorithms);
     for (algorithm, params) in chosen(about, wanted)? {
         let mut examiner = Examiner::new(bench, algorithm, params);

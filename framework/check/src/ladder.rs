@@ -1,12 +1,16 @@
-//! The machines on which every algorithm is tested: for every family of topologies, the sizes at
-//! which algorithms typically fail.
+//! The topologies on which every algorithm is tested. For every family of topologies they include
+//! the sizes at which algorithms typically fail.
 
 use swapmeet_core::network::topology::families;
 
-/// Returns topology specs, small ones first, including the example of every family. A machine of
-/// one node has nothing to send. On a ring of two nodes, each node is both neighbours of the other.
-/// Odd, prime and uneven sizes break algorithms that divide into halves and quarters. 8 and 12 are
-/// the smallest sizes at which messages cross several submeshes of a ring.
+/// Returns topology specs, small ones first. They include the example of every family, and sizes at
+/// which algorithms typically fail:
+///
+/// - one node, which has nothing to send;
+/// - a ring of two nodes, in which each node is the neighbour of the other on both sides;
+/// - odd, prime and uneven sizes, which break algorithms that divide the nodes into halves and
+///   quarters;
+/// - rings of 8 and 12 nodes, the smallest sizes at which messages cross several submeshes.
 pub fn ladder() -> Vec<&'static str> {
     let known =
         |example: &&str| example.is_empty() || SMALL.contains(example) || LARGE.contains(example);
@@ -54,8 +58,8 @@ const SMALL: &[&str] = &[
     "rdn:1(ring:3)",
     "rdn:1(torus:2x3)",
     "fat-tree:3x3",
-    // Further sizes of families with only one example, different in each dimension. They reveal
-    // constants that fit the example only.
+    // Further sizes of families that have only one example. They differ from the example in each
+    // dimension, and reveal constants in an algorithm that fit only the example.
     "groups:2x5",
     "groups:5x3,inside=9",
     "dragonfly:2x3x1",
@@ -108,7 +112,7 @@ mod tests {
         }
     }
 
-    /// The family of graphs has no example, because its topologies are files of the user.
+    /// The family `graph` has no example, because its topologies are files of the user.
     #[test]
     fn every_rung_is_a_topology_and_every_family_is_there() {
         let kinds: Vec<&str> = ladder().iter().map(|spec| parse(spec).unwrap().kind()).collect();

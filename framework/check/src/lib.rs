@@ -1,10 +1,11 @@
-//! Conformance tests for a plugin file: its tables, then every algorithm on a list of machines,
-//! each case in a process of its own.
+//! Conformance tests for a plugin file. They check its tables, and then test every algorithm on a
+//! list of machines. Each case runs in a separate process.
 //!
-//! A plugin under test is not trusted: it may crash, hang, print, end the process or exhaust the
+//! The tested plugin is not trusted: it may crash, hang, print, end the process or exhaust the
 //! memory. [`examine()`] therefore never loads it. It sends each [`Question`] to a [`Bench`], which
 //! starts the program again ([`bench::Processes`]). The new process loads the plugin, answers
-//! ([`answer()`]) and ends. The answer, or its absence, is turned into findings.
+//! ([`answer()`]) and ends. The examination converts the answer, or the fact that there is none, to
+//! findings.
 //!
 //! ```text
 //! examine -> Question -> Bench -> [other process: answer -> plugin] -> Outcome -> Finding -> Report

@@ -1,4 +1,5 @@
-//! The protocol between the examination and the child process.
+//! The protocol between the examination and the child process, which consists of questions and
+//! answers.
 
 use crate::about::About;
 use crate::watch::BusiestNode;
@@ -19,17 +20,17 @@ pub struct TestCase {
 /// A question to one child process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Question {
-    /// Read the tables.
+    /// A request to read the tables of the plugin.
     About,
-    /// Run this case several times.
+    /// A request to run this case several times.
     Run(TestCase),
-    /// Run these cases one after another in one process, in several orders.
+    /// A request to run these cases one after another in one process, in several orders.
     Sequence(Vec<TestCase>),
 }
 
 impl Question {
-    /// Returns the input files that the user names: those of topologies, and values of parameters
-    /// that are files.
+    /// Returns the input files that the user has named. They are files of topologies, and files
+    /// that are values of parameters.
     pub fn inputs(&self) -> Vec<PathBuf> {
         let cases = match self {
             Self::About => &[][..],
@@ -58,29 +59,32 @@ impl Question {
 /// The result of one plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The status as in rows, such as `ok`, `unsupported` or `invalid`.
+    /// The status, with the same words as in rows, such as `ok`, `unsupported` or `invalid`.
     pub status: String,
     pub reason: String,
-    /// The verified unit, as in rows: `blocks` or `amounts`.
+    /// The unit in which delivery was verified, with the same words as in rows: `blocks` or
+    /// `amounts`.
     pub proof: String,
-    /// A hash of all sends in order: sender, receiver, data and route.
+    /// A hash of the sender, the receiver, the data and the route of all sends in order.
     pub fingerprint: u64,
-    /// The hash at the end of each of the first steps.
+    /// For each of the first steps, the hash of all sends up to its end.
     pub steps: Vec<u64>,
-    /// The first difference from the first plan of the same problem in the same process.
+    /// A description of the first difference from the first plan of the same problem in the same
+    /// process.
     pub differs: Option<String>,
-    /// The node with the most messages in one step.
+    /// The node that sends or receives most messages in one step.
     pub busiest_node: BusiestNode,
-    /// The number of threads that were started during the plan and still run.
+    /// The number of threads that the plugin has started during the plan and that are still
+    /// running.
     pub threads: u64,
-    /// Sends without effect, one sentence each.
+    /// Descriptions of sends without effect, in one sentence each.
     pub waste: Vec<String>,
-    /// A remark if the plugin continued after the host had refused a call.
+    /// A remark, if the plugin has continued after the host refused a call.
     pub unheeded: Option<String>,
 }
 
 impl Plan {
-    /// Returns whether both plans have the same outcome and schedule.
+    /// Returns whether both plans have the same outcome and the same schedule.
     pub fn is_like(&self, other: &Self) -> bool {
         let outcome = |plan: &Self| (plan.fingerprint, plan.busiest_node.messages);
         (&self.status, &self.reason, &self.proof) == (&other.status, &other.reason, &other.proof)
@@ -88,34 +92,35 @@ impl Plan {
     }
 }
 
-/// An answer of the child process.
+/// An answer of the child process to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// The file is not a plugin, or its tables are invalid.
     Refused(String),
     /// The contents of the tables.
     About(About),
-    /// The plugin closed files that it had not opened. In a run, this would end the worker.
+    /// The plugin closed files that it had not opened. While cases run, this would end the worker.
     ClosedFiles,
-    /// A placeholder for the answer, written while two schedules are made at the same time. The
-    /// parent then allows twice the memory.
+    /// A preliminary answer, which is written while two schedules are made at the same time. During
+    /// this time the parent allows twice the memory.
     AtOnce,
-    /// The question is invalid, for example because a topology does not exist.
+    /// The question is invalid, for example because it contains a topology that does not exist.
     BadQuestion(String),
-    /// The results of one case.
+    /// The results of running one case.
     Ran(Ran),
-    /// The results of several cases. Each entry has the number of the case, whether another thread
-    /// planned at the same time, and the plan.
+    /// The results of running several cases in one process. Each entry has the number of the case,
+    /// whether another thread was planning at the same time, and the plan.
     Sequence(Vec<(usize, bool, Plan)>),
 }
 
-/// The results of one case.
+/// The results of running one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
     pub nodes: u64,
-    /// The plans: the first, a second one, and then two on two threads at the same time.
+    /// The plans: a first and a second one, and then two that were made on two threads at the same
+    /// time.
     pub plans: Vec<Plan>,
-    /// Milliseconds of the first plan, including the time of the host.
+    /// Run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,
     /// The result of planning only one node of each orbit, if the schedule declares a symmetry and
     /// there are few nodes.
@@ -125,11 +130,11 @@ pub struct Ran {
     pub bytes: Option<u64>,
 }
 
-/// The result of a case whose schedule claims a symmetry.
+/// The result of planning one node of each orbit, for a schedule that declares a symmetry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Symmetry {
     /// The number of planned nodes.
     pub nodes: u64,
-    /// The first difference from the full plan.
+    /// A description of the first difference from the full plan.
     pub differs: Option<String>,
 }

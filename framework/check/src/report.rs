@@ -1,4 +1,4 @@
-//! Findings and the report.
+//! Findings, and the report that contains them.
 
 use crate::about::About;
 use serde::Serialize;
@@ -9,77 +9,78 @@ use swapmeet_core::delivery::fault::Count;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The plugin is wrong.
+    /// The plugin violates a requirement.
     Fault,
-    /// The user should look at this.
+    /// The plugin works, but the user should check this property.
     Remark,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The severity.
+    /// Whether the finding is a fault or a remark.
     pub severity: Severity,
-    /// The test, such as `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`, `memory`,
-    /// `survives`, `quiet` or `defaults`.
+    /// The name of the test, such as `tables`, `delivers`, `symmetry`, `repeats`, `ports`, `time`,
+    /// `memory`, `survives`, `quiet` or `defaults`.
     pub test: &'static str,
-    /// The algorithm; empty for the plugin as a whole.
+    /// The algorithm; empty if the finding is about the plugin as a whole.
     pub algorithm: String,
-    /// The topology, and any other property that is special about the case.
+    /// The topology, and the property that distinguishes the case from the plain case on this
+    /// topology, if any.
     pub place: String,
-    /// Collective and workload; empty if the finding is not about a case.
+    /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: String,
     pub what: String,
 }
 
 impl Finding {
-    /// Makes a fault of an algorithm without a case, or of the plugin if `algorithm` is empty.
+    /// Makes a fault of an algorithm as a whole, or of the plugin if `algorithm` is empty.
     pub fn fault(test: &'static str, algorithm: &str, what: String) -> Self {
         let (algorithm, place, workload) = (algorithm.to_owned(), String::new(), String::new());
         Self { severity: Severity::Fault, test, algorithm, place, workload, what }
     }
 
-    /// Makes a remark on an algorithm or on the plugin.
+    /// Makes a remark about an algorithm as a whole, or about the plugin if `algorithm` is empty.
     pub fn remark(test: &'static str, algorithm: &str, what: String) -> Self {
         Self { severity: Severity::Remark, ..Self::fault(test, algorithm, what) }
     }
 
-    /// Makes the remark that the plugin prints instead of using the log.
+    /// Makes the remark that the plugin prints text instead of writing to the log.
     pub(crate) fn prints(algorithm: &str, line: &str) -> Self {
         let what =
             format!("prints on standard output: `{line}`; the host's log function is for that");
         Self::remark("quiet", algorithm, what)
     }
 
-    /// Adds the place and the workload of the finding.
+    /// Adds the place and the workload of the case to a finding.
     pub(crate) fn at(self, place: &str, workload: &str) -> Self {
         Self { place: place.to_owned(), workload: workload.to_owned(), ..self }
     }
 }
 
-/// The examination of one algorithm.
+/// The result of the examination of one algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Examined {
     /// The name of the algorithm with its parameters.
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
     pub cases: u64,
-    /// Cases in which every block, or every byte, was traced to its destination.
+    /// The number of cases in which every block, or every byte, was traced to its destination.
     pub verified: u64,
-    /// Verified cases with schedules of byte counts.
+    /// The number of verified cases with schedules of byte counts.
     pub amounts: u64,
-    /// Verified cases of few nodes in which the schedule declares a symmetry.
+    /// The number of verified cases with few nodes whose schedules declare a symmetry.
     pub symmetric: u64,
-    /// Cases that the algorithm refused as unsupported.
+    /// The number of cases that the algorithm refused as unsupported.
     pub unsupported: u64,
     /// The largest number of nodes of a verified case.
     pub most_nodes: u64,
-    /// The declared number of ports; 0 if the algorithm does not declare it.
+    /// The declared number of ports; 0 if the algorithm does not declare one.
     pub ports_claimed: u64,
-    /// The largest number of messages of a node in a step.
+    /// The largest number of messages that a node sends or receives in a step.
     pub ports_used: u64,
-    /// The longest time of a schedule in milliseconds, and its topology.
+    /// The run time of the slowest plan in milliseconds, and the topology of this plan.
     pub slowest: (f64, String),
-    /// The largest memory of a schedule in bytes, and its topology.
+    /// The memory of the plan that needs most memory, in bytes, and the topology of this plan.
     #[serde(rename = "fattest")]
     pub peak_memory: (u64, String),
 }
@@ -88,9 +89,9 @@ pub struct Examined {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     pub file: String,
-    /// The contents of the tables, if they can be read.
+    /// The description in the tables, if they can be read.
     pub about: Option<About>,
-    /// The examination of each algorithm.
+    /// The result for each algorithm.
     pub algorithms: Vec<Examined>,
     pub findings: Vec<Finding>,
 }
@@ -117,7 +118,8 @@ impl fmt::Display for Report {
             None => writeln!(f, "{}", self.file)?,
         }
         self.findings_of(f, "")?;
-        // Findings about tables do not depend on parameters. Show them once.
+        // Findings about tables do not depend on the parameters of an algorithm, so show them only
+        // once for each algorithm.
         for name in self.about.iter().flat_map(|about| &about.algorithms).map(|a| &a.name) {
             if self.algorithms.iter().all(|examined| examined.algorithm != *name) {
                 self.findings_of(f, name)?;
@@ -136,7 +138,7 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    /// Writes the findings of one algorithm. Of similar findings about many places, only the first
+    /// Writes the findings of one algorithm. If many cases have similar findings, only the first
     /// few are listed.
     fn findings_of(&self, f: &mut fmt::Formatter<'_>, algorithm: &str) -> fmt::Result {
         let mut listed: Vec<&Finding> = Vec::new();
@@ -172,7 +174,7 @@ impl Report {
 impl fmt::Display for Examined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} ({})", self.algorithm, self.collectives.join(", "))?;
-        // How many cases were verified, and how thoroughly.
+        // The number of verified cases, and the unit in which they were verified.
         let failed = self.cases - self.verified - self.unsupported;
         write!(f, "  verified  {} of {} cases", self.verified, self.cases)?;
         if self.verified > 0 {
@@ -189,7 +191,7 @@ impl fmt::Display for Examined {
         if failed > 0 {
             write!(f, "; {failed} failed")?;
         }
-        // Claims of the plugin, next to what was observed.
+        // The claims of the plugin, with the observed values next to them.
         let claimed = match self.ports_claimed {
             0 => "none claimed".to_owned(),
             u64::MAX => "all claimed".to_owned(),
@@ -208,7 +210,7 @@ impl fmt::Display for Examined {
                 Count(self.symmetric, "case")
             )?;
         }
-        // The most expensive plans.
+        // The plans that need most time and most memory.
         if !self.slowest.1.is_empty() {
             writeln!(f, "  time      {:.1} ms at most, on {}", self.slowest.0, self.slowest.1)?;
         }

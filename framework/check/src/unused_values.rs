@@ -1,24 +1,24 @@
-//! Values of a reduction that a node receives and never uses: another value replaces them before the
-//! node has sent them.
+//! Finds values of a reduction that a node receives and never uses. A value is unused if another
+//! value replaces it before the node has sent it.
 
 use std::collections::HashMap;
 use swapmeet_core::delivery::boxes::{BitLayout, Layout};
 use swapmeet_core::delivery::fault::PlacedNode;
 use swapmeet_core::simulation::listener::Sent;
 
-/// The values that nodes have received and not sent since.
+/// For each node, the values that it has received and has not sent since then.
 #[derive(Default)]
 pub(crate) struct UnusedValues {
-    /// The layout of boxes; `None` before the first send.
+    /// The layout of the boxes; `None` before the first send.
     layout: Option<BitLayout>,
     /// For each node of the schedule's grid, the values that it has received and not sent, as boxes
-    /// with all origins.
+    /// that contain all origins.
     unused: HashMap<u64, Vec<Vec<u64>>>,
-    /// The values that are received at the end of the step.
+    /// The values that will be received at the end of the current step.
     arriving: Vec<Arriving>,
 }
 
-/// The values of a send.
+/// The values of a send that has not been received yet.
 struct Arriving {
     step: u64,
     from: PlacedNode,
@@ -28,7 +28,7 @@ struct Arriving {
 }
 
 impl UnusedValues {
-    /// Adds a send of a reduction.
+    /// Records a send of a reduction.
     pub(crate) fn sent(&mut self, sent: &Sent<'_>) {
         self.layout.get_or_insert_with(|| sent.layout.clone());
         let mut values: Vec<Vec<u64>> =
@@ -39,13 +39,14 @@ impl UnusedValues {
         self.arriving.push(Arriving { step, from, to, combine, values });
     }
 
-    /// Ends a step: the receivers get the values that were sent in it. Calls `found` with the step,
-    /// the sender and the receiver of each send that replaces an unused value.
+    /// Ends a step, so that the receivers get the values that were sent in it. Calls `found` for
+    /// each send that replaces an unused value, with the step, the sender and the receiver of the
+    /// send that is replaced.
     pub(crate) fn end_step(&mut self, mut found: impl FnMut(u64, PlacedNode, PlacedNode)) {
         for arriving in std::mem::take(&mut self.arriving) {
             let Arriving { step, from, to, combine, values } = arriving;
-            // If the receiver combines the values, its old value is used: it is part of the new
-            // one.
+            // If the receiver adds the new values to its old value, the sum contains the old value,
+            // which is therefore used.
             let is_unused = self.remove(to, &values);
             if is_unused && !combine {
                 found(step, from, to);
@@ -55,7 +56,7 @@ impl UnusedValues {
     }
 
     /// Removes the unused boxes of a node that overlap with `values`. Returns whether there were
-    /// any.
+    /// such boxes.
     fn remove(&mut self, node: PlacedNode, values: &[Vec<u64>]) -> bool {
         let Self { layout: Some(layout), unused, .. } = self else { return false };
         let Some(unused) = unused.get_mut(&node.virtual_node) else { return false };

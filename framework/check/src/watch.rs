@@ -1,5 +1,5 @@
-//! Observations while a schedule is made, so that a finding names the exact send: all sends, the
-//! node with the most messages, and the last step.
+//! Observations while a schedule is made: all sends, the node with the most messages, and the last
+//! step. With them, a finding can name the exact send.
 
 use crate::unused_values::UnusedValues;
 use serde::{Deserialize, Serialize};
@@ -17,17 +17,17 @@ use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{EmptySend, Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_core::simulation::step::Step;
 
-/// The node with the most messages in one step.
+/// The node that sends or receives most messages in one step.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct BusiestNode {
     pub messages: u64,
-    /// The number of the step, from 1. Only steps with messages count.
+    /// The number of the step, from 1. Steps without messages are not counted.
     pub step: u64,
-    /// The node of the machine.
+    /// The number of the node on the machine.
     pub node: u64,
-    /// Whether the node sends these messages; otherwise it receives them.
+    /// Whether the node sends these messages; if false, it receives them.
     pub sends: bool,
-    /// The nodes that receive or send some of these messages at the other end.
+    /// Some of the nodes with which it exchanges these messages.
     pub peers: Vec<u64>,
 }
 
@@ -56,39 +56,40 @@ struct RecordedSend {
     load: u64,
     /// A hash of the data and the route.
     what: u64,
-    /// A hash of the same contents that does not depend on the partition into boxes; 0 unless sends
-    /// are compared by blocks.
+    /// A hash of the blocks and the route that does not depend on how the blocks are divided into
+    /// boxes; 0 unless sends are compared by blocks.
     blocks: u64,
 }
 
 pub(crate) struct Watch {
     all: DefaultHasher,
-    /// The first sends, in the order of the schedule.
+    /// The first sends of the schedule, in its order.
     sends: Vec<RecordedSend>,
-    /// The hash of all sends up to the end of each of the first steps.
+    /// For each of the first steps, the hash of all sends up to its end.
     steps: Vec<u64>,
     busiest_node: BusiestNode,
-    /// The sends without effect. `idle`: the sender holds none of the selected data. `copied`: the
-    /// sender keeps a copy. `redundant`: the receiver already has the data.
+    /// Three kinds of sends without effect. `idle`: the sender holds none of the selected data.
+    /// `copied`: the sender keeps a copy. `redundant`: the receiver already has the data.
     idle: IneffectiveSends,
     copied: IneffectiveSends,
     redundant: IneffectiveSends,
-    /// Sends of a reduction that replace a value which the receiver has not used.
+    /// Sends of a reduction that replace a value which the receiver has not used yet.
     replacing: IneffectiveSends,
     unused_values: UnusedValues,
-    /// Whether sends are also compared by their blocks.
+    /// Whether sends are also compared block by block.
     by_blocks: bool,
     /// The last completed step.
     last: u64,
-    /// The file in which the last step is recorded for the parent process. It is never closed: the
-    /// plugin may have closed the descriptor, and closing it twice ends the process.
+    /// The file in which the last step is recorded for the parent process. This process never
+    /// closes the file. The plugin may already have closed its descriptor, and closing a descriptor
+    /// twice ends the process.
     progress: Option<ManuallyDrop<File>>,
 }
 
-/// Sends of one kind that have no effect.
+/// The sends of one kind that have no effect.
 #[derive(Default)]
 struct IneffectiveSends {
-    /// The step and the nodes of the first one, as the beginning of a sentence.
+    /// The step and the nodes of the first send of this kind, as the beginning of a sentence.
     first: Option<String>,
     more: u64,
 }
@@ -112,14 +113,16 @@ impl IneffectiveSends {
 }
 
 impl Watch {
-    /// The number of sends that are recorded. Most differences are near the beginning.
+    /// The number of sends that are recorded. Most differences between schedules are near their
+    /// beginning.
     const SENDS: usize = 1 << 17;
     const STEPS: usize = 256;
 
-    /// Starts with no observations. The number of the last completed step is written to the file
+    /// Creates an empty record. The number of the last completed step will be written to the file
     /// `progress`.
     pub(crate) fn new(progress: Option<&Path>) -> Self {
-        // The keys of this hasher are fixed, so that two processes of the same program agree.
+        // The keys of this hash function are constant, so that hashes of two processes can be
+        // compared.
         let mut watch = Self {
             all: DefaultHasher::new(),
             sends: Vec::new(),
@@ -138,14 +141,14 @@ impl Watch {
         watch
     }
 
-    /// Also compares sends by their blocks, independent of the partition into boxes. This looks at
-    /// every block.
+    /// Makes the record compare sends block by block too, so that the division into boxes does not
+    /// matter. This takes time for every block.
     pub(crate) fn by_blocks(self) -> Self {
         Self { by_blocks: true, ..self }
     }
 
-    /// Returns the first difference between this full schedule and the one derived from one node of
-    /// each orbit.
+    /// Returns the first difference between this full schedule and `by_orbits`, the schedule that
+    /// is derived from one node of each orbit.
     pub(crate) fn breaks_symmetry(&self, by_orbits: &Self) -> Option<String> {
         let by_blocks = |send: &RecordedSend| RecordedSend { what: 0, ..*send };
         let sorted = |sends: &[RecordedSend]| {
@@ -167,8 +170,8 @@ impl Watch {
                 }),
             };
         }
-        // Both schedules have the same sends. Compare their order: in each step, a plan visits
-        // every node once.
+        // Both schedules have the same sends. Compare their order within each step, because a plan
+        // must visit the nodes in the same order each time.
         let ordered = |sends: &[RecordedSend]| sends.iter().map(by_blocks).collect::<Vec<_>>();
         let (every, followed) = (ordered(&self.sends), ordered(&by_orbits.sends));
         let at = every.iter().zip(&followed).position(|(own, follows)| own != follows)?;
@@ -183,18 +186,18 @@ impl Watch {
         self.all.finish()
     }
 
-    /// Returns the hash at the end of each of the first steps.
+    /// Returns, for each of the first steps, the hash of all sends up to its end.
     pub(crate) fn steps(&self) -> &[u64] {
         &self.steps
     }
 
-    /// Returns the node with the most messages in one step.
+    /// Returns the node that sends or receives most messages in one step.
     pub(crate) fn busiest_node(&self) -> &BusiestNode {
         &self.busiest_node
     }
 
-    /// Describes the sends without effect, one sentence each. Sends that keep a copy are only
-    /// included if each block has only one destination.
+    /// Describes the sends without effect, in one sentence each. Sends of which the sender keeps a
+    /// copy are only included if each block has only one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self
@@ -206,8 +209,8 @@ impl Watch {
         [idle, copied.filter(|_| has_one_place), redundant, replacing].into_iter().flatten()
     }
 
-    /// Returns the first difference of another schedule from this one; `None` if all recorded sends
-    /// are equal.
+    /// Returns the first difference between this schedule and another one; `None` if all recorded
+    /// sends are equal.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<String> {
         let at = (0..self.sends.len().max(other.sends.len()))
             .find(|i| self.sends.get(*i) != other.sends.get(*i))?;
@@ -238,19 +241,19 @@ impl Watch {
 
     fn note_progress(&mut self) {
         if let Some(file) = &self.progress {
-            // Errors are ignored: only the number of the last step would be missing.
+            // If this fails, only the number of the last step is unknown, so errors are ignored.
             let _ = file.write_all_at(&self.last.to_le_bytes(), 0);
         }
     }
 }
 
-/// Describes a send, as the beginning of a sentence.
+/// Describes a send as the beginning of a sentence.
 fn send_of(step: u64, from: PlacedNode, to: PlacedNode) -> String {
     format!("in step {step}, sending to {to}, {from}")
 }
 
-/// Returns a hash of the blocks, flags and route of a send, which does not depend on the partition
-/// into boxes.
+/// Returns a hash of the blocks, flags and route of a send. It does not depend on how the blocks
+/// are divided into boxes.
 fn blocks(sent: &Sent<'_>) -> u64 {
     let of = |side, bits: &[u64]| {
         if sent.layout.has(side) { sent.layout.nodes_of(side, bits) } else { vec![0] }
@@ -341,8 +344,8 @@ impl Watch {
     }
 
     fn empty_send(&mut self, send: EmptySend) {
-        // Ignore virtual nodes of a grid that is larger than the machine, because they may have no
-        // data.
+        // Ignore the virtual nodes of a grid that is larger than the machine, because it is normal
+        // that they hold no data.
         let is_real = |place: PlacedNode| place.virtual_node == place.physical;
         if !send.is_refused && is_real(send.from) && is_real(send.to) {
             self.idle.note(|| send_of(send.step, send.from, send.to));

@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// An error in a file, with its line.
+/// An error in a file, with its line number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The line number, from 1; 0 for the whole file.
     pub line: usize,
-    /// What was found, and what was expected.
+    /// Description of the error and of the expected text.
     pub message: String,
 }
 

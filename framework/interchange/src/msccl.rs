@@ -1,8 +1,9 @@
-//! MSCCL's XML, which msccl-tools writes and the MSCCL runtime and RCCL read. For each GPU it lists
-//! thread blocks, and each of these executes its steps in order.
+//! The XML format of MSCCL. The program msccl-tools writes it, and the runtimes MSCCL and RCCL read
+//! it. A document lists thread blocks for each GPU. Each thread block executes its steps in order.
 //!
-//! [`read`] parses a document and checks its form, but not the effect of the steps. Documents that
-//! define entities are refused, and so are documents larger than any machine could load.
+//! [`read`] parses a document and checks its form. It does not check the effect of the steps. It
+//! refuses documents that define entities, and documents that are larger than any machine could
+//! load.
 
 use crate::ParseError;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -14,18 +15,19 @@ pub use write::write;
 
 /// The maximum number of bytes of a document.
 pub const MAX_BYTES: usize = 64 << 20;
-/// The maximum number of GPUs.
+/// The maximum number of GPUs in a document.
 pub const MAX_GPUS: u64 = 4096;
-/// The maximum number of chunks of all buffers together.
+/// The maximum number of chunks, summed over all buffers of all GPUs.
 pub const MAX_CHUNKS: u64 = 1 << 24;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     /// The collective.
     pub collective: Collective,
-    /// Whether input and output are one buffer. If a document allows both, they are two buffers.
+    /// Whether the output is written to the input buffer. If a document allows one or two buffers,
+    /// this is false.
     pub in_place: bool,
-    /// The GPUs, in the order of their numbers.
+    /// The programs of the GPUs, in the order of the GPUs' numbers.
     pub gpus: Vec<Gpu>,
 }
 
@@ -43,7 +45,7 @@ pub enum Collective {
 }
 
 impl Collective {
-    /// MSCCL's names.
+    /// The collectives with the names that MSCCL uses for them.
     pub const WORDS: [(&'static str, Self); 8] = [
         ("alltoall", Self::AllToAll),
         ("broadcast", Self::Broadcast),
@@ -55,12 +57,12 @@ impl Collective {
         ("allreduce", Self::AllReduce),
     ];
 
-    /// Returns MSCCL's name.
+    /// Returns the name that MSCCL uses for the collective.
     pub fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, collective)| *collective == self).map_or("", |(word, _)| word)
     }
 
-    /// Returns whether contributions are summed.
+    /// Returns whether the collective sums data of different GPUs.
     pub fn is_reduction(self) -> bool {
         match self {
             Self::Reduce | Self::ReduceScatter | Self::AllReduce => true,
@@ -74,7 +76,7 @@ impl Collective {
 /// The program of one GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gpu {
-    /// The numbers of chunks of input, output and scratch.
+    /// The numbers of chunks of the input, output and scratch buffers.
     pub chunks: [u64; 3],
     /// The thread blocks, in the order of their numbers.
     pub blocks: Vec<ThreadBlock>,
@@ -82,7 +84,8 @@ pub struct Gpu {
     pub line: usize,
 }
 
-/// A sequence of steps. It sends to at most one GPU and receives from at most one.
+/// A sequence of steps on one GPU. It sends to at most one other GPU, and receives from at most one
+/// other GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadBlock {
     /// The GPU to which the thread block sends.
@@ -99,12 +102,13 @@ pub struct ThreadBlock {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub kind: StepKind,
-    /// The location to read, if the step reads one.
+    /// The first chunk to read, if the step reads data.
     pub source: ChunkLocation,
-    /// The location to write, if the step writes one.
+    /// The first chunk to write, if the step writes data.
     pub target: ChunkLocation,
     pub count: u64,
-    /// The thread block and step of the same GPU that must finish first.
+    /// Another step of the same GPU that must finish before this step starts: its thread block and
+    /// its number.
     pub dependency: Option<(u64, u64)>,
     /// The line number in the document.
     pub line: usize,
@@ -120,16 +124,16 @@ pub struct ChunkLocation {
 /// A buffer of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Buffer {
-    /// The initial data.
+    /// The data of the GPU before the collective.
     Input,
-    /// The result.
+    /// The result of the collective.
     Output,
-    /// Temporary space.
+    /// Memory for intermediate data.
     Scratch,
 }
 
 impl Buffer {
-    /// MSCCL's letters and our names.
+    /// The buffers, with the letters that MSCCL uses for them and the names in our messages.
     pub const WORDS: [(&'static str, &'static str, Self); 3] = [
         ("i", "input", Self::Input),
         ("o", "output", Self::Output),
@@ -147,18 +151,20 @@ impl fmt::Display for ChunkLocation {
     }
 }
 
-/// The operations of a step, in this order: receive, add, store, send.
+/// The operations of a step. A step performs those that are set, in this order: receive, add,
+/// store, send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StepKind {
-    /// MSCCL's name.
+    /// The name that MSCCL uses for this kind of step.
     pub word: &'static str,
-    /// Receives the next message from the peer.
+    /// The step receives the next message from the thread block's sender.
     pub receives: bool,
-    /// Adds the data at the source of the step.
+    /// The step adds the data at its source.
     pub adds: bool,
-    /// Writes to the target of the step.
+    /// The step writes the data to its target.
     pub stores: bool,
-    /// Sends what the step has received or added, otherwise the data at its source.
+    /// The step sends data: the data that it has received or added, or otherwise the data at its
+    /// source.
     pub sends: bool,
 }
 
@@ -167,23 +173,23 @@ impl StepKind {
         Self { word, receives, adds, stores, sends }
     }
 
-    /// `s`: sends its source.
+    /// `s`: sends the data at its source.
     pub const SEND: Self = Self::of("s", false, false, false, true);
-    /// `r`: stores what it receives.
+    /// `r`: receives data and stores it.
     pub const RECEIVE: Self = Self::of("r", true, false, true, false);
-    /// `rcs`: stores and forwards what it receives.
+    /// `rcs`: receives data, stores it and sends it.
     pub const RECEIVE_SEND: Self = Self::of("rcs", true, false, true, true);
-    /// `rrs`: adds its source to what it receives and sends the sum.
+    /// `rrs`: receives data, adds the data at its source, and sends the sum.
     pub const ADD_SEND: Self = Self::of("rrs", true, true, false, true);
-    /// `rrc`: adds its source to what it receives and stores the sum.
+    /// `rrc`: receives data, adds the data at its source, and stores the sum.
     pub const ADD_STORE: Self = Self::of("rrc", true, true, true, false);
-    /// `rrcs`: adds its source to what it receives, stores the sum and sends it.
+    /// `rrcs`: receives data, adds the data at its source, stores the sum and sends it.
     pub const ADD_STORE_SEND: Self = Self::of("rrcs", true, true, true, true);
-    /// `cpy`: copies its source to its target.
+    /// `cpy`: copies the data at its source to its target.
     pub const COPY: Self = Self::of("cpy", false, false, true, false);
-    /// `re`: adds its source to its target.
+    /// `re`: adds the data at its source to the data at its target.
     pub const ADD: Self = Self::of("re", false, true, true, false);
-    /// `nop`: waits.
+    /// `nop`: only waits for the step on which it depends.
     pub const WAIT: Self = Self::of("nop", false, false, false, false);
 
     /// All kinds of steps.
@@ -199,13 +205,13 @@ impl StepKind {
         Self::WAIT,
     ];
 
-    /// Returns whether the step reads its source.
+    /// Returns whether the step reads the data at its source.
     pub fn reads(self) -> bool {
         self.adds || !self.receives && (self.sends || self.stores)
     }
 }
 
-/// Parses a document.
+/// Parses a document and checks its form.
 pub fn read(text: &str) -> Result<Program, ParseError> {
     if text.len() > MAX_BYTES {
         return Err(ParseError {
@@ -224,7 +230,7 @@ pub fn read(text: &str) -> Result<Program, ParseError> {
 }
 
 struct Reader {
-    /// The byte offsets of line ends.
+    /// The byte offsets of the line ends, by which the line number of an element is found.
     ends: Vec<usize>,
 }
 
@@ -243,7 +249,7 @@ impl Reader {
         })
     }
 
-    /// Parses a number; -1 stands for none.
+    /// Parses the number in an attribute. The value -1 means that there is no number.
     fn number_or_none(&self, node: Node<'_, '_>, key: &str) -> Result<Option<u64>, ParseError> {
         let text = self.text(node, key)?;
         match text.parse::<i64>() {
@@ -271,7 +277,8 @@ impl Reader {
         }
     }
 
-    /// Returns the child elements, which must all have this name and be numbered in order.
+    /// Returns the child elements. All of them must have the name `name`, and their numbers must be
+    /// 0, 1, 2, etc.
     fn elements<'a, 'i>(
         &self,
         node: Node<'a, 'i>,
@@ -298,7 +305,7 @@ impl Reader {
     }
 
     fn program(&self, algo: Node<'_, '_>) -> Result<Program, ParseError> {
-        // The attributes of the algorithm.
+        // Read the attributes of the element `algo`.
         if !algo.has_tag_name("algo") {
             return Err(
                 self.error_at(algo, format!("`{}`, expected `algo`", algo.tag_name().name()))
@@ -317,10 +324,11 @@ impl Reader {
                 self.error_at(algo, format!("proto=\"{protocol}\", expected Simple, LL or LL128"))
             );
         }
-        // MSCCL uses the output as input only if `inplace` alone is set.
+        // MSCCL uses one buffer for input and output only if `inplace` is set and `outofplace` is
+        // not.
         let in_place = self.flag(algo, "inplace")?.unwrap_or(false);
         let out_of_place = self.flag(algo, "outofplace")?.unwrap_or(!in_place);
-        // Limit the numbers of GPUs and chunks before memory is allocated for them.
+        // Check the numbers of GPUs and chunks before memory is allocated for them.
         let count = self.number(algo, "ngpus")?;
         let elements = self.elements(algo, "gpu")?;
         if count != elements.len() as u64 || count == 0 || count > MAX_GPUS {

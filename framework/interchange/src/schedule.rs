@@ -1,7 +1,7 @@
-//! A complete schedule as JSON (`docs/trace.md`). `trace --format json` prints this format, and
-//! other tools can write it.
+//! The JSON format of complete schedules (`docs/trace.md`). `trace --format json` prints this
+//! format, and other tools can write it.
 //!
-//! A document is parsed event by event and never held in memory as a whole.
+//! A document is parsed event by event and is never in memory as a whole.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -14,17 +14,17 @@ mod lines;
 
 pub use lines::LineParser;
 
-/// The version of the format; documents of other versions are refused.
+/// The version of the format. Documents of other versions are refused.
 pub const VERSION: u32 = 1;
-/// The value of `format` in a document.
+/// The value of the key `format` in a document.
 pub const FORMAT: &str = "swapmeet-schedule";
 
-/// Returns whether a collective, given by name, sums contributions.
+/// Returns whether the collective with this name sums data of different nodes.
 pub fn is_reduction(collective: &str) -> bool {
     ["reduce", "reduce-scatter", "allreduce"].contains(&collective)
 }
 
-/// The case of a schedule.
+/// The case for which a schedule was made.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Header {
     pub format: String,
@@ -38,44 +38,45 @@ pub struct Header {
     #[serde(default)]
     pub workload: String,
     pub collective: String,
-    /// The root of a rooted collective.
+    /// The root, if the collective has one.
     #[serde(default)]
     pub root: Option<u64>,
-    /// The machine. The plans of some algorithms depend on it.
+    /// The machine spec. The plans of some algorithms depend on the machine.
     #[serde(default)]
     pub machine: String,
-    /// The seed of random choices.
+    /// The seed of the random numbers.
     #[serde(default)]
     pub seed: u64,
-    /// Bytes of a block, if all blocks have the same size.
+    /// The size of each block in bytes, if all blocks have the same size.
     #[serde(default)]
     pub block_bytes: Option<u64>,
-    /// Bytes of the unit of redistribution.
+    /// The size of an element in bytes. A redistribution moves whole elements.
     #[serde(default)]
     pub element_bytes: u64,
-    /// Microseconds per byte on a link of the machine, if it has this parameter.
+    /// The time per byte on a link of the machine in microseconds, if the machine has this
+    /// parameter.
     #[serde(default)]
     pub byte_us: Option<f64>,
-    /// Whether empty messages are skipped.
+    /// Whether messages without bytes are not sent.
     #[serde(default)]
     pub skip_empty: bool,
-    /// If sizes differ, the bytes that each node has for each node, row by row. A row has the bytes
-    /// of one sender.
+    /// If block sizes differ, the size of the block from each node to each node. The list consists
+    /// of one row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// In a permutation, the destination of each node's block.
+    /// For each node, the destination of its block in a permutation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permutation: Vec<u64>,
 }
 
-/// How blocks are divided.
+/// The division of blocks into parts and segments.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Layout {
-    /// The number of segments of a block.
+    /// The number of segments into which each block, or each part, is divided.
     #[serde(default = "one")]
     pub segments: u64,
-    /// Whether each block is first divided into one part for each node. The destinations of a
-    /// [`BlockSet`] are then the numbers of these parts.
+    /// Whether each block is divided into one part for each node before it is divided into
+    /// segments. The destinations of a [`BlockSet`] are then the numbers of these parts.
     #[serde(default)]
     pub in_parts: bool,
 }
@@ -84,11 +85,11 @@ fn one() -> u64 {
     1
 }
 
-/// A list of numbers as runs of consecutive numbers: the first and last number of each run.
+/// A list of numbers, as the first and the last number of each run of consecutive numbers.
 pub type Runs = Vec<(u64, u64)>;
 
-/// The set of all blocks whose origin, destination and segment are in these lists. A missing list
-/// stands for all numbers.
+/// The set of all blocks whose origin, destination and segment are in these lists. If a list is
+/// missing, the set is not restricted by it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct BlockSet {
     /// The origins of the blocks.
@@ -105,43 +106,43 @@ pub struct Send {
     pub step: u64,
     pub from: u64,
     pub to: u64,
-    /// The size of the message.
+    /// The size of the message in bytes.
     pub bytes: u64,
-    /// The latest step in which any of the data arrived at the sender. 0 if the sender had all data
-    /// at the start, or if the step is unknown.
+    /// The latest step in which any of the sent data arrived at the sender. It is 0 if the sender
+    /// had all of this data at the start, or if the step is unknown.
     pub after: u64,
-    /// Whether the sender keeps a copy.
+    /// Whether the sender keeps a copy of the sent data.
     pub copy: bool,
-    /// Whether the receiver adds the data to its own data.
+    /// Whether the receiver adds the received data to its own data.
     pub combine: bool,
-    /// Whether the data is at a virtual node of the sender. A node can have several virtual nodes,
-    /// each with separate values.
+    /// Whether the sent data belongs to a virtual node. A node of the machine can do the work of
+    /// several virtual nodes, each of which has separate data.
     pub is_virtual: bool,
     /// The vertices of the route, including sender and receiver; empty if unknown.
     pub path: Vec<u64>,
-    /// Whether `path` is the topology's own route, so that it need not be requested.
+    /// Whether `path` is the topology's own route, which a plugin need not request.
     pub own_route: bool,
-    /// The requested direction in each dimension, if any. It selects one of two links between the
-    /// same vertices of the path.
+    /// The requested direction in each dimension, if any. If two links connect the same vertices of
+    /// the path, the direction selects one of them.
     pub signs: Vec<i8>,
-    /// The bandwidth of each link of the route, as a multiple of the machine's; empty if all links
-    /// have the machine's bandwidth.
+    /// The bandwidth of each link of the route, divided by the machine's bandwidth; empty if all
+    /// links have the machine's bandwidth.
     pub bandwidths: Vec<f64>,
-    /// The blocks; `None` in a schedule of byte counts.
+    /// The sent blocks; `None` in a schedule of byte counts.
     pub blocks: Option<Vec<BlockSet>>,
-    /// The share of the sender's bytes; `None` in a schedule of blocks.
+    /// The sent bytes; `None` in a schedule of blocks.
     pub share: Option<Share>,
-    /// The name of this send in fault messages.
+    /// The name of this send in error messages.
     pub label: Option<String>,
 }
 
-/// The part of the sender's bytes that a send takes, in a schedule of byte counts.
+/// The bytes that a send takes from the sender's data, in a schedule of byte counts.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
-    /// A bucket of redistributed bytes.
+    /// All bytes of the bucket with this number.
     Bucket(u64),
-    /// A number of bytes for each of these destinations.
+    /// The number of bytes for each of these destinations.
     ByteCounts(Vec<(u64, ShareSize)>),
 }
 
@@ -151,7 +152,7 @@ pub enum Share {
 pub enum ShareSize {
     /// This many bytes.
     Bytes(u64),
-    /// `"all"`: all that the sender has.
+    /// `"all"`: all bytes that the sender has for the destination.
     All(AllBytes),
 }
 
@@ -163,22 +164,25 @@ pub enum AllBytes {
     All,
 }
 
-/// A redistribution of a node's data over buckets. Element x for destination d has the number `e =
-/// (starts[d] + x) % cycle`, and goes to bucket `(first + firsts[d] + e) % buckets`.
+/// A redistribution, in which a node sorts all the data that it holds into buckets. Element x
+/// (counted from 0) of the data for destination d has the number `e = (starts[d] + x) % cycle`, and
+/// is put into bucket `(first + firsts[d] + e) % buckets`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Redistribution {
     /// The node whose data is redistributed.
     pub node: u64,
     /// The number of buckets.
     pub buckets: u64,
-    /// The number of different element numbers.
+    /// The number of elements after which the numbering of the elements starts again at 0.
     pub cycle: u64,
-    /// The bucket of element number 0, before `firsts` is added.
+    /// The bucket of element number 0, for destinations without an offset in `firsts`.
     pub first: u64,
-    /// For each destination, the number of its first element; empty if all are 0.
+    /// For each destination, the number of its first element. An empty list means 0 for all
+    /// destinations.
     #[serde(default)]
     pub starts: Vec<u64>,
-    /// For each destination, an offset added to `first`; empty if all are 0.
+    /// For each destination, an offset that is added to `first`. An empty list means 0 for all
+    /// destinations.
     #[serde(default)]
     pub firsts: Vec<u64>,
 }
@@ -187,31 +191,31 @@ pub struct Redistribution {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "RawEvent")]
 pub enum DocumentEvent {
-    /// The layout of blocks, before the first send.
+    /// The division of blocks. This event precedes the first send.
     Layout(Layout),
-    /// The beginning of a phase with this name.
+    /// The begin of a phase with this name.
     Phase(String),
     /// A message.
     Send(Send),
     /// A redistribution of a node's bytes.
     Redistribute(Redistribution),
-    /// All nodes rearrange their data.
+    /// A rearrangement, in which all nodes reorder their data in memory.
     Rearrange,
-    /// The end of a step in which some message left a node.
+    /// The end of a step in which at least one node sent a message.
     EndOfStep,
 }
 
-/// The result of the run.
+/// The result of the run that made the schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 pub struct Outcome {
-    /// The status, as in a row.
+    /// The status, with the same words as in a row.
     pub status: String,
-    /// The reason, if the status is not `ok`.
+    /// The reason for the status; empty if the status is `ok`.
     #[serde(default)]
     pub reason: String,
 }
 
-/// An event as it is written; its keys determine its kind.
+/// An event in the form in which a document contains it. Its keys determine the kind of the event.
 #[derive(Deserialize)]
 struct RawEvent {
     layout: Option<Layout>,
@@ -303,9 +307,9 @@ impl TryFrom<RawEvent> for DocumentEvent {
     }
 }
 
-/// Returns the distinct sums of a send. The sets of a send also state the contributors of a sum, so
-/// that one sum may occur in several sets. The result contains each sum once, by destination and
-/// segment.
+/// Returns the distinct sums of a send. A set of the send states not only a sum but also the nodes
+/// that contributed to it, so several sets may contain the same sum. The result contains each sum
+/// once, by destination and segment.
 pub fn distinct_sums(sets: &[BlockSet], segments: u64) -> Vec<BlockSet> {
     let numbers = |runs: &Option<Runs>| match runs {
         None => vec![None],
@@ -348,7 +352,7 @@ pub fn merge_runs(mut runs: Runs) -> Runs {
 }
 
 impl Header {
-    /// Checks format and version; `Err` says what is wrong.
+    /// Checks the format and the version. The error describes what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.format != FORMAT {
             return Err(format!("its format is `{}`, expected `{FORMAT}`", self.format));
@@ -360,20 +364,20 @@ impl Header {
     }
 }
 
-/// An error of an [`EventHandler`].
+/// An error that an [`EventHandler`] returns.
 pub type HandlerError = Box<dyn std::error::Error + std::marker::Send + Sync>;
 
-/// A receiver of the contents of a document while it is parsed. Its errors are reported with the
-/// position in the document.
+/// A receiver of the contents of a document, which is called while the document is parsed. If it
+/// returns an error, the parser reports the error with its position in the document.
 pub trait EventHandler {
-    /// Receives the header, which comes first.
+    /// Receives the header, which is the first item of a document.
     fn head(&mut self, head: Header) -> Result<(), HandlerError>;
     /// Receives the next event.
     fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError>;
 }
 
-/// Parses a document: the header, the events one by one, and the outcome, if there is one. Errors
-/// give line and column.
+/// Parses a document. `handler` receives the header and the events one by one. Returns the outcome,
+/// if the document has one. Errors contain the line and the column.
 pub fn read(
     document: impl Read,
     reader: &mut dyn EventHandler,
@@ -456,7 +460,7 @@ impl<'de> Visitor<'de> for Events<'_> {
     }
 }
 
-/// Deserializes one event inside the list, so that errors point at the event.
+/// Deserializes one event of the list, so that errors have the position of this event.
 struct OneEvent<'a>(&'a mut dyn EventHandler);
 
 impl<'de> DeserializeSeed<'de> for OneEvent<'_> {

@@ -1,12 +1,13 @@
-//! Runs many cases in worker processes, so that a plugin that crashes, hangs, exhausts memory or
-//! closes files affects only its own row.
+//! Runs many cases in worker processes. A plugin that crashes, hangs, exhausts memory or closes
+//! files therefore affects only the row of the case that it was running.
 //!
-//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. One thread per job takes
-//! units from a queue and passes them to worker processes of the same program. Rows arrive over a
-//! separate socket, so they cannot be confused with a plugin's output.
+//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. The batch starts one
+//! thread per job. Each thread takes units from a queue and passes them to worker processes of the
+//! same program. Rows arrive over a separate socket, so they cannot be confused with a plugin's
+//! output.
 //!
-//! [`BatchEvent`]s report progress. Rows arrive in the order in which cases end; [`ReorderBuffer`]
-//! restores the order of cases.
+//! [`BatchEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
+//! [`ReorderBuffer`] restores the order of the cases.
 
 use crate::case::Case;
 use crate::dispatch::Dispatcher;
@@ -31,7 +32,7 @@ pub struct Batch {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// State that the threads of a batch share.
+/// State that is shared by the threads of a batch.
 #[derive(Clone)]
 struct Shared {
     cases: Arc<[Case]>,
@@ -41,16 +42,17 @@ struct Shared {
 }
 
 impl Batch {
-    /// Starts to run the cases. Errors if not even one thread can be started.
+    /// Starts to run the cases. Returns an error if not even one thread can be started.
     pub fn start(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         Self::begin(cases, units(cases), workers)
     }
 
-    /// Like [`Batch::start`], but runs the first repetition of all cases before the second of any,
-    /// so that partial results cover all cases equally.
+    /// Starts to run the cases, but in another order than [`Batch::start`]: the first repetition of
+    /// every case precedes all second repetitions, etc. Partial results then cover all cases
+    /// equally.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
         let mut units = units(cases);
-        // A stable sort keeps the order of units with equal keys.
+        // A stable sort keeps the original order of units with the same repetition.
         units.sort_by_key(|unit| cases.get(unit.cases.start).map(|case| case.repetition));
         Self::begin(cases, units, workers)
     }
@@ -74,7 +76,7 @@ impl Batch {
                 .spawn(move || shared.run(&workers))
             {
                 Ok(thread) => threads.push(thread),
-                // Fewer threads than requested are sufficient.
+                // The batch can also run with fewer threads than requested.
                 Err(_) if !threads.is_empty() => break,
                 Err(e) => return Err(e),
             }
@@ -82,8 +84,8 @@ impl Batch {
         Ok(Self { threads, events, stop })
     }
 
-    /// Returns the next event, or `Some(None)` if none arrives within `wait`. Returns `None` at the
-    /// end of the batch.
+    /// Returns `Some(Some(event))` for the next event, `Some(None)` if no event arrives within
+    /// `wait`, and `None` at the end of the batch.
     pub fn next_within(&self, wait: Duration) -> Option<Option<BatchEvent>> {
         match self.events.recv_timeout(wait) {
             Ok(event) => Some(Some(event)),
@@ -93,13 +95,13 @@ impl Batch {
     }
 
     /// Cancels the batch: kills the workers and starts no further case. Events that have already
-    /// arrived can still be received.
+    /// been sent can still be received.
     pub fn cancel(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 }
 
-/// Waits for events until the batch has ended.
+/// The iterator returns events and waits for each. It ends when the batch has ended.
 impl Iterator for Batch {
     type Item = BatchEvent;
 
@@ -133,8 +135,8 @@ impl Shared {
     }
 
     fn run(&self, workers: &Workers) {
-        // If the channel is closed, the batch was dropped and is about to stop, so the error is
-        // ignored.
+        // If the channel is closed, the batch was dropped and its threads are about to end, so the
+        // error is ignored.
         let mut report = |event| drop(self.events.send(event));
         let (cases, stop) = (&*self.cases, &*self.stop);
         let mut dispatcher = Dispatcher {
@@ -154,7 +156,8 @@ impl Shared {
     }
 }
 
-/// A buffer that returns rows in the order of cases.
+/// A buffer that receives rows in the order in which cases end, and returns them in the order of
+/// the cases.
 #[derive(Debug, Default)]
 pub struct ReorderBuffer {
     next: usize,
@@ -162,7 +165,8 @@ pub struct ReorderBuffer {
 }
 
 impl ReorderBuffer {
-    /// Adds a row and returns all rows that are next in order.
+    /// Adds the row of a case. Returns all rows for which all earlier cases have rows too, and
+    /// which have not been returned yet.
     pub fn push(&mut self, case: usize, record: Box<Record>) -> Vec<Record> {
         self.waiting.insert(case, record);
         let mut ready = Vec::new();
@@ -173,7 +177,8 @@ impl ReorderBuffer {
         ready
     }
 
-    /// Returns, in order, the rows that still wait for an earlier row, which never arrived.
+    /// Returns the remaining rows in the order of the cases. They are rows that follow a case
+    /// without a row, for example in a cancelled batch.
     pub fn left(self) -> impl Iterator<Item = Record> {
         self.waiting.into_values().map(|record| *record)
     }

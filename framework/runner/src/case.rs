@@ -1,5 +1,5 @@
-//! The cases of an experiment: their components, and the lookup of the algorithms and machines that
-//! specs name.
+//! The cases of an experiment. This module defines the components of a case, and looks up the
+//! algorithms and machines that specs name.
 
 mod product;
 
@@ -23,13 +23,13 @@ use swapmeet_workloads::{InputDigest, Workload};
 
 pub use product::{MOST_CASES, Product, cases, drawn, expanded};
 
-/// An algorithm with the user's parameters.
+/// An algorithm, with the parameters that the user has set.
 #[derive(Debug, Clone)]
 pub struct SelectedAlgorithm {
     pub algorithm: Arc<Algorithm>,
     /// The parameters that differ from their defaults, in the order of declaration.
     pub params: Vec<(String, String)>,
-    /// The files named by parameters.
+    /// The digests of the files that parameters name.
     pub inputs: Vec<InputDigest>,
 }
 
@@ -43,28 +43,29 @@ impl fmt::Display for SelectedAlgorithm {
     }
 }
 
-/// One combination of the lists of an experiment.
+/// One combination of a topology, an algorithm, a workload, a machine and a repetition of an
+/// experiment.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub experiment: Arc<str>,
     pub topology: Arc<dyn Topology>,
     pub algorithm: SelectedAlgorithm,
     pub workload: Workload,
-    /// The files named by topology, workload, algorithm and machine.
+    /// The digests of the files that topology, workload, algorithm and machine name.
     pub inputs: Arc<[InputDigest]>,
     pub machine: Machine,
     /// Number of the repetition, from 0.
     pub repetition: u32,
-    /// Seed of this repetition.
+    /// Seed of the random numbers of this repetition.
     pub seed: u64,
     pub options: RunOptions,
 }
 
-/// Options for running a case. They affect its row only in the column `proved_on` and if the case
-/// times out.
+/// Options for running a case. They do not change its results: in its row they can only change the
+/// column `proved_on` and, if the case exceeds the time limit, its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOptions {
-    /// Time limit; `None` for no limit.
+    /// Time limit of the case; `None` for no limit.
     pub timeout: Option<Duration>,
     /// The nodes on which delivery is verified.
     #[serde(with = "SerializedProofScope")]
@@ -72,8 +73,8 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Returns options with a time limit in seconds. `None` stands for the default limit. A limit
-    /// that is too long for a [`Duration`] means no limit.
+    /// Returns options with a time limit in seconds. `None` selects the default limit. A number of
+    /// seconds that does not fit a [`Duration`] means no limit.
     pub fn new(timeout_secs: Option<f64>, proof_scope: ProofScope) -> Self {
         let seconds = timeout_secs.unwrap_or(DEFAULT_TIMEOUT_SECS);
         Self { timeout: Duration::try_from_secs_f64(seconds).ok(), proof_scope }
@@ -94,14 +95,15 @@ enum SerializedProofScope {
     Full,
 }
 
-/// The components of a case after lookup.
+/// The components of a case, after the lookup of everything that its specs name.
 pub(crate) struct CaseParts<'a> {
     pub experiment: Arc<str>,
     pub topology: Arc<dyn Topology>,
-    /// Files that the topology names.
+    /// The digests of the files that the topology names.
     pub topology_inputs: &'a [InputDigest],
     pub algorithm: &'a SelectedAlgorithm,
-    /// The workload of this repetition.
+    /// The workload of this repetition. It differs between repetitions if a workload has several
+    /// files.
     pub workload: Workload,
     pub machine: &'a LoadedMachine,
     pub repetition: u32,
@@ -131,7 +133,7 @@ impl Case {
         }
     }
 
-    /// Returns the identity of the case, as its row states it.
+    /// Returns the identity of the case, as its row contains it.
     pub fn id(&self) -> CaseId {
         let algorithm = &self.algorithm.algorithm;
         let inputs = self.inputs.iter().map(|input| (input.file.as_str(), input.digest.as_str()));
@@ -157,13 +159,13 @@ impl Case {
         }
     }
 
-    /// Returns the bytes of one unit of load: the size of a block if the simulation counts blocks,
-    /// otherwise 1.
+    /// Returns the number of bytes of one unit of load in the simulation: the size of a block if
+    /// the simulation counts blocks, otherwise 1.
     pub(crate) fn unit_bytes(&self) -> u64 {
         if self.workload.counts_blocks() { self.workload.block_bytes() } else { 1 }
     }
 
-    /// Returns the row of the case without an outcome.
+    /// Returns the row of the case, with empty outcome columns.
     pub fn blank_row(&self) -> Record {
         Record {
             experiment: self.experiment.to_string(),
@@ -173,24 +175,26 @@ impl Case {
         }
     }
 
-    /// Returns whether both cases have the same schedule, apart from values that the plugin
-    /// requests.
+    /// Returns whether both cases can use the same schedule. If the plugin requests a value in
+    /// which the cases differ, such as the block size, the schedule must still be planned once for
+    /// each value.
     pub fn shares_plan_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.topology, &other.topology)
             && Arc::ptr_eq(&self.algorithm.algorithm, &other.algorithm.algorithm)
             && self.algorithm.params == other.algorithm.params
             && self.workload.same_shape(&other.workload)
             && (self.workload.is_uniform() || self.seed == other.seed)
-            // A model that needs arrival times requires full planning. Rows must not depend on
-            // which other cases share the schedule, so cases with such a model do not share it with
-            // the others.
+            // A model that needs arrival times requires full planning. The row of a case must not
+            // depend on the other cases with the same schedule. Cases whose models need arrival
+            // times therefore do not share a schedule with other cases.
             && self.machine.follows_arrivals() == other.machine.follows_arrivals()
     }
 }
 
-/// Converts an error about a spec to an error at its place in the file or flag.
+/// Converts an error in a spec to an error that names the file or flag, and the position in it.
 pub fn spec_error(text: &Text, error: &SpecError) -> InputError {
-    // The name of a flag tells the kind of spec. In a file, the key of the list may be far above.
+    // The name of a flag already states the kind of spec. In a file, the key that states it may be
+    // many lines above.
     let message = if text.place.is_file {
         format!("{}: {}", error.what, error.message)
     } else {
@@ -247,7 +251,7 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
         }
         given.push((key, value));
     }
-    // Rows of the same case need the same spelling, so values are stored in canonical form.
+    // Equal cases must have equal texts in their rows, so values are stored in canonical form.
     let spelt = |p: &Param| {
         let (key, value) = given.iter().find(|(key, _)| *key == p.key)?;
         (*value != p.default).then(|| ((*key).to_owned(), value.clone()))
@@ -261,7 +265,8 @@ fn takes(algorithm: &Algorithm) -> String {
         return format!("`{}` takes no parameters", algorithm.name);
     }
     let one = |p: &Param| match p.default.as_str() {
-        // The default depends on the problem, as the help text explains.
+        // Parameters without a declared default have one that depends on the problem. Their help
+        // text explains it.
         "" => format!("{} ({})", p.key, p.help),
         default => format!("{} ({}; default {default})", p.key, p.help),
     };
@@ -299,7 +304,7 @@ fn own_machines(tables: &[OwnMachine]) -> Result<Vec<Machine>, InputError> {
         .collect()
 }
 
-/// Parses a machine spec, which may name a machine of the experiment.
+/// Parses a machine spec. The spec may name one of the machines that the experiment defines.
 pub fn machine(text: &Text, own: &[OwnMachine]) -> Result<Machine, InputError> {
     machine_among(text, &own_machines(own)?)
 }

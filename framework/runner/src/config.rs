@@ -4,7 +4,7 @@ use crate::input::{InputError, Text};
 use crate::toml_reader::TomlReader;
 use std::path::{Path, PathBuf};
 
-/// A configuration as written in a file. Its specs have not been parsed.
+/// The settings of a configuration file. Specs in them have not been parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
     /// Plugin directories, searched after those of the command line.
@@ -17,13 +17,13 @@ pub struct Config {
 
 const KEYS: [&str; 3] = ["plugin_dirs", "machine", "theme"];
 
-/// Owner of a configuration file.
+/// Owner of a configuration file. The owner decides whether the file may name plugin directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner<'a> {
-    /// The user. Plugin directories are relative to this directory.
+    /// The user of the program. Relative plugin directories in the file start at this directory.
     User(&'a Path),
-    /// The current directory, whose files may belong to somebody else. They must not name plugin
-    /// directories, because plugins are code.
+    /// The current directory, which may contain files of somebody else. The configuration file must
+    /// not name plugin directories, because plugins are code.
     Folder,
 }
 
@@ -57,7 +57,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Returns this configuration, with missing values taken from `other`.
+    /// Returns this configuration. Values that it does not set are those of `other`.
     #[must_use]
     pub fn over(self, other: Self) -> Self {
         Self {

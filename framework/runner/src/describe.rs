@@ -1,9 +1,10 @@
-//! Finds out what plugin files offer. Loading a library runs its code, so each file is loaded in
-//! its own child process, and the process that writes rows loads none.
+//! Reads the descriptions of plugin files: their names, versions and algorithms. Loading a library
+//! runs its code. Each file is therefore loaded in a separate child process, and the process that
+//! writes rows loads no plugin.
 //!
-//! The children run in parallel. A slow or broken plugin therefore cannot delay or hide others.
-//! Descriptions are cached until the file changes; reading a large file would take longer than the
-//! rest of the start-up.
+//! The children run in parallel. A slow or broken plugin therefore cannot delay or hide the others.
+//! Descriptions are cached until the file changes, because reading a large file would take longer
+//! than the remaining start-up of the program.
 
 use crate::isolation::{self, Limits};
 use crate::plugin::file::Stamp;
@@ -22,22 +23,22 @@ use std::time::Duration;
 use swapmeet_core::text::escaped;
 use swapmeet_results::atomic_file;
 
-/// How plugin files are loaded.
+/// The process in which plugin files are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
-    /// In this process. For processes that run plugins anyway.
+    /// This process. It is meant for processes that run plugins in any case.
     InProcess,
-    /// In one child process per file. The command is a program with arguments, followed by the
-    /// file. The program must call [`serve`].
+    /// One child process for each file. The command is a program with arguments, to which the file
+    /// is appended. The program must call [`serve`].
     Child(Vec<PathBuf>),
 }
 
-/// The description of a file, or the reason why it offers nothing.
+/// The description of a plugin file, or the reason why the file cannot be used as a plugin.
 type Description = Result<Plugin, String>;
 
 impl PluginReader {
-    /// Returns the description of each file. Errors that concern no file in particular are returned
-    /// as `Err`.
+    /// Returns the description of each file. Failures that do not concern a certain file, such as a
+    /// child process that cannot be started, are returned as `Err`.
     pub fn read(&self, files: &[PathBuf]) -> io::Result<Vec<Result<Plugin, PluginError>>> {
         let command = match self {
             Self::InProcess => return Ok(files.iter().map(|file| Plugin::load(file)).collect()),
@@ -59,7 +60,7 @@ impl PluginReader {
             let others =
                 std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
             for _ in 1..others.max(2) {
-                // If no further thread can be started, this thread processes all files.
+                // If no further thread can be started, the current thread processes all files.
                 drop(std::thread::Builder::new().spawn_scoped(scope, ask_in_turn));
             }
             ask_in_turn();
@@ -73,7 +74,7 @@ impl PluginReader {
     }
 }
 
-/// A cached description and the file that it belongs to.
+/// A cached description, and the file that it describes.
 #[derive(Serialize, Deserialize)]
 struct CachedDescription {
     file: PathBuf,
@@ -81,7 +82,8 @@ struct CachedDescription {
     answer: Description,
 }
 
-/// Returns the cached description of a file, or asks a child process.
+/// Returns the cached description of a file. If there is none, requests the description from a
+/// child process.
 fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let stamp = Stamp::at(linked::file_of(file)).ok();
     let memory = stamp.as_ref().and_then(|stamp| memory(command, file, stamp));
@@ -97,11 +99,11 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => ask(command, file)?,
     };
-    // If a file is still being written, its metadata may not show later changes, so its description
-    // is not cached.
+    // If a file is still being written, a later change may not change its metadata. The description
+    // of such a file is not cached.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
-        // A failure to write the cache only costs time.
+        // Without a cache entry, the file is only read again.
         drop(
             serde_json::to_vec(&cached_or_fresh)
                 .map_err(io::Error::from)
@@ -112,15 +114,16 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
     Ok(answer)
 }
 
-/// Returns the path of the cached description: in `$XDG_CACHE_HOME/swapmeet` (default
-/// `~/.cache/swapmeet`), if the base directory exists. A file that replaces another also replaces
-/// its cache entry.
+/// Returns the path of the cache entry of a file: in `$XDG_CACHE_HOME/swapmeet` (default
+/// `~/.cache/swapmeet`), if the base directory exists. The path contains the inode number of the
+/// file, so an overwritten plugin file also overwrites its cache entry.
 fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
     let absolute =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
     let (device, number) = stamp.place();
-    // The description may depend on the plugin's permissions.
+    // A plugin may describe itself differently outside of the sandbox, so there is a separate cache
+    // entry for this case.
     let freely = if command.iter().any(|word| word.as_os_str() == sandbox::NO_SANDBOX) {
         "-freely"
     } else {
@@ -132,7 +135,7 @@ fn memory(command: &[PathBuf], file: &Path, stamp: &Stamp) -> Option<PathBuf> {
 }
 
 fn recall(memory: &Path) -> Option<CachedDescription> {
-    /// Maximum age of a cached failure.
+    /// Maximum age of a cached error.
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let age =
         std::fs::metadata(memory).and_then(|m| m.modified()).ok()?.elapsed().unwrap_or_default();
@@ -151,13 +154,13 @@ fn keep(memory: &Path, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Requests the description of a file from a child process. Errors if no child process could be
-/// started.
+/// Requests the description of a file from a child process. Returns `Err` if no child process could
+/// be started.
 fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     let (program, args) =
         command.split_first().ok_or_else(|| io::Error::other("no program given"))?;
     let asked = Limits {
-        // More time than any plugin needs to load.
+        // Loading a plugin takes less time than this.
         max_silence: Duration::from_secs(10),
         grace: Duration::ZERO,
         memory_limit: None,
@@ -174,8 +177,8 @@ fn ask(command: &[PathBuf], file: &Path) -> io::Result<Description> {
     }))
 }
 
-/// Reads a description that a plugin may have written itself: its texts are escaped, its names
-/// checked.
+/// Checks a description that a plugin may have written itself: escapes its texts and checks its
+/// names.
 fn checked(answer: &Description) -> Result<Description, String> {
     let description = with_escaped_texts(answer).map_err(|e| e.to_string())?;
     if let Ok(plugin) = &description {
@@ -184,9 +187,9 @@ fn checked(answer: &Description) -> Result<Description, String> {
     Ok(description)
 }
 
-/// Escapes all texts of a reply, because a plugin may have written them. The caller has already
-/// parsed the reply to its type: as a [`Value`], arbitrary JSON can take sixteen times the memory
-/// of its text.
+/// Escapes all texts of a reply, because a plugin may have written them. The caller must have
+/// parsed the reply to its type, because a [`Value`] of arbitrary JSON can take sixteen times the
+/// memory of its text.
 pub fn with_escaped_texts<T: Serialize + DeserializeOwned>(reply: &T) -> serde_json::Result<T> {
     let mut value = serde_json::to_value(reply)?;
     escape_texts(&mut value);
@@ -202,9 +205,9 @@ fn escape_texts(value: &mut Value) {
     }
 }
 
-/// Runs the child process: loads the file and sends its description.
+/// Performs the task of the child process: loads the file and sends its description.
 pub fn serve(file: &Path, is_sandboxed: bool) -> io::Result<()> {
-    /// More memory than loading a plugin needs, in bytes.
+    /// Memory limit in bytes. Loading a plugin needs less.
     const MEMORY: u64 = 1 << 34;
     let answers = isolation::begin(MEMORY, is_sandboxed, &[file.to_owned()])?;
     let answer: Description = Plugin::load(file).map_err(|e| e.to_string());

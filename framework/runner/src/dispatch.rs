@@ -1,5 +1,5 @@
-//! Dispatches units of cases to workers and turns their replies into rows. Every case gets a row,
-//! even if its worker fails.
+//! Dispatches units of cases to workers and converts the workers' replies to rows. Every case gets
+//! a row, even if its worker fails.
 
 use crate::case::Case;
 use crate::plugin_output::REMARK;
@@ -14,15 +14,15 @@ use swapmeet_workloads::file;
 /// An event of a batch. Cases are numbered in the order in which they were given.
 #[derive(Debug)]
 pub enum BatchEvent {
-    /// Work on these cases, which share a schedule, has begun.
+    /// A worker has begun to run these cases, which share a schedule.
     Started { cases: Vec<usize> },
-    /// Progress of a schedule.
+    /// Progress of the schedule that a worker is planning.
     Progress {
         /// The first of the cases that share the schedule.
         case: usize,
-        /// Number of steps in which messages were sent.
+        /// Number of steps so far in which messages were sent.
         steps: u64,
-        /// Number of messages in these steps.
+        /// Number of messages so far.
         messages: u64,
     },
     /// A case has ended.
@@ -40,22 +40,22 @@ pub(crate) struct Dispatcher<'a> {
     pub observation: Option<Observation<'a>>,
     pub stop: &'a AtomicBool,
     pub report: &'a mut dyn FnMut(BatchEvent),
-    /// Workers that can accept further jobs for their plugin.
+    /// Workers that have loaded a plugin and can accept further jobs for it.
     pub idle: Vec<Worker>,
     /// A worker without a plugin, started in advance.
     pub spare: Option<Worker>,
 }
 
 impl Dispatcher<'_> {
-    /// Runs the cases of a unit until each has a row or the batch is stopped. `next` is the plugin
-    /// of the next unit, for which a worker may be started in advance.
+    /// Runs the cases of a unit until each case has a row or the batch is stopped. `next` is the
+    /// plugin of the unit that follows. A worker for it may be started in advance.
     pub(crate) fn run(&mut self, unit: &[usize], next: Option<&Path>) {
         /// Maximum number of idle workers.
         const IDLE: usize = 4;
         let mut open: BTreeSet<usize> = unit.iter().copied().collect();
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let plugin = &self.cases[*first].algorithm.algorithm.file;
-            // A worker that has loaded another plugin is not reused.
+            // A worker that has loaded another plugin cannot be used.
             let known = self.idle.iter().position(|worker| worker.has_loaded(plugin));
             let there = known.map(|at| self.idle.remove(at)).or_else(|| self.spare.take());
             let worker = match there.map_or_else(|| Worker::start(self.workers), Ok) {
@@ -74,8 +74,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Runs the pending cases in a worker and removes those that got a row. Returns the worker if
-    /// it can be reused.
+    /// Runs the pending cases in a worker and removes the cases that got a row from `open`. Returns
+    /// the worker if it can be reused.
     fn run_job(
         &mut self,
         mut worker: Worker,
@@ -88,7 +88,7 @@ impl Dispatcher<'_> {
         let (cases, plugin) = (self.cases, job.plugin.clone());
         let mut event = worker.submit(job, || inputs(cases, &plugin), self.stop);
         if wants_spare && self.spare.is_none() {
-            // If this fails, the worker is started when it is needed.
+            // If a worker cannot be started in advance, it is started later when it is needed.
             self.spare = Worker::start(self.workers).ok();
         }
         loop {
@@ -121,7 +121,7 @@ impl Dispatcher<'_> {
                     self.log(cases_of_job[0], &remark);
                     return None;
                 }
-                // A worker must send a row for every case before it ends a job.
+                // A worker that ends a job without a row for every case has failed.
                 WorkerEvent::Done(_) => {
                     self.failed_first(open, Status::Error, "the worker process sent no row");
                     return None;
@@ -144,20 +144,22 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Ends the first pending case with this status: it was running when the worker failed.
+    /// Writes the row of the first pending case, with this status and reason. This case was running
+    /// when the worker failed.
     fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
         if let Some(case) = open.pop_first() {
             self.failed(case, status, reason);
         }
     }
 
-    /// Ends all pending cases with this reason, because the next worker would not start either.
+    /// Writes the rows of all pending cases with this reason. A new worker is not started for them,
+    /// because it would not start either.
     fn fail_start(&mut self, open: &mut BTreeSet<usize>, why: &str) {
         let reason = format!("no worker process could be started: {why}");
         std::mem::take(open).into_iter().for_each(|case| self.failed(case, Status::Error, &reason));
     }
 
-    /// Reports a line with its algorithm and topology.
+    /// Reports a log line, preceded by the algorithm and the topology of the case.
     fn log(&mut self, case: usize, line: &str) {
         let case = &self.cases[case];
         (self.report)(BatchEvent::Log {
@@ -176,7 +178,8 @@ impl Dispatcher<'_> {
     }
 }
 
-/// Returns the files that the cases of a plugin read, and the directories to search for them.
+/// Returns the files that the cases of a plugin read, and the directories that are searched for
+/// such files.
 fn inputs(cases: &[Case], plugin: &Path) -> Vec<PathBuf> {
     let of_plugin = cases.iter().filter(|case| case.algorithm.algorithm.file == plugin);
     let files: BTreeSet<&str> =

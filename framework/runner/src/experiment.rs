@@ -6,27 +6,27 @@ use swapmeet_core::simulation::ProofScope;
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// An experiment as written in a file or by flags. Its specs have not been parsed.
+/// An experiment, as a file or flags define it. Its specs have not been parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Experiment {
-    /// Name, for the rows.
+    /// Name of the experiment, which its rows contain.
     pub name: String,
     pub topologies: Vec<Text>,
     pub algorithms: Vec<Text>,
     pub workloads: Vec<Text>,
-    /// Machine specs or names of `machine` tables.
+    /// Machine specs, or names of machines in `own_machines`.
     pub machines: Vec<Text>,
-    /// Machines defined by the experiment.
+    /// Machines that the `machine` tables of the file define.
     pub own_machines: Vec<OwnMachine>,
-    /// The algorithm with which others are compared.
+    /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<Text>,
-    /// Number of repetitions per case. Repetition r uses seed `seed + r`.
+    /// Number of repetitions of each case. Repetition r (counted from 0) uses the seed `seed + r`.
     pub repetitions: u32,
     pub seed: u64,
     /// Time limit of a case, in seconds.
     pub timeout_secs: Option<f64>,
-    /// The nodes on which delivery is verified. Not a key of the file, because rows do not depend on
-    /// it.
+    /// The nodes on which delivery is verified. It is not a key of the file, because results do not
+    /// depend on it.
     pub proof_scope: ProofScope,
 }
 
@@ -35,7 +35,7 @@ pub struct OwnMachine {
     pub name: Text,
     /// The machine from which this one is derived.
     pub base: Option<Text>,
-    /// Changed parameters.
+    /// Parameters that differ from the base machine, with their values.
     pub parameters: Vec<(Text, Text)>,
 }
 
@@ -64,8 +64,8 @@ pub const DEFAULT_TIMEOUT_SECS: f64 = 600.0;
 /// The description of a valid time limit, for error messages.
 const SECONDS: &str = "a number of seconds above 0, at most 1000000000";
 
-/// Parses a time limit. The error states what is expected. The maximum, about 30 years, can still
-/// be added to the current time.
+/// Parses a time limit. The error is a description of a valid limit. The maximum, about 30 years,
+/// is small enough to be added to the current time.
 pub fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e9).ok_or(SECONDS)
 }

@@ -1,13 +1,14 @@
-//! Estimates the remaining time of a batch, assuming that time is proportional to estimated cost.
+//! Estimates the remaining time of a batch. It assumes that the run time of a case is proportional
+//! to its estimated cost.
 //!
-//! The estimate is updated when a case ends. In between, elapsed time is subtracted. When the
-//! estimated end has passed, there is no estimate.
+//! The estimate is updated when a case ends. Between updates, the elapsed time is subtracted from
+//! it. If no case has ended by the estimated end, there is no estimate.
 
 use crate::case::Case;
 use crate::unit::units;
 use std::time::Duration;
 
-/// The pending cases of a batch, weighted by estimated cost.
+/// The pending cases of a batch, weighted by their estimated costs.
 #[derive(Debug, Default)]
 pub struct Forecast {
     /// Estimated cost per case; 0 after the case has ended.
@@ -15,12 +16,12 @@ pub struct Forecast {
     cases: usize,
     open: f64,
     ended: f64,
-    /// Time from the start of the batch until the most recent end of a case.
+    /// Time from the start of the batch until the case that ended last.
     last: Duration,
 }
 
 impl Forecast {
-    /// Creates the estimate for a batch in which no case has ended.
+    /// Creates the estimate of a batch in which no case has ended yet.
     pub fn new(cases: &[Case]) -> Self {
         let mut costs = vec![0.0; cases.len()];
         for unit in units(cases) {
@@ -32,8 +33,8 @@ impl Forecast {
         Self { cases: costs.len(), costs, open, ended: 0.0, last: Duration::ZERO }
     }
 
-    /// Records the end of a case, `elapsed` after the start of the batch. Repeated calls have no
-    /// effect.
+    /// Records that a case has ended, at the time `elapsed` after the start of the batch. Repeated
+    /// calls for a case have no effect.
     pub fn ended(&mut self, case: usize, elapsed: Duration) {
         if let Some(cost) = self.costs.get_mut(case).filter(|cost| **cost > 0.0) {
             self.cases -= 1;
@@ -43,8 +44,8 @@ impl Forecast {
         }
     }
 
-    /// Returns the remaining time, `elapsed` after the start of the batch. Returns `None` if no
-    /// case or every case has ended, or if the estimated end has passed.
+    /// Returns the remaining time, at the time `elapsed` after the start of the batch. Returns
+    /// `None` if no case or every case has ended, or if the estimated end has passed.
     pub fn left(&self, elapsed: Duration) -> Option<Duration> {
         if self.cases == 0 || self.ended <= 0.0 {
             return None;

@@ -1,18 +1,18 @@
-//! The time of cases that share a schedule: all share the time of planning, and each has the time
-//! of its own pricing.
+//! The run time of cases that share a schedule. All of these cases have the same planning time.
+//! Pricing, the calculation of the time on a machine, is measured for each case.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// A clock that starts with planning. Copies share its time.
+/// A clock that starts when planning starts. Its copies show the same time.
 #[derive(Debug, Clone)]
 pub struct GroupClock(Rc<State>);
 
 #[derive(Debug)]
 struct State {
     started: Instant,
-    /// Time in which cases were priced.
+    /// Time that was spent on pricing cases.
     priced: Cell<Duration>,
 }
 
@@ -22,23 +22,23 @@ impl GroupClock {
         Self(Rc::new(State { started: Instant::now(), priced: Cell::default() }))
     }
 
-    /// Returns all elapsed time.
+    /// Returns the time since the start, including the time for pricing.
     pub fn elapsed(&self) -> Duration {
         self.0.started.elapsed()
     }
 
-    /// Returns the elapsed time without the time in which cases were priced.
+    /// Returns the time since the start, excluding the time for pricing.
     pub fn planning(&self) -> Duration {
         self.elapsed().saturating_sub(self.0.priced.get())
     }
 
-    /// Records that a case was priced for this time.
+    /// Records that pricing took this time.
     pub fn add_priced(&self, time: Duration) {
         self.0.priced.set(self.0.priced.get() + time);
     }
 }
 
-/// A limit on the time of planning.
+/// A limit on the planning time.
 #[derive(Debug, Clone)]
 pub struct PlanLimit {
     pub clock: GroupClock,
@@ -46,12 +46,12 @@ pub struct PlanLimit {
 }
 
 impl PlanLimit {
-    /// Returns whether planning has taken the whole time.
+    /// Returns whether the planning time has exceeded the limit.
     pub fn is_exceeded(&self) -> bool {
         self.clock.planning() >= self.limit
     }
 
-    /// Returns the same limit for another plan, which starts now.
+    /// Returns the same limit with a clock that starts now, for another plan.
     #[must_use]
     pub fn restarted(&self) -> Self {
         Self { clock: GroupClock::start(), ..*self }

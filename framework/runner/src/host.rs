@@ -1,7 +1,7 @@
 //! Runs a plugin and provides the functions that it may call while it plans.
 //!
-//! Every call is validated: pointers, sizes, counts, texts and node numbers. A rejected call
-//! records its reason and returns [`SWM_STOPPED`], and so does every later call.
+//! Every call of the plugin is validated: pointers, sizes, counts, texts and node numbers. If the
+//! host rejects a call, it records the reason. This call and all later ones return [`SWM_STOPPED`].
 
 use crate::group_clock::PlanLimit;
 use crate::plugin::{Algorithm, FunctionTable};
@@ -31,18 +31,19 @@ mod table;
 
 pub use comparison::compare_symmetry;
 
-/// Values that a plugin may request while it plans. A plan does not depend on values that the
-/// plugin has not requested.
+/// Values that a plugin may request while it plans. If the plugin does not request a value, the
+/// plan does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PlanInputs {
-    /// Bytes per block for uniform sizes, otherwise bytes of the largest block.
+    /// Size of each block in bytes. If sizes differ, size of the largest block.
     pub block_bytes: u64,
-    /// Maximum number of messages that a node can send at a time, which also holds for receiving;
-    /// `u64::MAX` if it can use all links at once.
+    /// Maximum number of messages that a node can send, and maximum number that it can receive, at
+    /// the same time; `u64::MAX` if it can use all its links at the same time.
     pub ports: u64,
     /// Number of circuits per directed link.
     pub virtual_channels: u64,
-    /// Bytes of the unit of redistribution. Equal for all cases that share a plan.
+    /// Size of an element in bytes, the unit of redistribution. It is equal for all cases that
+    /// share a plan.
     pub element_bytes: u64,
     /// Start-up time of a message.
     pub startup_us: f64,
@@ -52,10 +53,10 @@ pub struct PlanInputs {
     pub byte_us: f64,
 }
 
-/// The [`PlanInputs`] that a plan has requested.
+/// Which of the [`PlanInputs`] a plan has requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Requested {
-    /// The block size.
+    /// Whether the plan has requested the block size.
     pub bytes: bool,
     pub ports: bool,
     pub virtual_channels: bool,
@@ -65,7 +66,7 @@ pub struct Requested {
 }
 
 impl Requested {
-    /// Adds the requests of another plan.
+    /// Adds the values that another plan has requested.
     fn add(&mut self, other: Self) {
         self.bytes |= other.bytes;
         self.ports |= other.ports;
@@ -75,8 +76,8 @@ impl Requested {
         self.byte_us |= other.byte_us;
     }
 
-    /// Returns whether `a` and `b` agree in all requested values, so that the same plan is valid
-    /// for both.
+    /// Returns whether `a` and `b` agree in all requested values. If they do, a plan for one of
+    /// them is also valid for the other.
     pub fn same_plan(self, a: PlanInputs, b: PlanInputs) -> bool {
         (!self.bytes || a.block_bytes == b.block_bytes)
             && (!self.ports || a.ports == b.ports)
@@ -90,16 +91,16 @@ impl Requested {
 /// The result of planning.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// Every block was delivered.
+    /// The schedule was verified: it delivers every block.
     Verified(Totals),
     /// The algorithm does not support the problem, for this reason.
     Unsupported(String),
     /// The schedule broke a rule.
     Invalid(Fault),
     Failed(String),
-    /// The host panicked with this message in a call of the plugin. This is a bug of Swapmeet.
+    /// The host panicked with this message while the plugin called it. This is a bug of Swapmeet.
     HostPanicked(String),
-    /// The time limit was exceeded.
+    /// The time limit was exceeded, as this text describes.
     TimedOut(String),
 }
 
@@ -120,18 +121,18 @@ pub struct Planned {
     pub requested: Requested,
     /// Lines that the plugin logged.
     pub log: Vec<String>,
-    /// Whether the schedule declares a symmetry, even if the symmetry is not used.
+    /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
-    /// Whether delivery was verified on one node of each orbit.
+    /// Whether delivery was verified only for one node of each orbit.
     pub relied_on_symmetry: bool,
-    /// The number of all nodes if each of them was planned, otherwise the number of nodes that were
+    /// The number of nodes that the plugin planned: all nodes, or the nodes whose plans were
     /// compared with the claimed symmetry.
     pub compared_on: u64,
 }
 
-/// Plans `task` with `algorithm` and reports each step to `listeners`.
+/// Lets `algorithm` plan `task`, verifies the schedule, and reports each step to `listeners`.
 ///
-/// If delivery is verified on only one node of each orbit, the claimed symmetry is compared with
+/// If delivery is verified only for one node of each orbit, the claimed symmetry is compared with
 /// the plans of other nodes.
 pub fn plan<'a>(
     algorithm: &Algorithm,
@@ -141,7 +142,7 @@ pub fn plan<'a>(
     limit: Option<&PlanLimit>,
     listeners: Vec<&'a mut dyn Listener>,
 ) -> Planned {
-    // Plan and verify.
+    // Plan the task and verify the schedule.
     let call = PlanCall { algorithm, params, task, inputs, limit };
     let mut host = Host::new(task, inputs, limit.cloned());
     record_step(0);
@@ -150,8 +151,8 @@ pub fn plan<'a>(
         host.log
             .push(format!("{REMARK}it makes {} after a refused one", Count(host.unheeded, "call")));
     }
-    // Compare a claimed symmetry with other plans, even after a fault, because a wrong claim may
-    // cause any fault.
+    // Compare a claimed symmetry with the plans of other nodes. Do so even if the schedule has a
+    // fault, because a wrong claim can cause any fault.
     let mut requested = host.requested;
     let (mut outcome, mut compared_on) = (outcome, task.topology.nodes());
     if host.relies_on_symmetry && matches!(outcome, Outcome::Verified(_) | Outcome::Invalid(_)) {
@@ -159,15 +160,16 @@ pub fn plan<'a>(
             (Ok(nodes), _) => compared_on = nodes,
             (Err(wrong @ Outcome::Invalid(Fault::WrongSymmetry(_))), _)
             | (Err(wrong), Outcome::Verified(_)) => outcome = wrong,
-            // Keep the first fault, which says more than a fault of a repeated plan.
+            // Keep the fault of the first plan, which is more specific than a fault in a repeated
+            // plan.
             (Err(_), _) => {}
         }
     }
     let outcome = match outcome {
-        // This fault already names the send, so no block needs to be traced.
+        // A wrong symmetry already names the send, so no block needs to be traced.
         Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
-        // Tracing a lost block requires full planning, which may be too expensive if the schedule
-        // was planned for one node per orbit.
+        // To trace a lost block, all nodes must be planned. This may be too expensive if the
+        // schedule was planned for one node of each orbit.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
             Outcome::Invalid(call.explained(fault))
         }
@@ -186,19 +188,19 @@ pub fn plan<'a>(
 /// Maximum number of nodes for which a plan is repeated to explain a fault.
 const FEW_NODES: u64 = 4096;
 
-/// The arguments of a plan, which may be repeated.
+/// The arguments of a plan. They are kept because the plan may be repeated.
 #[derive(Clone, Copy)]
 struct PlanCall<'a> {
     algorithm: &'a Algorithm,
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit of all plans together.
+    /// The time limit for the sum of all repetitions of the plan.
     limit: Option<&'a PlanLimit>,
 }
 
 impl<'a> PlanCall<'a> {
-    /// Repeats the plan to add details to a fault.
+    /// Repeats the plan in order to add details to a fault.
     fn explained(self, fault: Fault) -> Fault {
         let labels = Rc::default();
         let trail = BlockTrace::of(&fault, &self.task.collective, Rc::clone(&labels));
@@ -206,13 +208,13 @@ impl<'a> PlanCall<'a> {
         let task = &Task { proof_scope: ProofScope::Full, ..self.task.clone() };
         let limit = self.limit.map(PlanLimit::restarted);
         let mut host = Host { labels: Some(labels), ..Host::new(task, self.inputs, limit) };
-        // The outcome is ignored. If the plugin behaves differently the second time, the trace is
-        // empty.
+        // The outcome of the repetition is ignored. If the plugin behaves differently this time,
+        // the trace is empty.
         drop(PlanCall { task, ..self }.run(&mut host, vec![&mut trail]));
         trail.explain(fault)
     }
 
-    /// Plans and verifies.
+    /// Runs the plugin and verifies its schedule.
     fn run<'l>(self, host: &mut Host<'l>, listeners: Vec<&'l mut dyn Listener>) -> Outcome {
         let simulation = self.drive(host, || Simulation::new(self.task.clone(), listeners));
         match simulation.map(Simulation::finish) {
@@ -222,7 +224,8 @@ impl<'a> PlanCall<'a> {
         }
     }
 
-    /// Calls `supports`, then begins a simulation and calls `plan`. Returns the simulation.
+    /// Calls `supports` of the plugin, then begins a simulation and calls `plan`. Returns the
+    /// simulation.
     fn drive<'l>(
         self,
         host: &mut Host<'l>,
@@ -258,26 +261,26 @@ struct Host<'a> {
     inputs: PlanInputs,
     requested: Requested,
     fault: Option<Fault>,
-    /// The host's own panic message, if it panicked in a call.
+    /// The message of the host's own panic, if the host panicked while the plugin called it.
     panic: Option<String>,
     reason: Option<String>,
     log: Vec<String>,
     route: sends::RouteBuffer,
-    /// Receives the label of each send while a plan is repeated.
+    /// In a repeated plan, the place where the label of each send is stored for the trace.
     labels: Option<Rc<RefCell<String>>>,
-    /// The time limit. It is checked in each call, so it does not stop a plugin that makes no
-    /// calls.
+    /// The time limit. It is only checked when the plugin makes a call, so it does not stop a
+    /// plugin that makes no calls.
     limit: Option<PlanLimit>,
     late: bool,
-    /// Whether the plugin has been notified of an error by the return value of a call.
+    /// Whether a call has already returned an error to the plugin.
     is_told: bool,
     unheeded: u64,
     calls: u32,
     claims_symmetry: bool,
     /// Whether only one node of each orbit is planned.
     relies_on_symmetry: bool,
-    /// Whether the schedule has placed a node. Setting the grid afterwards would discard the
-    /// placement.
+    /// Whether the schedule has placed a node. From then on it must not define another grid, which
+    /// would discard the placement.
     placed: bool,
 }
 
@@ -307,7 +310,8 @@ impl<'a> Host<'a> {
 }
 
 impl Host<'_> {
-    /// Calls a function of the plugin. Returns `None` on success.
+    /// Calls `supports` or `plan` of the plugin. Returns `None` if it succeeds, and otherwise the
+    /// outcome of the case.
     fn call(
         &mut self,
         function: SwmRun,
@@ -353,7 +357,7 @@ impl Host<'_> {
         if let Some(fault) = self.fault.take() {
             return Some(Outcome::of(fault));
         }
-        // A blank reason is treated as missing.
+        // A reason that consists of white space counts as no reason.
         let reason = self.reason.take().filter(|reason| !reason.trim().is_empty());
         let reason_or = |none: &str| reason.unwrap_or_else(|| none.to_owned());
         match code {
@@ -370,7 +374,8 @@ impl Host<'_> {
         }
     }
 
-    /// Runs `work`, unless an earlier call was rejected.
+    /// Runs `work` and returns the return code of the call. Does not run `work` if an earlier call
+    /// was rejected.
     fn drive(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
         /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;
@@ -407,14 +412,15 @@ impl Host<'_> {
         })
     }
 
-    /// Runs `work` on the simulation, unless an earlier call was rejected.
+    /// Runs `work` on the simulation and returns the return code of the call. Does not run `work`
+    /// if an earlier call was rejected.
     fn simulation(&mut self, work: impl FnOnce(&mut Simulation<'_>) -> Result<(), Fault>) -> i32 {
         self.drive(|host| host.simulation.as_mut().map_or(Ok(()), work))
     }
 }
 
-/// Describes a topology to the plugin, with the base and the number of levels of a recursive
-/// dual-net.
+/// Converts a topology to the struct of the ABI. A recursive dual-net also gets its base and its
+/// number of levels.
 fn described(
     topology: &dyn Topology,
     spec: &str,

@@ -1,16 +1,16 @@
-//! Errors about user input, with their place in a file or flag.
+//! Errors in user input, with their position in a file or flag.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Text written by the user, and its place.
+/// A text that the user has written, and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     pub value: String,
     pub place: Place,
 }
 
-/// The place of a text.
+/// The position of a text in a file or flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Name of the file or flag.
@@ -35,21 +35,21 @@ impl Text {
         Self { value: value.to_owned(), place }
     }
 
-    /// Returns an error about the whole text.
+    /// Returns an error that marks the whole text.
     pub fn error(&self, message: impl Into<String>) -> InputError {
         InputError { place: self.place.clone(), message: message.into(), help: None }
     }
 
-    /// Returns an error about the `len` bytes of the text from byte `at`. If the text was expanded
-    /// from a range of sizes, it is not in the source; the error is then about the whole text in
-    /// the source.
+    /// Returns an error that marks `len` bytes of the text, starting at byte `at`. A text that was
+    /// expanded from a range of sizes does not occur in the source; the error then marks the whole
+    /// range.
     pub fn error_at(&self, at: usize, len: usize, message: impl Into<String>) -> InputError {
         if !self.place.content[self.place.span.clone()].contains(&self.value) {
             return self.error(message);
         }
         let mut place = self.place.clone();
-        // In a file, the span includes the quotes. Escapes would shift positions, but specs contain
-        // none.
+        // In a file, the span includes the quotes of the string. Escape sequences would shift
+        // positions too, but valid specs contain none.
         let quote = usize::from(
             place.is_file && place.content[place.span.clone()].starts_with(['"', '\'']),
         );
@@ -67,7 +67,7 @@ impl Text {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputError {
     pub place: Place,
-    /// What is wrong and what was expected.
+    /// Description of the error and of the valid input.
     pub message: String,
     pub help: Option<String>,
 }
@@ -79,8 +79,8 @@ impl InputError {
         self
     }
 
-    /// Adds the similar names in `near` as help. If there are none, adds `otherwise`, unless it is
-    /// empty.
+    /// Adds a help text that suggests the similar names in `near`. If `near` is empty, the help
+    /// text is `otherwise`, unless that is empty too.
     #[must_use]
     pub fn near(self, near: &[String], otherwise: &str) -> Self {
         match near {
@@ -93,7 +93,7 @@ impl InputError {
         }
     }
 
-    /// Returns line and column, from 1, if the source is a file.
+    /// Returns line and column, counted from 1, if the source is a file.
     pub fn line_and_column(&self) -> Option<(usize, usize)> {
         self.place.is_file.then(|| {
             let before = &self.place.content[..self.place.span.start];

@@ -1,5 +1,5 @@
 //! Runs work with plugins in a child process of this program. The child replies in lines of JSON.
-//! If a plugin crashes or hangs there, only the reply is lost.
+//! If a plugin crashes or hangs, only the reply is lost.
 
 use crate::limits::{limit_files, limit_memory_at_first, no_core_file};
 use crate::max_bytes;
@@ -21,19 +21,20 @@ const MOST: usize = max_bytes::ANSWER;
 
 /// Limits of a child process.
 pub struct Limits<'a> {
-    /// Maximum time between two messages.
+    /// Maximum time between two messages of the child.
     pub max_silence: Duration,
-    /// Additional time in which the child can report a timeout itself.
+    /// Additional time after `max_silence`, in which the child can report a timeout itself.
     pub grace: Duration,
-    /// Maximum address space in bytes, for error messages; `None` if the user cannot set it.
+    /// Maximum address space in bytes, which error messages state; `None` if the user cannot set
+    /// it.
     pub memory_limit: Option<u64>,
-    /// Set to true to end the child.
+    /// Whether the child must be ended. Another thread sets this flag.
     pub stop: &'a AtomicBool,
 }
 
-/// Runs a child process and returns its reply, or the reason why there is none. `parse` parses a
-/// message and returns the reply if the message is the last. `log` receives printed lines. Errors
-/// if no child process could be started.
+/// Runs a child process and returns its reply, or the reason why there is no reply. `parse` parses
+/// a message, and returns the reply if the message is the last one. `log` receives lines that the
+/// child prints. Returns an error if no child process could be started.
 pub fn run<L: DeserializeOwned, T>(
     command: &mut Command,
     limits: &Limits<'_>,
@@ -71,8 +72,8 @@ pub fn run<L: DeserializeOwned, T>(
     Ok(Err(how))
 }
 
-/// Prepares a child process that replies in lines: limits its memory, enters the sandbox for these
-/// plugins, and returns the connection for replies.
+/// Prepares the current process, a child that replies in lines: limits its memory, enters a sandbox
+/// in which these plugins can be loaded, and returns the connection for replies.
 pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result<ReplySender> {
     let socket = File::from(take_socket()?);
     confine(memory, &socket)?;
@@ -83,8 +84,8 @@ pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result
     Ok(ReplySender(socket))
 }
 
-/// Prepares a child process that replies in files. `memory` can be doubled once, by
-/// [`limits::double_memory_of`](crate::limits::double_memory_of) in the parent.
+/// Prepares the current process, a child that replies in files. The parent can double the limit
+/// `memory` once, with [`limits::double_memory_of`](crate::limits::double_memory_of).
 pub fn begin_with_files(
     memory: u64,
     is_sandboxed: bool,
@@ -100,7 +101,7 @@ pub fn begin_with_files(
     Ok(())
 }
 
-/// The connection for the replies of a child process.
+/// The connection over which a child process sends its replies.
 pub struct ReplySender(File);
 
 impl ReplySender {

@@ -1,9 +1,12 @@
 //! Loads plugins, builds the cases of experiments, runs them in worker processes and returns rows.
 //!
-//! Each part depends only on parts before it: input ([`input`], [`experiment`]), the components
-//! that the input names ([`topology`], [`plugin`], [`registry`]), cases ([`mod@case`], [`lookup`]),
-//! units of work, worker processes in which [`session`] runs a plugin through the [`host`], and
-//! rows ([`batch`], [`mod@observe`]).
+//! The modules form a sequence, in which each one depends only on those before it:
+//!
+//! 1. input ([`input`], [`experiment`]);
+//! 2. the components that the input names ([`topology`], [`plugin`], [`registry`]);
+//! 3. cases ([`mod@case`], [`lookup`]) and units of work;
+//! 4. worker processes, in which [`session`] runs a plugin through the [`host`];
+//! 5. rows ([`batch`], [`mod@observe`]).
 
 pub mod batch;
 pub mod case;

@@ -4,13 +4,14 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// Limits the address space of this process permanently. A lower limit (`ulimit -v`) remains,
-/// because only the superuser may raise it.
+/// Limits the address space of this process permanently. If a lower limit (`ulimit -v`) is already
+/// set, it remains, because only the superuser may raise it.
 pub fn limit_memory(bytes: u64) -> io::Result<()> {
     at_most(Resource::As, bytes)
 }
 
-/// Like [`limit_memory`], but [`double_memory_of`] may raise the limit to twice as much.
+/// Limits the address space of this process to `bytes`. Unlike after [`limit_memory`], the parent
+/// may double the limit with [`double_memory_of`].
 pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     limit_memory(bytes.saturating_mul(2))?;
     let hard = getrlimit(Resource::As).maximum;
@@ -18,8 +19,9 @@ pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     setrlimit(Resource::As, Rlimit { current: Some(most), maximum: hard }).map_err(io::Error::from)
 }
 
-/// Doubles the memory limit of a child process, which was set with [`limit_memory_at_first`]. The
-/// sandbox does not let a process change its own limits.
+/// Doubles the memory limit of a child process, which the child has set with
+/// [`limit_memory_at_first`]. The parent has to do it, because the sandbox does not let a process
+/// change its own limits.
 pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));
@@ -28,7 +30,8 @@ pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits a moment until the parent has called [`double_memory_of`] for this process.
+/// Waits until the parent has called [`double_memory_of`] for this process, but not longer than a
+/// moment.
 pub fn wait_for_double_memory() {
     const LONGEST: Duration = Duration::from_millis(500);
     let begin = Instant::now();
@@ -46,7 +49,8 @@ pub(crate) fn no_core_file() -> io::Result<()> {
     at_most(Resource::Core, 0)
 }
 
-/// Limits the size of each file that this process writes. A process that exceeds it is killed.
+/// Limits the size of each file that this process writes. The kernel kills a process that exceeds
+/// the limit.
 pub(crate) fn limit_files(bytes: usize) -> io::Result<()> {
     at_most(Resource::Fsize, bytes as u64)
 }

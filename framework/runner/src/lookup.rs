@@ -1,7 +1,7 @@
-//! Finds the case of a row or of a worker's job by parsing its specs.
+//! Finds the case of a row, or of a worker's job, by parsing the specs in it.
 //!
-//! Cases with the same topology, algorithm, workload or machine share the parsed value, and
-//! therefore also their schedule.
+//! Cases with the same topology, algorithm, workload or machine share the parsed value, so that
+//! they can also share a schedule.
 
 use crate::case::{
     Case, CaseParts, RunOptions, SelectedAlgorithm, drawn, machine, select_algorithm, spec_error,
@@ -20,13 +20,13 @@ use swapmeet_core::network::topology::Topology;
 use swapmeet_results::{CaseId, Record};
 use swapmeet_workloads::{InputDigest, Workload};
 
-/// Parsed values, or the errors, by spec.
+/// For each spec, the parsed value or the error.
 type Cache<T> = HashMap<String, Result<T, String>>;
 
-/// A cache of everything that cases have named so far.
+/// A cache of all topologies, algorithms, workloads and machines that cases have named so far.
 pub struct CaseLookup<R> {
     registry: R,
-    /// The options of every case.
+    /// The options with which every case is run.
     pub(crate) options: RunOptions,
     topologies: Cache<(Arc<dyn Topology>, Vec<InputDigest>)>,
     /// Networks with random routing, by spec and seed.
@@ -70,7 +70,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         Ok(Case { experiment: row.experiment.as_str().into(), ..case })
     }
 
-    /// Returns the case with this identity, in an experiment without a name.
+    /// Returns the case with this identity. The name of its experiment is empty.
     pub(crate) fn case(&mut self, id: &CaseId<&str>) -> Result<Case, String> {
         let CaseId { setting, implementation, repetition, seed } = id;
         let (topology, topology_inputs) =
@@ -82,15 +82,16 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
             look_up(&mut self.algorithms, "algorithm", implementation.algorithm, |t| {
                 select_algorithm(t, registry)
             })?;
-        // The plugin reads the files of its parameters itself, so their digests must be current. An
-        // algorithm with such files is therefore removed from the cache.
+        // The plugin reads the files of its parameters itself, so the case needs their current
+        // digests. The cached algorithm contains old digests and is removed.
         if !algorithm.inputs.is_empty() {
             self.algorithms.remove(implementation.algorithm);
         }
         let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
             Workload::parse(&t.value).map_err(|e| spec_error(t, &e))
         })?;
-        // Cases with the same seed share the network, and therefore their schedule.
+        // With random routing, cases with the same seed share the network, and can therefore share
+        // a schedule.
         let topology = match topology.random_routing() {
             None => topology,
             Some(_) => {
@@ -121,9 +122,9 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
     }
 }
 
-/// Returns an experiment with the topologies, algorithms, workloads and machines of the rows, each
-/// once and in order of first appearance. Rows that cannot be run again with these plugins are
-/// ignored.
+/// Returns an experiment with the topologies, algorithms, workloads and machines of the rows. Each
+/// of them occurs once, in the order of its first appearance. Rows that cannot be run again with
+/// the plugins of `cases` are ignored.
 pub fn experiment_of<'a>(
     rows: impl Iterator<Item = &'a Record>,
     registry: &Registry,

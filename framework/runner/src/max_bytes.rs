@@ -1,18 +1,20 @@
-//! Maximum sizes of the messages of a worker, in bytes. A worker that sends a longer one is killed,
-//! so the memory of the main program does not depend on what a plugin sends. `docs/abi.md` lists them.
+//! Maximum sizes of the messages of a worker, in bytes. A worker that sends a longer message is
+//! killed, so the memory of the main program does not depend on what a plugin sends. `docs/abi.md`
+//! lists the sizes.
 
-/// A reply that is not a value of an observer. The size of the job's text is added to this maximum,
-/// because a row repeats the description of its case. A row needs a few KiB.
+/// A reply of any type except a value of an observer. A row repeats the description of its case, so
+/// the size of the job's text is added to this maximum. A row needs a few KiB.
 pub const REPLY: usize = 1 << 20;
-/// A part of the text that `trace` prints or `export` converts.
+/// One portion of the text that `trace` prints or `export` converts.
 pub const TRACE: usize = 1 << 20;
-/// The facts of a part of a schedule, for the sliders of the dashboard.
+/// The facts about one portion of a schedule, which the sliders of the dashboard need.
 pub const FACTS: usize = 4 << 20;
 /// A step of a schedule with the load of each link, for the dashboard.
 pub const SCHEDULE: usize = 64 << 20;
-/// The description of a plugin file, the tables of a reproduced paper, or an answer of `check`.
+/// The description of a plugin file, the tables of a reproduced paper, or an answer of the command
+/// `check`.
 pub const ANSWER: usize = 16 << 20;
-/// Each file that a process of `check` writes: its answer, and what the plugin prints.
+/// Each file that a process of `check` writes: its answer, and the output that the plugin prints.
 pub(crate) const FILE: usize = 64 << 20;
 
 /// All sizes, with their descriptions in `docs/abi.md`.

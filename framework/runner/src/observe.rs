@@ -1,5 +1,5 @@
-//! Runs cases with an observer that receives more of the schedule than the row contains. Plugins
-//! run in workers here, too.
+//! Runs cases with an observer, which receives more of the schedule than the row contains. The
+//! plugin and the observer run in a worker.
 
 use crate::case::Case;
 use crate::dispatch::Dispatcher;
@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 
 pub use crate::dispatch::BatchEvent;
 
-/// Runs cases that share a schedule in a worker, with an observer of this kind. Its values arrive
-/// as [`BatchEvent::Observed`], before or after the [`BatchEvent::Finished`] of each case. Returns
-/// when all is done or `stop` is set.
+/// Runs cases that share a schedule in a worker, with an observer of this kind. The observer's
+/// values arrive as [`BatchEvent::Observed`], before or after the [`BatchEvent::Finished`] of each
+/// case. Returns when all cases have ended or `stop` is set.
 pub fn observe(
     cases: &[Case],
     workers: &Workers,

@@ -1,8 +1,8 @@
-//! Loads plugin files: checks the entry symbol and the ABI version, then copies and validates
-//! everything else.
+//! Loads plugin files: checks the entry symbol and the ABI version, then copies and validates the
+//! tables of the plugin.
 //!
 //! The copy is a description that can be sent between processes (see [`crate::describe`]). A
-//! process that plans schedules loads the file itself.
+//! process that runs an algorithm loads the file itself.
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use serde::{Deserialize, Serialize};
@@ -23,18 +23,18 @@ use table::{check_algorithm_name, check_plugin_name};
 /// The reason why a file cannot be loaded as a plugin.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
-    /// The system's loader rejected the file: it is no library, is for another machine, or lacks a
-    /// dependency.
+    /// The system's loader rejected the file. The file is not a library, was built for another
+    /// machine, or lacks a dependency.
     #[error("{path}: not a library that can be loaded: {reason}")]
     NotALibrary {
         path: PathBuf,
         /// The full message of the loader.
         reason: String,
     },
-    /// A library without the entry symbol.
+    /// The file is a library, but does not have the entry symbol.
     #[error("{path}: not a swapmeet plugin: it has no symbol `{}`", ENTRY_SYMBOL.to_string_lossy())]
     NoEntry { path: PathBuf },
-    /// The entry function returned null or something other than a plugin's table.
+    /// The entry function returned null, or a pointer to something other than a plugin's table.
     #[error("{path}: not a swapmeet plugin: {what}")]
     BadTable {
         path: PathBuf,
@@ -57,8 +57,8 @@ pub enum PluginError {
     Reported(String),
 }
 
-/// The description of a plugin. A loaded library stays in its process forever, because tables and
-/// texts may be anywhere in it.
+/// The description of a plugin. A library that was loaded is never unloaded, because the tables and
+/// texts that the process uses may be part of it.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Plugin {
     /// The plugin file.
@@ -76,25 +76,26 @@ pub struct Plugin {
 /// An algorithm of a plugin.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Algorithm {
-    /// The name in specs.
+    /// The name by which specs select the algorithm.
     pub name: String,
     pub title: String,
-    /// The publication.
+    /// The publication that describes the algorithm.
     pub paper: String,
-    /// The supported topologies.
+    /// The supported topologies and sizes, in words.
     pub accepts: String,
     /// Bit mask of supported collectives: bit `1 << SWM_ALLTOALL` etc.
     pub collectives: u64,
-    /// The parameters.
+    /// The parameters, in the order of their declaration.
     pub params: Vec<Param>,
-    /// Maximum number of messages that a node sends, or receives, in one step; 0 if not stated.
+    /// Maximum number of messages that a node sends, and maximum number that it receives, in one
+    /// step; 0 if the plugin does not state it.
     pub ports: u64,
     /// The plugin to which the algorithm belongs.
     pub plugin: Build,
     pub file: PathBuf,
-    /// The state of the file when it was read.
+    /// The metadata of the file when the description was read.
     pub(crate) stamp: Stamp,
-    /// The plugin's own table after loading, or the reason why it cannot be loaded.
+    /// The plugin's own table after the file was loaded, or the reason why it cannot be loaded.
     #[serde(skip)]
     table: OnceLock<Result<FunctionTable, String>>,
 }
@@ -123,13 +124,14 @@ pub struct Param {
 /// The permitted values of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ParamKind {
-    /// Any text. Also used for kinds that later ABI versions may add.
+    /// Any text. Kinds that later ABI versions add are treated as this kind.
     Text,
     /// A nonnegative integer.
     Number,
     /// One of these words.
     Choice(Vec<String>),
-    /// The path of a file that the algorithm reads. The row contains its digest.
+    /// The path of a file that the algorithm reads. The row of the case contains the digest of the
+    /// file.
     File,
 }
 
@@ -142,7 +144,7 @@ impl ParamKind {
         }
     }
 
-    /// Returns the canonical spelling of a value. The error states what is expected.
+    /// Returns a value in its canonical spelling. The error describes the valid values.
     pub fn canonical(&self, text: &str) -> Result<String, String> {
         let expected = match self {
             Self::Text | Self::File => return Ok(text.to_owned()),
@@ -160,7 +162,7 @@ impl ParamKind {
     }
 }
 
-/// The plugin's own table of an algorithm, which is passed back in calls.
+/// The plugin's own table of an algorithm. The host passes it to the plugin in each call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FunctionTable {
     pub(crate) raw: *const SwmAlgorithm,
@@ -182,8 +184,8 @@ impl Plugin {
         Self::load_known(path, None)
     }
 
-    /// Like [`Plugin::load`]. Uses the known digest if the file has not changed since it was
-    /// computed.
+    /// Loads a plugin file as [`Plugin::load`] does. If the file has the metadata of `known`, its
+    /// digest is not computed again.
     pub(crate) fn load_known(
         path: &Path,
         known: Option<KnownDigest<'_>>,
@@ -196,7 +198,8 @@ impl Plugin {
             // SAFETY: the table was returned by a plugin's entry function.
             return unsafe { Self::read(path, digest, &stamp, (linked.table)()) };
         }
-        // The loader would search a bare file name in the system's library directories.
+        // The loader would search the system's library directories for a file name without a
+        // directory.
         let file = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let no_library =
             |reason: String| PluginError::NotALibrary { path: path.to_owned(), reason };
@@ -205,18 +208,19 @@ impl Plugin {
         // RTLD_LOCAL hides its symbols from other libraries.
         let library = unsafe { Library::open(Some(&file), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|e| no_library(chain(&e)))?;
-        // If the file was replaced in the meantime, the digest belongs to another build.
+        // If the file was replaced while it was loaded, the digest belongs to another build.
         if Stamp::at(&file).ok().as_ref() != Some(&stamp) {
             return Err(no_library("it changed while it was loaded".to_owned()));
         }
-        // SAFETY: a symbol with this name is a plugin's entry function and has this type.
+        // SAFETY: a symbol with this name is the entry function of a plugin, which has this type.
         let entry = unsafe { library.get::<SwmEntry>(ENTRY_SYMBOL.to_bytes_with_nul()) };
         let table = match entry {
             // SAFETY: the symbol is the entry function, which has no parameters.
             Ok(entry) => unsafe { entry() },
             Err(_) => return Err(PluginError::NoEntry { path: path.to_owned() }),
         };
-        // The library is never unloaded: tables, hooks and threads may still point to its code.
+        // The library is never unloaded, because tables, hooks and threads may still point to its
+        // code.
         std::mem::forget(library);
         // SAFETY: the ABI requires that the entry function returns null or a table that exists as
         // long as the process.
@@ -241,12 +245,12 @@ impl Plugin {
         self
     }
 
-    /// Reads a plugin that is already in memory, such as a linked one. `path` is recorded as its
-    /// origin.
+    /// Reads a plugin that is already in memory, such as a linked one. `path` is stored as its
+    /// file.
     ///
     /// # Safety
     ///
-    /// `table` must be null or what a plugin's entry function returned.
+    /// `table` must be null or a pointer that a plugin's entry function returned.
     pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
         // SAFETY: the caller promises the same.
         unsafe { Self::read(path, String::new(), &Stamp::default(), table) }
@@ -254,11 +258,11 @@ impl Plugin {
 }
 
 impl Algorithm {
-    /// Returns the plugin's own table and loads the file if this process has not loaded it yet.
+    /// Returns the plugin's own table. Loads the file if this process has not loaded it yet.
     pub(crate) fn table(&self) -> Result<FunctionTable, String> {
         let load = || {
-            // The digest is not computed again, because the sandbox may forbid reading the
-            // program's file.
+            // The known digest is passed on, because the sandbox may forbid reading the program's
+            // file again.
             let known = KnownDigest { stamp: &self.stamp, digest: &self.plugin.digest };
             let plugin = Plugin::load_known(&self.file, Some(known)).map_err(|e| e.to_string())?;
             let again = plugin.algorithms.iter().find(|again| again.name == self.name);
@@ -270,15 +274,15 @@ impl Algorithm {
         self.table.get_or_init(load).clone()
     }
 
-    /// Returns a pointer to the plugin's own table, for callers that call the plugin directly.
-    /// Loads the file if necessary.
+    /// Returns a pointer to the plugin's own table, for callers that call the plugin without the
+    /// host. Loads the file if necessary.
     #[doc(hidden)]
     pub fn raw_table(&self) -> Result<*const SwmAlgorithm, String> {
         self.table().map(|table| table.raw)
     }
 }
 
-/// Formats an error with all its causes. The loader's own `Display` omits the reason.
+/// Formats an error together with all its causes, because the loader's `Display` omits the cause.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,10 +1,10 @@
 //! Classifies the lines that a process printed before it ended.
 
-/// Prefix of the host's own lines about the behaviour of a plugin.
+/// Prefix of lines that the host itself writes about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 
-/// Returns whether a line, such as a line of a Rust backtrace, does not explain why a process
-/// ended.
+/// Returns whether a line is part of a Rust backtrace, or in another way does not explain why a
+/// process ended.
 pub fn is_backtrace(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {

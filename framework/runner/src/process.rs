@@ -1,5 +1,5 @@
-//! Child processes of this program: start, communication, termination, and the process state that
-//! jobs must leave unchanged. This module knows nothing about cases.
+//! Child processes of this program: how they are started, send lines and end, and the process state
+//! that jobs must leave unchanged. This module does not depend on cases.
 
 pub(crate) mod child;
 pub(crate) mod child_side;

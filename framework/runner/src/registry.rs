@@ -9,21 +9,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use swapmeet_core::spec::near_matches;
 
-/// File name prefix of bundled plugins. Other libraries in the program's directory are ignored.
+/// Prefix of the file names of bundled plugins. In the program's directory, other libraries are
+/// ignored.
 const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
-/// The environment variable with plugin directories, separated as in `PATH`.
+/// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
 /// The place where a plugin was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Given by `--plugin-dir`.
+    /// A path given by the option `--plugin-dir`.
     Named,
     /// A directory from [`PATH_VARIABLE`].
     Variable,
     /// The user's data directory.
     UserData,
-    /// The program's directories.
+    /// A directory that belongs to the program, such as the one of its executable.
     Program,
     /// Linked into the program.
     Linked,
@@ -41,7 +42,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// All plugins that were found, and their algorithms by name.
+/// All plugins that were found, and an index of their algorithms by name.
 #[derive(Debug, Default)]
 pub struct Registry {
     plugins: Vec<Plugin>,
@@ -60,7 +61,7 @@ pub enum RegistryError {
     /// A path given by the user does not exist.
     #[error("{path}: no such plugin file or folder")]
     Missing { path: PathBuf },
-    /// No plugin can be read.
+    /// The process that reads plugins could not be started.
     #[error("no process could be started to read plugins: {0}")]
     Reading(std::io::Error),
     /// A directory given by the user cannot be read.
@@ -80,10 +81,16 @@ pub struct UnknownAlgorithm {
 }
 
 impl Registry {
-    /// Searches the directories or files of `--plugin-dir`, then [`PATH_VARIABLE`], the user's data
-    /// directory and the program's directories. A plugin that is linked into the program is used if
-    /// the program's directories do not contain it as a file. If two plugins offer the same
-    /// algorithm, the first is used.
+    /// Searches for plugins in this order:
+    ///
+    /// 1. the directories and files in `named` (`--plugin-dir`);
+    /// 2. the directories of [`PATH_VARIABLE`];
+    /// 3. the user's data directory;
+    /// 4. the program's directories;
+    /// 5. the plugins that are linked into the program, except those that the program's directories
+    ///    contain as files.
+    ///
+    /// If two plugins offer the same algorithm, the one that was found first is used.
     ///
     /// Errors in paths given by the user are returned. Other files that are not plugins are skipped
     /// with a line in the log.
@@ -134,7 +141,8 @@ impl Registry {
         search.read(reader)
     }
 
-    /// Loads only this file into this process. `known` is its digest, if it is known.
+    /// Loads one plugin file into this process. If the file has the metadata of `known`, its digest
+    /// is not computed again.
     pub(crate) fn of(file: &Path, known: KnownDigest<'_>) -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         registry.add(Plugin::load_known(file, Some(known))?, Origin::Named);
@@ -188,16 +196,18 @@ impl Registry {
         self.plugins.iter().zip(self.origins.iter().copied())
     }
 
-    /// Returns messages about skipped, hidden or missing plugins.
+    /// Returns messages about plugins that were skipped, are hidden by other plugins, or were not
+    /// found.
     pub fn log(&self) -> &[String] {
         &self.log
     }
 }
 
-/// The files to load, in order of precedence.
+/// The plugin files to load, in order of precedence.
 #[derive(Default)]
 struct Search {
-    /// Path, origin, and whether the user named this file.
+    /// For each file its path, its origin, and whether the user named the file itself and not only
+    /// its directory.
     files: Vec<(PathBuf, Origin, bool)>,
     log: Vec<String>,
 }
@@ -230,7 +240,7 @@ impl Search {
         for entry in std::fs::read_dir(folder).map_err(refused)? {
             files.push(entry.map_err(refused)?.path());
         }
-        // The order of directory entries is arbitrary.
+        // The system returns the entries of a directory in arbitrary order.
         files.sort();
         for path in files {
             let library = path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION);

@@ -1,9 +1,9 @@
-//! Restricts processes that run plugins, as far as the kernel supports it. They can read the files
-//! of their cases and reply. They cannot write files, start programs, open sockets, signal other
-//! processes or gain permissions.
+//! Restricts processes that run plugins, as far as the kernel supports it. These processes can read
+//! the files of their cases and reply. They cannot write other files, start programs, open sockets,
+//! signal other processes or gain permissions.
 //!
-//! This protects against accidents. A malicious plugin still controls its own process and replies;
-//! see `docs/abi.md`.
+//! The sandbox protects against accidents. A malicious plugin still controls its own process and
+//! the replies of this process; see `docs/abi.md`.
 
 mod attacks;
 mod calls;
@@ -24,10 +24,10 @@ use std::path::{Path, PathBuf};
 /// The flag that disables the sandbox.
 pub const NO_SANDBOX: &str = "--no-sandbox";
 
-/// The restrictions that the kernel enforces.
+/// The restrictions that the kernel enforces on a process in the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection {
-    /// Version of Landlock, 0 if unavailable.
+    /// Version of Landlock; 0 if the kernel does not have it.
     landlock: u32,
     /// Whether system calls are filtered.
     seccomp: bool,
@@ -44,20 +44,21 @@ pub enum SandboxError {
     Seccomp(#[from] seccompiler::Error),
 }
 
-/// The files that a process may still open in the sandbox, besides libraries of the system.
+/// The files that a process may still open in the sandbox, in addition to the libraries of the
+/// system.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FileAccess<'a> {
     /// Plugins that will be loaded.
     pub plugins: &'a [PathBuf],
-    /// Input files of cases.
+    /// Input files of cases, and directories of such files.
     pub readable: &'a [PathBuf],
-    /// Existing files for replies.
+    /// Files to which replies are written. They must exist.
     pub writable: &'a [PathBuf],
 }
 
 /// Returns the restrictions that the kernel would enforce.
 pub fn protection() -> Result<Protection, SandboxError> {
-    // Restrictions apply per thread, so a temporary thread is used.
+    // Restrictions are permanent for a thread, so a temporary thread enters the sandbox.
     let asked = std::thread::Builder::new().spawn(|| enter(&FileAccess::default()));
     asked
         .ok()
@@ -65,13 +66,15 @@ pub fn protection() -> Result<Protection, SandboxError> {
         .unwrap_or(Ok(Protection { landlock: 0, seccomp: false }))
 }
 
-/// Restricts this thread and its future threads permanently. Only these files remain accessible.
+/// Restricts this thread, and the threads that it starts from now on, permanently. Only the files
+/// of `access` remain accessible.
 pub fn enter(access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
     let landlock = confine_files(access)?;
     Ok(Protection { landlock, seccomp: calls::filter(trace::is_requested())? })
 }
 
-/// Applies Landlock and returns its version. Older kernels enforce less or nothing.
+/// Applies Landlock and returns its version. An older version enforces fewer restrictions; 0 means
+/// none.
 fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
     const KNOWN: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -95,7 +98,7 @@ fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
         .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?
         .add_rules(path_beneath_rules(access.writable, write))?;
-    // Writing to /dev/null is harmless.
+    // Allow writing to /dev/null, which has no effect.
     if let Ok(nowhere) = PathFd::new("/dev/null") {
         rules =
             rules.add_rule(PathBeneath::new(nowhere, AccessFs::ReadFile | AccessFs::WriteFile))?;
@@ -133,7 +136,7 @@ fn folder_of(plugin: &Path) -> &Path {
     plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the libraries next to a plugin, on which it may depend.
+/// Returns the libraries in the directory of a plugin, because the plugin may depend on them.
 fn libraries_in(folder: &Path) -> Vec<PathBuf> {
     let is_library = |path: &PathBuf| {
         let name =

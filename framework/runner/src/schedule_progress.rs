@@ -1,4 +1,5 @@
-//! Progress of a schedule: the current step, the number of steps if known, and messages per second.
+//! Progress of a schedule: the current step, the number of steps if it is known, and the messages
+//! per second.
 
 use crate::case::Case;
 use std::collections::HashMap;
@@ -8,7 +9,7 @@ use swapmeet_results::Record;
 /// Progress of one schedule.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScheduleProgress {
-    /// Number of steps in which messages were sent.
+    /// Number of steps so far in which messages were sent.
     pub steps: u64,
     messages: u64,
     at: Duration,
@@ -17,9 +18,10 @@ pub struct ScheduleProgress {
 }
 
 impl ScheduleProgress {
-    /// Records a report at time `now`, measured by any clock.
+    /// Records a progress report that arrived at the time `now`. Any clock can be used that is the
+    /// same for all reports.
     pub fn reached(&mut self, steps: u64, messages: u64, now: Duration) {
-        // A smaller number of steps means that the next schedule has begun.
+        // A smaller number of steps than before means that the next schedule has begun.
         let before = if steps < self.steps { Self::default() } else { *self };
         let seconds = now.saturating_sub(self.at).as_secs_f64();
         let rate = if seconds > 0.0 {
@@ -30,13 +32,13 @@ impl ScheduleProgress {
         *self = Self { steps, messages, at: now, rate };
     }
 
-    /// Returns a text with the step, the number of steps if known, and messages per second. It is
-    /// empty before the first step.
+    /// Returns a text with the current step, the number of steps `of` if it is known, and the
+    /// messages per second. The text is empty before the first step.
     pub fn in_words(&self, of: Option<u64>) -> String {
         if self.steps == 0 {
             return String::new();
         }
-        // The number of steps was taken from another case and may be wrong for this one.
+        // `of` was measured in another case and may be wrong for this case.
         let of =
             of.filter(|of| *of >= self.steps).map(|of| format!(" of {of}")).unwrap_or_default();
         format!("step {}{of}, {} messages/s", self.steps, short(self.rate))
@@ -57,8 +59,8 @@ fn short(number: f64) -> String {
     })
 }
 
-/// The numbers of steps of finished schedules. Cases with the same algorithm and topology usually
-/// have the same number.
+/// The numbers of steps of finished schedules, by algorithm and topology. Cases with the same
+/// algorithm and topology usually have the same number of steps.
 #[derive(Debug, Default)]
 pub struct StepCounts(HashMap<[String; 3], u64>);
 

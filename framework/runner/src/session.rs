@@ -1,4 +1,5 @@
-//! Runs cases that share a schedule: one plan for all, and one evaluator per case.
+//! Runs cases that share a schedule. The schedule is planned once for all cases, and each case has
+//! an evaluator, which calculates its time.
 
 use crate::case::Case;
 use crate::group_clock::{GroupClock, PlanLimit};
@@ -18,28 +19,28 @@ use swapmeet_results::{Record, Status, Verified};
 
 mod case_evaluator;
 
-/// When cases that share a schedule are priced, that is, when their times on their machines are
-/// calculated.
+/// When cases that share a schedule are priced. Pricing a case means to calculate its time on its
+/// machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pricing {
-    /// Cases are not priced. Their rows have no bounds and no times, except for a total time of 0,
-    /// because each verified row has a total time.
+    /// Cases are not priced, and their rows have neither bounds nor times. An exception is the
+    /// total time, which is 0, because every verified row must have a total time.
     Off,
     /// All cases are priced while the schedule is planned.
     Together,
-    /// Cases are priced while the schedule is planned, except for those that take far longer than
-    /// all others. These are planned again afterwards.
+    /// Cases are priced while the schedule is planned, except cases whose pricing takes far longer
+    /// than that of all other cases together. These cases are planned and priced again afterwards.
     SlowApart,
 }
 
-/// An event while cases run.
+/// An event of a group of cases while they run.
 #[derive(Debug)]
 pub enum GroupEvent {
     /// The plugin is about to plan.
     Planning,
-    /// The plugin has planned and has requested these values.
+    /// The plugin has finished the plan, during which it has requested these values.
     Planned(Requested),
-    /// Cases were priced for this time.
+    /// Pricing cases has taken this time since the last event of this type.
     Priced(Duration),
     /// The row of a case, with its index in the group.
     Row(usize, Box<Record>),
@@ -47,8 +48,8 @@ pub enum GroupEvent {
     Log(String),
 }
 
-/// Runs cases that share a schedule and returns their rows in order. `observers` are notified of
-/// all steps, too.
+/// Runs cases that share a schedule and returns their rows in the order of the cases. `observers`
+/// receive all steps of the schedule.
 pub fn run_group(group: &[Case], observers: &mut [&mut dyn Listener]) -> Vec<Record> {
     let mut records: Vec<Option<Record>> = vec![None; group.len()];
     report_group(group, Pricing::Together, observers, &mut |event| {
@@ -67,8 +68,9 @@ pub fn report_group(
     report: &mut dyn FnMut(GroupEvent),
 ) {
     let mut open: Vec<usize> = (0..group.len()).collect();
-    // A plan that requested values, such as the block size, is valid only for cases with the same
-    // values. The other cases are planned again. Cases that were set aside come after all others.
+    // A plan for which the plugin requested values, such as the block size, is valid only for cases
+    // with the same values. The remaining cases are planned again. Cases that were set aside
+    // because their pricing is slow come last.
     let mut later = Vec::new();
     while !open.is_empty() {
         report(GroupEvent::Planning);
@@ -81,12 +83,12 @@ pub fn report_group(
     }
 }
 
-/// The result of one plan for the pending cases.
+/// The result of one plan for the pending cases of a group.
 #[derive(Default)]
 struct Ended {
-    /// Cases with a row.
+    /// Cases that now have a row.
     rows: Vec<usize>,
-    /// Cases that are to be planned again later.
+    /// Cases that must be planned again later, because their pricing is slow.
     set_aside: Vec<usize>,
 }
 
@@ -111,8 +113,9 @@ fn plan_and_price(
             return Ended { rows: vec![open[0]], ..Ended::default() };
         }
     };
-    // A model that needs the sends of all nodes requires full planning. Rows must not depend on the
-    // other cases of the group, so cases with such a model are planned separately from the others.
+    // A model that needs the sends of all nodes requires full planning. The row of a case must not
+    // depend on the other cases of its group. Cases with such models are therefore planned
+    // separately from the other cases.
     let evaluators = open
         .iter()
         .map(|i| {
@@ -139,7 +142,7 @@ fn plan_and_price(
         .filter(|(_, e)| reads_all(e) == all_nodes)
         .map(|(i, e)| (i, e.map(|e| CaseEvaluator::new(e, &shared))))
         .unzip();
-    // Plan, while evaluators and observers listen.
+    // Plan the schedule. Evaluators and observers receive its events.
     let inputs = |case: &Case| PlanInputs::of(case, task.sizes.as_deref());
     let rounding = FloatingPoint::now();
     let limit = first.options.timeout.map(|limit| PlanLimit { clock: shared.clock.clone(), limit });
@@ -189,8 +192,8 @@ fn plan_and_price(
         Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
         Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    // Price these cases in turns. Each turn is twice as long as the one before, so that short cases
-    // do not wait for long ones.
+    // Price these cases in turns, a limited time for each. The time limit doubles after each turn.
+    // Cases that need little time therefore do not wait for cases that need much time.
     let plan_ms = planning.as_secs_f64() * 1e3;
     let shared_ms = plan_ms / pending.len().max(1) as f64;
     let mut turn = Duration::from_millis(100);
@@ -226,8 +229,8 @@ pub fn pricing_context(case: &Case) -> PricingContext<'_> {
 }
 
 impl PlanInputs {
-    /// Returns the values for a case. `sizes` are the sizes of its blocks, unless the simulation
-    /// counts blocks instead of bytes.
+    /// Returns the values that a plugin may request for a case. `sizes` are the sizes of its
+    /// blocks, or `None` if the simulation counts blocks instead of bytes.
     fn of(case: &Case, sizes: Option<&dyn BlockSizes>) -> Self {
         Self {
             block_bytes: sizes.map_or(case.workload.block_bytes(), |sizes| sizes.largest()),
@@ -241,15 +244,17 @@ impl PlanInputs {
     }
 }
 
-/// Returns whether a plan of case `a` with these requests is also valid for case `b`. The cases
-/// must share everything else.
+/// Returns whether a plan of case `a`, for which the plugin made these requests, is also valid for
+/// case `b`. The two cases must be equal in all values that the plugin cannot request, such as the
+/// topology, the algorithm and the collective.
 pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // Block sizes that differ between pairs need no comparison, because they are equal in both
-    // cases.
+    // If block sizes differ between pairs of nodes, they are equal in both cases and need no
+    // comparison.
     requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 
-/// If full planning is certain, checks that the number of nodes is not too large for it.
+/// Checks that the number of nodes is not too large for full planning, if the case certainly needs
+/// full planning.
 fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     let may_be_symmetric =
         case.options.proof_scope == ProofScope::Auto && case.workload.is_uniform();
@@ -259,7 +264,7 @@ fn affordable(case: &Case, nodes: u64) -> Result<(), String> {
     simulation::affordable(nodes)
 }
 
-/// Fills the columns of the row that follow from planning.
+/// Fills in the columns of the row that the plan determines.
 fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     let totals = match &planned.outcome {
         Outcome::Verified(totals) => totals,
@@ -281,13 +286,15 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     set_totals(record, totals, case.unit_bytes());
     record.compared_on = Some(planned.compared_on);
     if case.topology.random_routing().is_some() {
-        // With random routing, columns about links would describe only one random choice of routes.
+        // With random routing, values about links would depend on one random choice of routes, so
+        // these columns stay empty.
         (record.critical_hops, record.total_hop_bytes) = (None, None);
         (record.max_link_messages, record.sum_link_messages) = (None, None);
     }
 }
 
-/// Sets times and bound of a verified schedule. If the case cannot be priced, sets only the reason.
+/// Sets the times and the lower bound of a verified schedule in its row. If the case cannot be
+/// priced, sets only the reason.
 fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut CaseEvaluator<'_>) {
     let priced = if evaluator.state == State::TimedOut {
         Err((Status::Timeout, evaluator.timeout_message(case.machine.model)))
@@ -315,10 +322,11 @@ fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut Cas
     record.mean_rank_us = ranks.map(|ranks| ranks.mean);
 }
 
-/// The note of a row whose schedule claims a symmetry that was not compared with other plans.
+/// The note in the row of a schedule whose claimed symmetry was not compared with plans of other
+/// nodes.
 const NOT_COMPARED: &str = "the claim of symmetry was not compared with what other nodes plan (`--proof full` plans all nodes)";
 
-/// Sets status and reason of a case without an outcome.
+/// Sets status and reason in the row of a case that was not run to its end.
 pub(crate) fn refuse(record: &mut Record, status: Status, reason: &str) {
     record.status = status;
     record.reason = bounded(reason);
@@ -336,8 +344,8 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // The product does not overflow: a load of more than 64 bits is counted in bytes, so that
-    // `unit` is 1, or is a sum over more than 2^24 steps.
+    // The product does not overflow. A load of more than 64 bits is either counted in bytes, so
+    // that `unit` is 1, or is a sum of more than 2^24 steps.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

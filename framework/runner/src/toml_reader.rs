@@ -1,5 +1,5 @@
-//! Reads TOML from the parsed tree instead of through serde, so that every key and list entry keeps
-//! its place in the file for error messages.
+//! Reads TOML from the parsed tree instead of through serde. In the tree, every key and every list
+//! entry has its position in the file, which error messages need.
 
 use crate::input::{InputError, Place, Text};
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use swapmeet_core::text::escaped;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-/// The text of a file, with functions that read its values.
+/// The text of a TOML file, with methods that read its values.
 pub(crate) struct TomlReader {
     source: String,
     content: Arc<str>,
@@ -28,7 +28,8 @@ impl TomlReader {
         })
     }
 
-    /// Returns the error for a key that is not one of `keys`. `what` names the table.
+    /// Returns the error for a key that is not one of `keys`. `what` is the name of the table for
+    /// the message.
     pub(crate) fn unknown<const N: usize>(
         &self,
         key: &Spanned<Cow<'_, str>>,
@@ -40,7 +41,7 @@ impl TomlReader {
         error.near(&near_matches(name, keys), &format!("{what} has: {}", keys.join(", ")))
     }
 
-    /// Returns a text of the file, escaped.
+    /// Returns a text of the file with escaped control characters, and its position.
     pub(crate) fn text(&self, value: &str, span: std::ops::Range<usize>) -> Text {
         let place = Place {
             source: self.source.clone(),
@@ -101,7 +102,7 @@ impl TomlReader {
             DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace('_', "")),
             DeValue::Float(x) => Some(x.as_str().replace('_', "")),
             DeValue::String(s) => Some(s.to_string()),
-            // Hexadecimal integers are meant as bit masks.
+            // A hexadecimal integer is probably a bit mask and not a number.
             DeValue::Integer(_)
             | DeValue::Boolean(_)
             | DeValue::Datetime(_)

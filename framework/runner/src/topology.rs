@@ -13,10 +13,10 @@ pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
     parse_with_inputs(text).map(|(topology, _)| topology)
 }
 
-/// Parses a topology spec and returns the files that it names, too.
+/// Parses a topology spec. Also returns the digests of the files that the spec names.
 pub fn parse_with_inputs(text: &str) -> Result<(Arc<dyn Topology>, Vec<InputDigest>), SpecError> {
-    /// Maximum file size in bytes. The maximum number of edges takes 8 MiB; the rest is for
-    /// comments.
+    /// Maximum file size in bytes. The maximum number of edges takes 8 MiB; the remaining size is
+    /// for comments.
     const LONGEST: u64 = 64 << 20;
     let inputs = RefCell::new(Vec::new());
     let topology = parse_with(text, &|file| {

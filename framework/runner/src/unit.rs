@@ -1,4 +1,5 @@
-//! Units of work: cases that share a schedule stay together in workers and shards.
+//! Units of work. A unit consists of cases that share a schedule and therefore run in the same
+//! worker and the same shard.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -16,14 +17,15 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// Returns the estimated cost: the cost of the schedule, and 5 % of it for each case after the
-    /// first.
+    /// Returns the estimated cost: the cost of the schedule, plus 5 % of it for each case after the
+    /// first one.
     pub fn cost(&self) -> u64 {
         self.schedule
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
     }
 
-    /// Divides the cases into at most `parts` units of nearly equal size, none of which is empty.
+    /// Divides the cases into units of nearly equal size. There are at most `parts` of them, and
+    /// none is empty.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {
         let (Range { start, end }, parts) = (self.cases, parts.max(1));
         let at = move |part: usize| start + (end - start) * part / parts;
@@ -33,7 +35,7 @@ impl Unit {
     }
 }
 
-/// Groups all cases into units, in order.
+/// Groups cases into units. The order of the cases is kept.
 pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
     let mut first: Option<C> = None;
@@ -51,9 +53,9 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     units
 }
 
-/// Estimates the cost of a schedule without measurement, so that the result is the same on every
-/// machine. It is n² for all-to-all collectives (the number of messages of a direct exchange) and n
-/// log n for others, plus a constant.
+/// Estimates the cost of a schedule. The estimate uses no measurement, so that it is the same on
+/// every machine. For all-to-all collectives it is n² (the number of messages of a direct
+/// exchange), for other collectives n log n, plus a constant in both cases.
 fn schedule(case: &Case) -> u64 {
     let n = case.topology.nodes();
     let schedule = if case.workload.collective().connects_all_pairs() {
@@ -64,12 +66,15 @@ fn schedule(case: &Case) -> u64 {
     schedule.saturating_add(1000)
 }
 
-/// Returns the cases of shard `index` (from 0) of `count`, in ascending order.
+/// Returns the cases of shard `index` (counted from 0) of `count` shards, in ascending order.
 ///
-/// Units are assigned in order of descending cost, each to the shard with the least load so far (to
-/// the first of several such shards). Every case is in exactly one shard, and the result is the
-/// same on every machine. A unit that exceeds the share of one shard is divided, because the other
-/// shards would otherwise wait. Its schedule is then planned in each of its shards.
+/// Units are assigned to shards in order of descending cost. Each unit is assigned to the shard
+/// with the least cost so far, or to the first of several such shards. Every case is in exactly one
+/// shard, and the result is the same on every machine.
+///
+/// A unit that costs more than `1 / count` of the total cost is divided, because the other shards would
+/// otherwise wait for its shard. Its schedule is then planned in each shard that has some of its
+/// cases.
 pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
     let total = units.iter().map(Unit::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);
@@ -82,7 +87,8 @@ pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
         .collect();
     // A stable sort keeps the order of units with equal cost.
     units.sort_by_key(|unit| Reverse(unit.cost()));
-    // The top of this heap is the shard with the least load, or the first of several such shards.
+    // The top of this heap is the shard with the least cost so far, or the first of several such
+    // shards.
     let mut loads: BinaryHeap<Reverse<(u64, usize)>> =
         (0..count).map(|shard| Reverse((0, shard))).collect();
     let mut mine = Vec::new();

@@ -116,20 +116,20 @@ impl<'a> Schedule<'a> {
         check(self.host.place.map(|f| unsafe { f(self.host.ctx, node, physical, u32::from(home)) }))
     }
 
-    /// Declares a group under which the schedule is invariant, and returns the nodes to plan: one
-    /// node of each orbit, or all nodes where the problem breaks the symmetry. `axes` has one
-    /// action for each axis of the grid; a single action applies to the node numbers, whatever the
-    /// grid.
+    /// Declares a symmetry group under which the schedule is invariant, and returns the nodes whose
+    /// sends the plan must list. These are one node of each orbit, or all nodes if the problem is
+    /// not invariant under the group. `axes` has one action of the group for each axis of the grid.
+    /// If it has a single action, this action applies to the node numbers.
     ///
-    /// The host compares the claim with what other nodes plan: it calls `plan` again and requests
-    /// all nodes, or the image of the first ones under an element of the group. A plan that sends
-    /// from the nodes of [`Planned::iter`] and computes each send from the number of its sender
-    /// needs nothing else.
+    /// Call this method at most once, after [`Schedule::layout`] and [`Schedule::place`] and before
+    /// the first step. Only planned nodes may send; the host derives the sends of the other nodes
+    /// from the group. In each step, iterate over the planned nodes in ascending order. The host can
+    /// then list all messages in the order of their senders.
     ///
-    /// Call it at most once, after [`Schedule::layout`] and [`Schedule::place`] and before the
-    /// first step. Only planned nodes may send; the host derives the sends of the other nodes from
-    /// the group. In each step, iterate over the planned nodes in ascending order, so that the host
-    /// can list all messages in the order of their senders.
+    /// The host also checks the declaration. It calls `plan` again, and this method then returns
+    /// other nodes: all nodes, or the images of the first ones under an element of the group. The
+    /// plan passes this check without special code if it sends from the nodes of
+    /// [`Planned::iter`] and computes each send from the number of its sender.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};

@@ -1,9 +1,9 @@
-//! The starting point of a new plugin: a folder that builds, has tests and passes `swapmeet check`
-//! without changes.
+//! The starting point of a new plugin. It is a folder that can be built, contains tests, and passes
+//! `swapmeet check` without changes.
 //!
 //! The SDK is not published on a registry. A folder for Rust therefore contains the sources of the
-//! SDK and the ABI, and a folder for C contains the header. Each folder is complete: it builds
-//! offline and outside of this project, also if this program is no longer available.
+//! SDK and the ABI, and a folder for C contains the header. Each folder is complete: it can be
+//! built offline, outside of this project, and without this program.
 
 mod name;
 mod workspace;
@@ -16,12 +16,12 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The language of a plugin.
+/// The programming language of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// Rust, with the SDK.
+    /// Rust, with the sources of the SDK.
     Rust,
-    /// C, with the header.
+    /// C, with the header of the ABI.
     C,
 }
 
@@ -48,10 +48,10 @@ pub enum WriteError {
     },
 }
 
-/// A file's path and its text.
+/// The path and the content of a source file.
 type Source = (&'static str, &'static str);
 
-/// Sources of the SDK and the ABI for a folder in Rust, by their path below `framework`.
+/// Source files of the SDK and the ABI for a folder in Rust. Paths are relative to `framework`.
 const SDK_SOURCES: &[Source] = include!(concat!(env!("OUT_DIR"), "/sdk_sources.rs"));
 
 /// The C header of the ABI.
@@ -80,14 +80,16 @@ const C: [Source; 4] = [
     ("@NAME@.c", include_str!("../files/c/plugin.c.in")),
 ];
 
-/// Lines for `Cargo.toml` that separate a folder from a workspace above it.
+/// Lines for `Cargo.toml` that make the folder a separate workspace, although there is a workspace
+/// above it.
 const OWN_WORKSPACE: &str = "
 # The workspace above this folder does not list it, so it has its own. To make it a member of the
 # workspace above, add it there and delete these lines.
 [workspace]
 ";
 
-/// Returns the files of a new plugin. `above` is the relation of the folder to workspaces above it.
+/// Returns the files of a new plugin. `above` states whether the new folder is below a Cargo
+/// workspace.
 ///
 /// ```
 /// use swapmeet_template::{Language, Name, Workspace, files};
@@ -108,7 +110,7 @@ pub fn files(name: &Name, language: Language, above: &Workspace) -> Vec<File> {
         Language::C => (&C, vec![("swapmeet/swapmeet.h".to_owned(), HEADER)]),
     };
     let licences = LICENCES.iter().map(|(path, text)| (format!("swapmeet/{path}"), *text));
-    // Sources of the SDK and licences are copied without replacing placeholders.
+    // Copy the sources of the SDK and the licences unchanged, without replacing placeholders.
     let copies =
         copies.into_iter().chain(licences).map(|(path, text)| File { path, text: text.to_owned() });
     templates
@@ -129,15 +131,15 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
     }
     let parent =
         folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The files are written to a temporary folder next to `folder`, so that nothing remains after
-    // an error.
+    // Write the files to a temporary folder next to `folder`, so that nothing remains after an
+    // error.
     let unfinished = tempfile::Builder::new()
         .prefix(".swapmeet-")
         .permissions(Permissions::from_mode(0o777))
         .tempdir_in(parent)
         .map_err(io_error(folder))?;
-    // Lock the folder. Otherwise another command would take it for the remains of a killed program
-    // and remove it. Some file systems do not support locks.
+    // Lock the temporary folder. Without a lock, another command would take it for the remains of a
+    // killed program and remove it. Some file systems do not support locks.
     let lock = std::fs::File::open(unfinished.path()).map_err(io_error(folder))?;
     drop(lock.try_lock());
     for file in files {
@@ -147,7 +149,8 @@ pub fn write(folder: &Path, files: &[File]) -> Result<(), WriteError> {
         }
         std::fs::write(&path, &file.text).map_err(io_error(&shown))?;
     }
-    // A folder that another program creates meanwhile is kept: `rename` only replaces an empty one.
+    // If another program has created `folder` in the meantime, it is not overwritten, because
+    // `rename` only replaces an empty folder.
     std::fs::rename(unfinished.path(), folder).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists
         | io::ErrorKind::DirectoryNotEmpty

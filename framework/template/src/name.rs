@@ -1,4 +1,4 @@
-//! The name of a plugin and its forms in sources.
+//! The name of a plugin, and the forms in which source files contain it.
 
 /// A plugin's name: lower-case letters, digits and single hyphens, beginning with a letter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,13 +15,13 @@ pub enum NameError {
     /// The name is a keyword of Rust or C, or the name of a crate in the folder.
     #[error("`{0}` is reserved: it is a keyword or a crate of every plugin; try `my-{0}`")]
     Reserved(String),
-    /// The name is too long for a file name.
+    /// The name is too long to be part of a file name.
     #[error("the name has {0} letters, expected at most {most}", most = Name::MAX_LETTERS)]
     TooLong(usize),
 }
 
-/// Names that a crate, a type or a C function cannot have. Cargo refuses the crate names `test`,
-/// `core` and `std`.
+/// Names that a crate, a type or a C function must not have. The crate names `test`, `core` and
+/// `std` are refused by Cargo.
 const RESERVED: &str = "\
     abstract as async await become box break const continue core crate do dyn else enum extern \
     false final fn for gen if impl in let loop macro match mod move mut override priv proc-macro \
@@ -60,12 +60,12 @@ impl Name {
         &self.0
     }
 
-    /// Returns the name as a crate or function: `my_ring`.
+    /// Returns the name in the form for crates and functions: `my_ring`.
     fn ident(&self) -> String {
         self.0.replace('-', "_")
     }
 
-    /// Returns the name as a type: `MyRing`.
+    /// Returns the name in the form for types: `MyRing`.
     fn type_name(&self) -> String {
         let capital = |word: &str| {
             let mut letters = word.chars();
@@ -77,7 +77,7 @@ impl Name {
         self.0.split('-').map(capital).collect()
     }
 
-    /// Replaces the placeholders of a template.
+    /// Replaces the placeholders of a template by the forms of the name.
     pub(crate) fn fill_in(&self, template: &str) -> String {
         let (version, rust) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_RUST_VERSION"));
         let names =

@@ -1,23 +1,24 @@
-//! The relation of a new folder to Cargo workspaces above it.
+//! The relation of a new folder to the Cargo workspaces in the folders above it.
 //!
-//! A member must not have its own workspace, and a folder below a workspace that does not list it
-//! must have one. Otherwise Cargo refuses to build it.
+//! Cargo refuses to build the folder in two cases. In the first case, a workspace lists the folder
+//! as a member, but the folder is also a workspace itself. In the second case, the folder is below
+//! a workspace that does not list it, but is not a workspace itself.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The relation of a new folder to workspaces above it.
+/// The relation of a new folder to the Cargo workspaces in the folders above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Workspace {
     /// There is no workspace above the folder.
     None,
-    /// The workspace in this folder lists the new folder.
+    /// The workspace in the folder of this path lists the new folder as a member.
     Member(PathBuf),
-    /// The workspace in this folder does not list the new folder.
+    /// The workspace in the folder of this path does not list the new folder.
     NotMember(PathBuf),
 }
 
 impl Workspace {
-    /// Finds the nearest workspace above a folder, which need not exist.
+    /// Returns the relation of `folder` to the nearest workspace above it. `folder` need not exist.
     pub fn above(folder: &Path) -> Self {
         let Ok(folder) = std::path::absolute(folder) else { return Self::None };
         for root in folder.ancestors().skip(1) {
@@ -44,8 +45,8 @@ impl Workspace {
     }
 }
 
-/// Returns whether a path matches a pattern of a list of members: component by component, where `*`
-/// stands for any letters.
+/// Returns whether a path matches a pattern from a list of workspace members. The comparison is
+/// made component by component, and `*` stands for any letters within a component.
 fn matches(pattern: &str, path: &Path) -> bool {
     let names = |path: &Path| -> Vec<String> {
         let normal = |c: Component<'_>| {

@@ -12,7 +12,7 @@ use swapmeet_workloads::Workload;
 
 /// A permutation that is not its own inverse on a grid with a side longer than 2.
 const ONE_ON: &str = "translate:8,by=1";
-/// Machines that differ from [`ONE_PORT`] in a property that a plugin can query.
+/// Machines that differ from [`ONE_PORT`] in one property, which a plugin can request.
 const OTHER_MACHINES: [(&str, &str); 3] = [
     ("ports=all", "free:ports=all"),
     ("ports=2", "free:ports=2"),
@@ -20,14 +20,15 @@ const OTHER_MACHINES: [(&str, &str); 3] = [
 ];
 
 impl Examiner<'_> {
-    /// Tests every collective on all topologies. Special cases follow on two of the topologies that
-    /// the algorithm accepts: the largest one with few nodes (if there is none, the smallest one),
-    /// and one with odd or uneven sides.
+    /// Tests every collective on all topologies. Then tests special cases on two of the topologies
+    /// that the algorithm supports. One of them is the largest topology with few nodes, or the
+    /// smallest topology if all have many nodes. The other one has odd or different sides.
     pub(super) fn examine_all(&mut self, topologies: &[&str]) -> io::Result<()> {
         for kind in of_bits(self.about.collectives) {
             let collective = kind.word;
-            // For permutations, the plain case is the reflection, because every machine supports
-            // it. It is its own inverse, however.
+            // The plain case is the case with the simplest workload. For permutations it is the
+            // reflection, because every topology supports it. The reflection is its own inverse,
+            // however, so another permutation is tested too.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
             let sizes =
                 |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
@@ -39,8 +40,8 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // For the special cases: the number of nodes of a topology, its spec, and its plan of
-            // the plain case.
+            // The topology for the special cases: its number of nodes, its spec, and the plan of
+            // the plain case on it.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();
@@ -79,8 +80,8 @@ impl Examiner<'_> {
                     special = Some((nodes, topology, plan));
                 }
             }
-            // If only one topology is accepted, constants that fit it cannot be distinguished from
-            // a general rule.
+            // If the algorithm accepts only one topology, the tests cannot show whether a constant
+            // in the algorithm is a general rule or fits only this topology.
             if let ([only], 2..) = (&accepted[..], topologies.len())
                 && !reasons.is_empty()
                 && !self.lacks_a_file()
@@ -91,7 +92,7 @@ impl Examiner<'_> {
                 );
                 self.remark("delivers", &Subject { place: only, workload: collective }, what);
             }
-            // An algorithm that lacks its input file refuses every case. This is not a fault.
+            // Without its input file, an algorithm refuses every case. This is not a fault.
             if self.done.cases - cases_before == self.done.unsupported - refused_before
                 && !self.lacks_a_file()
             {
@@ -121,11 +122,12 @@ impl Examiner<'_> {
         self.examine_sequence()
     }
 
-    /// Runs some of the cases, of all sizes and collectives, in one process: state that one problem
-    /// leaves behind must not change the schedule of the next problem.
+    /// Runs some of the cases, with all sizes and collectives, one after another in one process.
+    /// State that the plugin keeps from one problem must not change the schedule of the next
+    /// problem.
     fn examine_sequence(&mut self) -> io::Result<()> {
-        /// The number of cases: large enough to find state that is kept between problems, small
-        /// enough to be fast.
+        /// The number of cases. It is large enough to find state that a plugin keeps between
+        /// problems, and small enough to be fast.
         const CASES: usize = 12;
         let steady = std::mem::take(&mut self.steady);
         let every = steady.len().div_ceil(CASES).max(1);
@@ -143,7 +145,7 @@ impl Examiner<'_> {
         else {
             return Ok(());
         };
-        // A plan that timed out is not comparable.
+        // A plan that timed out cannot be compared.
         let differs = |(i, _, plan): &&(usize, bool, Plan)| {
             !plan.is_like(&some[*i].2) && plan.status != "timeout"
         };
@@ -175,7 +177,7 @@ impl Examiner<'_> {
             "transpose-2d:8",
             "shear-2d:8",
         ] {
-            // A collective does not support every generator.
+            // Not every collective supports every generator of block sizes.
             if Workload::parse(&sizes(generator)).is_ok() {
                 self.examine_case(&self.test_case(topology, sizes(generator), ONE_PORT), topology)?;
             }
@@ -189,7 +191,8 @@ impl Examiner<'_> {
         self.parameters(topology, sizes, usual)
     }
 
-    /// Tests every default value, which must not change the schedule, and every declared choice.
+    /// Tests the parameters. Setting a parameter to its default value must not change the schedule.
+    /// Every declared choice is tested once.
     fn parameters(
         &mut self,
         topology: &str,

@@ -1,4 +1,4 @@
-//! The examination of one algorithm: its questions and its findings so far.
+//! The examination of one algorithm: the questions that it asks, and the findings so far.
 
 use crate::about::AlgorithmAbout;
 use crate::bench::{Bench, Outcome};
@@ -10,14 +10,15 @@ use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_runner::plugin::ParamKind;
 use swapmeet_runner::plugin_output::is_out_of_memory;
 
-/// Parameters and values in the user's spelling.
+/// Parameters and their values, as the user has written them.
 pub(super) type Params = Vec<(String, String)>;
 
-/// The subject of a finding.
+/// The case that a finding is about.
 pub(super) struct Subject<'a> {
-    /// The topology, and any other property that is special about the case.
+    /// The topology, and the property that distinguishes the case from the plain case on this
+    /// topology, if any.
     pub place: &'a str,
-    /// Collective and sizes; empty if the finding is not about a case.
+    /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: &'a str,
 }
 
@@ -28,15 +29,15 @@ pub(super) struct Examiner<'a> {
     pub params: Params,
     pub done: Examined,
     pub findings: Vec<Finding>,
-    /// Small cases with reproducible results: the case, its place in findings, and its plan, which
-    /// was made in a process of its own.
+    /// Small cases whose plans were equal each time. Each entry has the case, its place in
+    /// findings, and its plan, which was made in a separate process.
     pub steady: Vec<(TestCase, String, Plan)>,
-    /// The number of cases that were killed. Each takes the whole time limit, so the examination is
-    /// given up after [`ENOUGH_HUNG`].
+    /// The number of cases that were killed. Each takes the whole time limit, so the examination
+    /// ends early after [`ENOUGH_HUNG`] of them.
     pub hung: u32,
 }
 
-/// The number of killed cases after which an algorithm is given up.
+/// The number of killed cases after which the examination of an algorithm ends early.
 pub(super) const ENOUGH_HUNG: u32 = 2;
 
 impl<'a> Examiner<'a> {
@@ -62,14 +63,14 @@ impl<'a> Examiner<'a> {
             .push(Finding::remark(test, &self.done.algorithm, what).at(at.place, at.workload));
     }
 
-    /// Adds a remark unless the algorithm already has a finding of this test.
+    /// Adds a remark, unless this test has already produced a finding about the algorithm.
     pub(super) fn remark_once(&mut self, test: &'static str, at: &Subject<'_>, what: String) {
         if self.findings.iter().all(|finding| finding.test != test) {
             self.remark(test, at, what);
         }
     }
 
-    /// Returns whether the algorithm needs a file that the user did not name.
+    /// Returns whether the algorithm needs an input file and the user has not named one.
     pub(super) fn lacks_a_file(&self) -> bool {
         let named = |key: &str| self.params.iter().any(|(given, _)| given == key);
         self.about.params.iter().any(|param| param.kind == ParamKind::File && !named(&param.key))
@@ -85,8 +86,8 @@ impl<'a> Examiner<'a> {
         }
     }
 
-    /// If every case was refused because of a parameter from the user, returns the reason. This is
-    /// an input error and not a fault of the plugin.
+    /// Returns the reason for the refusals if every case was refused because of a parameter from
+    /// the user. This is an error in the input and not a fault of the plugin.
     pub(super) fn misprint(&self) -> Option<&str> {
         let (first, rest) = self.findings.split_first()?;
         let why = first.what.strip_prefix("error: ")?;
@@ -102,8 +103,8 @@ impl<'a> Examiner<'a> {
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 
-    /// Asks the bench a question about this algorithm. If there is no answer, the reason becomes a
-    /// fault.
+    /// Asks the bench a question about this algorithm. If the process gives no answer, the reason
+    /// is added as a fault.
     pub(super) fn ask(
         &mut self,
         question: &Question,
@@ -119,7 +120,7 @@ impl<'a> Examiner<'a> {
                 let what = "closes files that it did not open: a run would lose its worker process";
                 self.fault("survives", at, what.to_owned());
             }
-            // Report only the first output of a plugin.
+            // If the plugin prints several times, report only the first time.
             Outcome::Answered { answer, printed } => {
                 if let Some(line) =
                     printed.filter(|_| self.findings.iter().all(|f| f.test != "quiet"))
@@ -131,13 +132,14 @@ impl<'a> Examiner<'a> {
                 return Ok(Some(answer));
             }
             Outcome::Died(how) if is_out_of_memory(&how) => {
-                // Two simultaneous plans have twice the memory limit.
+                // Two plans at the same time have twice the memory limit of one plan.
                 let plans = if how.starts_with("two plans at once") { 2 } else { 1 };
                 let most = self.bench.limits().memory.saturating_mul(plans) / (1 << 20);
                 self.fault("memory", at, format!("more than {most} MiB: {how}"));
             }
             Outcome::Died(how) => self.fault("survives", at, how),
-            // After several hangs, give up: the remaining cases of the algorithm could take hours.
+            // End the examination of the algorithm after several hangs, because its remaining cases
+            // could take hours.
             Outcome::Hung(step) => {
                 self.hung += 1;
                 let (most, place) = (self.bench.limits().time.as_secs_f64(), where_it_was(step));

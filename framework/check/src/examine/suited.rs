@@ -1,29 +1,30 @@
-//! The choice of machines for special cases.
+//! The choice of the topologies for special cases.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use swapmeet_runner::topology;
 
-/// A machine without costs that has one port per node.
+/// A machine on which messages take no time, with one port for each node.
 pub(super) const ONE_PORT: &str = "free:ports=1";
-/// The largest number of nodes for which extra tests are affordable.
+/// The largest number of nodes for which additional tests are fast enough.
 pub(super) const FEW: u64 = 64;
 
-/// Ranks a machine for special cases: up to [`FEW`] nodes, more nodes are better; above, fewer
-/// nodes are better.
+/// Returns a rank for the choice of a topology; a higher rank is better. Topologies with at most
+/// [`FEW`] nodes are better than larger ones. Among them, more nodes are better; among the larger
+/// ones, fewer nodes are better.
 pub(super) fn rank(nodes: u64) -> (bool, i128) {
     if nodes <= FEW { (true, nodes.into()) } else { (false, -i128::from(nodes)) }
 }
 
-/// How well a small machine reveals faults that stay hidden if all sides are 2 or equal. Machines
-/// with an odd side are best; among these, machines with enough nodes, then machines with different
-/// sides, then machines with few nodes.
+/// A measure of how likely tests on a small topology are to reveal faults that do not show if all
+/// sides are 2 or equal. A larger value is better. Topologies with an odd side have the largest
+/// values. Further criteria, in this order, are enough nodes, different sides and few nodes.
 pub(super) type Unevenness = (bool, bool, usize, Reverse<u64>);
 
-/// Returns the unevenness of a machine; `None` if it is too large or all its sides are at most 2.
+/// Returns the unevenness of a topology; `None` if the topology is too large or all its sides are
+/// at most 2.
 pub(super) fn unevenness(topology: &str) -> Option<Unevenness> {
-    /// Machines with at least this number of nodes are preferred, because smaller ones hide other
-    /// faults.
+    /// The minimum of "enough nodes". Smaller topologies hide other faults.
     const SOME: u64 = 7;
     let topology = topology::parse(topology).ok().filter(|topology| topology.nodes() <= FEW)?;
     let sides: BTreeSet<u64> =

@@ -1,4 +1,4 @@
-//! Checks of the tables that the loader does not make.
+//! Checks of a plugin's tables, in addition to the checks of the loader.
 
 use crate::about::{About, AlgorithmAbout};
 use crate::report::Finding;
@@ -7,7 +7,7 @@ use swapmeet_abi::{SWM_ABI_MAJOR, SWM_ABI_MINOR};
 use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_runner::plugin::Param;
 
-/// Returns all problems that users of lists and rows would notice.
+/// Returns all errors in the tables that users would notice in lists of algorithms or in rows.
 pub(super) fn findings(about: &About) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut fault_at = |what: String| found.push(fault("", what));
@@ -40,7 +40,7 @@ pub(super) fn findings(about: &About) -> Vec<Finding> {
 
 fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
     let mut found = Vec::new();
-    // Missing texts only look bad in lists.
+    // Missing texts are only remarks, because they affect nothing but the appearance of lists.
     for (text, what) in [(&about.title, "title"), (&about.accepts, "word on what it accepts")] {
         if text.trim().is_empty() {
             found.push(remark(
@@ -49,7 +49,7 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
-    // Control characters would break lists and rows.
+    // Control characters would damage the layout of lists and rows.
     for (text, what) in [
         (&about.title, "title"),
         (&about.accepts, "text on what it accepts"),
@@ -62,14 +62,15 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
-    // A plugin for a later version may know more collectives.
+    // A plugin for a later version of the ABI may support collectives that this program does not
+    // know.
     if about.collectives >> COLLECTIVES.len() != 0 {
         found.push(remark(
             &about.name,
             "claims a collective that this program does not know".to_owned(),
         ));
     }
-    // Users type the keys of parameters in specs.
+    // Users write the keys of parameters in specs, so the keys must fit the syntax of specs.
     let mut keys = BTreeSet::new();
     for Param { key, help, .. } in &about.params {
         let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';

@@ -1,4 +1,4 @@
-//! The findings about one case of an algorithm.
+//! The evaluation of one case of an algorithm: the findings about its plans.
 
 use super::examiner::{ENOUGH_HUNG, Examiner, Subject};
 use super::suited::{FEW, ONE_PORT};
@@ -7,8 +7,8 @@ use std::io;
 use swapmeet_core::delivery::fault::Count;
 
 impl Examiner<'_> {
-    /// Runs a case and adds its findings. Returns the number of nodes and the first plan; `None` if
-    /// the process gave no answer.
+    /// Runs a case and adds findings about it. Returns the number of nodes and the first plan, or
+    /// `None` if the process gave no answer.
     pub(super) fn examine_case(
         &mut self,
         case: &TestCase,
@@ -23,7 +23,8 @@ impl Examiner<'_> {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
-        // A schedule that contradicts its claim of symmetry may have any other fault, too.
+        // Check the symmetry first. A schedule that is not invariant under its claimed symmetry may
+        // have any other fault too.
         if let Some(symmetry) = symmetry {
             self.done.symmetric += 1;
             if let Some(differs) = symmetry.differs {
@@ -42,11 +43,11 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Waste is only reported for the plain case with default parameters, because other
-                // parameters may exist to demonstrate waste.
+                // Sends without effect are only reported for the plain case with default
+                // parameters. The purpose of another parameter may be to show such sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // Schedules of byte counts are excluded, because they may send buckets that are
-                // empty. In other schedules, the plugin names the blocks of each send.
+                // Schedules of byte counts are excluded, because they may send empty buckets. In a
+                // schedule of blocks, the plugin selects the blocks of each send.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params
@@ -80,8 +81,8 @@ impl Examiner<'_> {
         Ok(Some((nodes, first)))
     }
 
-    /// Checks that the same problem gives the same schedule if it is planned again: a second time,
-    /// on two threads at the same time, and in another process.
+    /// Checks that the same problem gives the same schedule if it is planned again: a second time
+    /// in the same process, on two threads at the same time, and in another process.
     fn repeats(
         &mut self,
         first: &Plan,
@@ -98,7 +99,7 @@ impl Examiner<'_> {
             self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
             return Ok(());
         }
-        // Plan again in another process, which has other addresses and starts at another time.
+        // Plan again in another process, in which memory addresses and the time are different.
         // Large cases are skipped, because they would take too long.
         if nodes > 1 && nodes <= FEW {
             let Some(Ran { plans, .. }) = self.run_case(case, place)? else { return Ok(()) };
@@ -116,8 +117,9 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Compares the declared number of ports with the number used. This is only done for default
-    /// parameters, because other parameters may exist to use more ports or to demonstrate a fault.
+    /// Compares the declared number of ports with the number that the schedule uses. This is only
+    /// done with default parameters. The purpose of another parameter may be to use more ports or
+    /// to show a fault.
     fn ports(&mut self, plan: &Plan, case: &TestCase, place: &str) {
         let at = &Subject { place, workload: &case.workload };
         if case.params != self.params {

@@ -1,13 +1,13 @@
-//! Writes documents that [`read`](super::read) accepts, with all attributes that RCCL's parser
-//! needs.
+//! Writes documents that [`read`](super::read) accepts. They contain all attributes that RCCL's
+//! parser needs.
 
 use super::{Program, Step};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-/// Writes a document.
+/// Writes a program as a document with this name.
 pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    // Derive the attributes of the algorithm from its GPUs.
+    // The attributes of the element `algo` follow from the programs of the GPUs.
     let channels = program
         .gpus
         .iter()
@@ -16,7 +16,7 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
         .max()
         .unwrap_or(1);
     let loops = program.gpus.iter().map(|gpu| gpu.chunks[0].max(gpu.chunks[1])).max().unwrap_or(0);
-    // The name is restricted to characters that need no escaping.
+    // Replace all characters of the name that would have to be escaped.
     let name: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || "-_.:".contains(c) { c } else { '_' })
@@ -32,7 +32,7 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
     for (id, gpu) in program.gpus.iter().enumerate() {
         let [i, o, s] = gpu.chunks;
         writeln!(out, "  <gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">")?;
-        // A step is marked if another thread block of the GPU waits for it.
+        // The steps for which another thread block of the GPU waits. Their elements get a mark.
         let awaited: HashSet<(u64, u64)> = gpu
             .blocks
             .iter()

@@ -5,12 +5,12 @@ use super::{DocumentEvent, EventHandler, Header, Outcome};
 use serde::Deserialize;
 use std::io::{self, Write};
 
-/// Maximum length of a line in bytes. Every event is one line, and the longest events list all
-/// destinations of a send.
+/// Maximum length of a line in bytes. Every event is one line. The longest events are sends that
+/// list all destinations.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// A writer that parses a printed document line by line and passes its contents to a handler. An
-/// error of the handler fails the write.
+/// A writer that parses a document line by line while the document is written to it, and passes the
+/// contents to a handler. If the handler returns an error, the write fails.
 pub struct LineParser<'a> {
     reader: &'a mut dyn EventHandler,
     line: Vec<u8>,
@@ -18,12 +18,13 @@ pub struct LineParser<'a> {
 }
 
 impl<'a> LineParser<'a> {
-    /// Creates a parser that expects the first line of a document.
+    /// Creates a parser for a document. The first write must begin with the first line of the
+    /// document.
     pub fn new(reader: &'a mut dyn EventHandler) -> Self {
         Self { reader, line: Vec::new(), outcome: None }
     }
 
-    /// Returns the outcome of the schedule, after the whole document was printed.
+    /// Returns the outcome of the schedule. Call it after the whole document was written.
     pub fn outcome(self) -> Option<Outcome> {
         self.outcome
     }

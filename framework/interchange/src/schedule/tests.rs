@@ -1,7 +1,7 @@
 use super::*;
 use std::io::Write;
 
-/// All parsed events as texts.
+/// A handler that stores all parsed events as texts.
 #[derive(Default)]
 struct Events(Vec<String>);
 
@@ -43,7 +43,7 @@ fn parsing_line_by_line_gives_the_same_result() {
     let (mut whole, mut printed) = (Events::default(), Events::default());
     let outcome = read(DOCUMENT.as_bytes(), &mut whole).unwrap();
     let mut lines = LineParser::new(&mut printed);
-    // Write the document in pieces that do not end at line ends.
+    // Write the document in chunks that do not end at line ends.
     DOCUMENT.as_bytes().chunks(7).for_each(|piece| lines.write_all(piece).unwrap());
     assert_eq!(lines.outcome(), outcome);
     assert_eq!(outcome.map(|o| o.status).as_deref(), Some("ok"));

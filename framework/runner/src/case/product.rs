@@ -1,4 +1,5 @@
-//! The cross product of an experiment's lists.
+//! The cross product of an experiment's lists: topologies, algorithms, workloads, machines and
+//! repetitions.
 
 use super::{
     Case, CaseParts, RunOptions, SelectedAlgorithm, machine_among, own_machines, select_algorithm,
@@ -21,8 +22,8 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
     Ok(Product::of(experiment, registry)?.iter().collect())
 }
 
-/// The parsed lists of an experiment. Cases are built one by one on request, because a shard of a
-/// large experiment runs only some of them.
+/// The parsed lists of an experiment. Each case is built only when it is requested, because a shard
+/// of a large experiment runs only some of the cases.
 #[derive(Debug)]
 pub struct Product {
     name: Arc<str>,
@@ -31,22 +32,23 @@ pub struct Product {
     workloads: Vec<Workload>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
-    /// Entry i is the number of cases of all workloads before workload i, for one topology and one
-    /// algorithm. The last entry is this number for all workloads.
+    /// Cumulative counts of cases for one topology and one algorithm. Entry i is the number of
+    /// cases of all workloads before workload i. The last entry is the number of cases of all
+    /// workloads.
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
 }
 
-/// The network of a topology and the files that it names. With random routing there is one network
-/// per repetition.
+/// The networks of a topology, and the digests of the files that the topology names. There is one
+/// network, or with random routing one network for each repetition.
 type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
 
 impl Product {
-    /// Parses everything that an experiment names.
+    /// Parses all specs of an experiment.
     pub fn of(experiment: &Experiment, registry: &Registry) -> Result<Self, InputError> {
-        // Refuse a product with too many cases before its specs are parsed, then parse each spec
-        // once.
+        // Refuse an experiment with too many cases before the specs are parsed. Then parse each
+        // spec only once.
         let sized = expanded(&experiment.workloads)?;
         affordable(experiment, sized.len())?;
         let topologies = all(&experiment.topologies, |t| {
@@ -56,7 +58,7 @@ impl Product {
         let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
         let own = own_machines(&experiment.own_machines)?;
         let machines = all(&experiment.machines, |t| with_files(t, machine_among(t, &own)?))?;
-        // Refuse duplicates, because rows of equal specs could not be distinguished.
+        // Refuse equal specs in a list, because the rows of their cases could not be distinguished.
         refuse_duplicates(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
         refuse_duplicates(
             &experiment.algorithms,
@@ -69,8 +71,8 @@ impl Product {
         )?;
         check_baseline(experiment, &algorithms, registry)?;
         check_seeds(experiment)?;
-        // Workloads may have different numbers of cases, because a workload of several files has
-        // one repetition per file.
+        // Workloads may have different numbers of cases, because a workload with several files has
+        // one repetition for each file.
         let mut before = vec![0];
         for (text, workload) in sized.iter().zip(&workloads) {
             let cases =
@@ -115,7 +117,7 @@ impl Product {
         self.topologies.len() * self.algorithms.len() * self.of_one()
     }
 
-    /// Returns the number of cases per topology and algorithm.
+    /// Returns the number of cases for one topology and one algorithm.
     fn of_one(&self) -> usize {
         self.before[self.workloads.len()]
     }
@@ -140,7 +142,7 @@ impl Product {
             topology: Arc::clone(&topologies[(repetition as usize).min(topologies.len() - 1)]),
             topology_inputs: inputs,
             algorithm,
-            // `replicate` cannot fail: each workload has as many repetitions as files.
+            // `replicate` cannot fail, because each workload has as many repetitions as files.
             workload: workload.replicate(repetition).unwrap_or_else(|_| workload.clone()),
             machine,
             repetition,
@@ -154,7 +156,7 @@ impl Product {
         (0..self.len()).map(|number| self.case(number))
     }
 
-    /// Returns the files named by all specs.
+    /// Returns the digests of the files that specs name.
     pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
         topologies
@@ -186,7 +188,7 @@ fn check_baseline(
     Ok(())
 }
 
-/// Checks that the seeds of all repetitions exist.
+/// Checks that the seed of the last repetition does not exceed `u64`.
 fn check_seeds(experiment: &Experiment) -> Result<(), InputError> {
     if experiment.seed.checked_add(u64::from(experiment.repetitions.saturating_sub(1))).is_none() {
         let seed = Text::flag("seed", &experiment.seed.to_string());
@@ -198,7 +200,7 @@ fn check_seeds(experiment: &Experiment) -> Result<(), InputError> {
 }
 
 /// Returns the network for a case with this seed. With random routing, the seed determines the
-/// routes.
+/// routes; otherwise the network is `topology` itself.
 pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
     topology.random_routing().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
 }
@@ -217,7 +219,7 @@ fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32
     }
 }
 
-/// Replaces each range of sizes by one workload per size.
+/// Replaces each workload that has a range of sizes by one workload for each size.
 pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
     let mut list = Vec::with_capacity(workloads.len());
     for text in workloads {
@@ -227,11 +229,12 @@ pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
     Ok(list)
 }
 
-/// Maximum number of cases of an experiment. All of them are in memory during a run: a million
-/// cases that share a schedule take 1.4 GB. The file with their rows has a third of that size.
+/// Maximum number of cases of an experiment. All cases are in memory during a run: a million cases
+/// that share a schedule take 1.4 GB. The file with their rows is a third of that size.
 pub const MOST_CASES: u64 = 1_000_000;
 
-/// Checks that the number of cases does not exceed [`MOST_CASES`]. The error shows the product.
+/// Checks that the number of cases does not exceed [`MOST_CASES`]. The error message shows how the
+/// number is calculated from the lengths of the lists.
 fn affordable(experiment: &Experiment, workloads: usize) -> Result<(), InputError> {
     let factors = [
         (experiment.topologies.len() as u64, "topologies"),

@@ -1,6 +1,6 @@
-//! Explains faults of delivery: why a block was not delivered or was delivered twice, and which
-//! send passed on an incomplete value of a reduction. To find out, the plan is repeated while the
-//! block of the fault is traced.
+//! Adds details to faults of delivery: why a block was not delivered or was delivered twice, and
+//! which send of a reduction passed on an incomplete value. To find these details, the plan is
+//! repeated while the block of the fault is traced.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ pub(super) struct BlockTrace {
     collective: Collective,
     block: Block,
     at: PlacedNode,
-    /// The last send that moved the block.
+    /// The last send so far that moved the traced block.
     last: Option<TracedSend>,
-    /// In a reduction: for each node, the first send that delivered a result without the traced
-    /// contribution. The entry is removed when the contribution arrives or when the node sends the
-    /// value on without keeping a copy.
+    /// In a reduction: for each node, the first send that delivered a result to the node without
+    /// the traced contribution. An entry is removed when the contribution arrives at the node, or
+    /// when the node sends the value on without keeping a copy.
     incomplete: BTreeMap<u64, TracedSend>,
     /// The plugin's label of the current send.
     label: Rc<RefCell<String>>,
@@ -35,8 +35,9 @@ struct TracedSend {
 }
 
 impl BlockTrace {
-    /// Returns a trace for the block of a fault: delivered twice, or never delivered and found at
-    /// another node. Returns `None` for other faults.
+    /// Returns a trace for the block of a fault. The fault must be that the block was delivered
+    /// twice, or that it was never delivered and is at another node. Returns `None` for other
+    /// faults.
     pub(super) fn of(
         fault: &Fault,
         collective: &Collective,
@@ -54,8 +55,9 @@ impl BlockTrace {
         Some(Self { collective, block, at, last: None, incomplete: BTreeMap::new(), label })
     }
 
-    /// Adds to the fault the step and the label of the last send that moved the block, or of the
-    /// first send that passed on a value without the contribution of the block.
+    /// Adds the step and the label of a send to the fault. It is the last send that moved the
+    /// block, or in a reduction the first send that passed on a value without the contribution of
+    /// the block.
     pub(super) fn explain(self, fault: Fault) -> Fault {
         let last = self.last.filter(|last| last.to == self.at);
         let first = self.incomplete.into_values().min_by_key(|send| send.step);
@@ -107,8 +109,8 @@ impl Listener for BlockTrace {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Sent(sent) = event else { return };
-        // `one` is a box that contains only the traced block. In a reduction, `value` (below) is
-        // the value to which this block contributes.
+        // `one` is a box that contains only the traced block. `value`, in a reduction, is the value
+        // to which this block contributes.
         let mut one = sent.layout.full().to_vec();
         let home = |node: Option<u64>| node.map(|node| sent.placement.home(node));
         for (side, member) in [

@@ -1,6 +1,7 @@
-//! Compares a claimed symmetry with plans of further nodes. Verification with a symmetry plans only
-//! the representatives, one node of each orbit, and derives the sends of all other nodes. Here, the
-//! plugin plans some of these other nodes, too, and their sends must agree with the derived ones.
+//! Compares a claimed symmetry with plans of further nodes. With a symmetry, the plugin plans only
+//! the representatives (one node of each orbit), and the host derives the sends of all other nodes.
+//! This module requests plans of some of these other nodes too, and checks that their sends are
+//! equal to the derived sends.
 
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;
@@ -8,21 +9,23 @@ use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
-/// Minimum number of images that are compared if a full plan has too many sends. An image consists
-/// of the nodes to which one element of the symmetry group maps the representatives.
+/// Minimum number of images that are compared if the full plan has too many sends. An image is the
+/// set of nodes to which one element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
 /// Maximum number of images that are compared.
 const MOST_IMAGES: u64 = 16;
-/// Maximum number of sends in all compared images together, unless [`FEWEST_IMAGES`] have more.
-/// With this limit, the comparison takes less time than the case.
+/// Maximum number of sends in all compared images together. It does not apply if even
+/// [`FEWEST_IMAGES`] images have more sends. Because of this limit, the comparison takes less time
+/// than the case.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
-/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes, in the
-/// same way as [`super::plan`]. If a full plan has more than `most` sends, only some nodes are
-/// compared. Returns the number of compared nodes.
+/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes, as
+/// [`super::plan`] does. If the full plan has more than `most` sends, only some nodes are compared.
+/// Returns the number of compared nodes.
 ///
 /// # Errors
-/// Returns the outcome of the case if the claim is wrong or unused, or if a plan does not end.
+///
+/// Returns the outcome of the case if the claim is wrong or unused, or if a plan fails.
 pub fn compare_symmetry(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -35,12 +38,12 @@ pub fn compare_symmetry(
 }
 
 impl PlanCall<'_> {
-    /// Compares the sends of the representatives with those of other nodes, without delivery or
-    /// prices. Returns the number of compared nodes. It is 0 if the full plan has more than `most`
-    /// sends and the plugin cannot plan other nodes than the representatives.
+    /// Compares the sends of the representatives with the sends of other nodes. It does not verify
+    /// delivery or calculate times. Returns the number of compared nodes. This number is 0 if the
+    /// full plan has more than `most` sends and the plugin can plan only the representatives.
     ///
-    /// Errors with a [`Fault::WrongSymmetry`] if the claim is wrong, and with the outcome of a plan
-    /// that did not end.
+    /// Returns the error [`Fault::WrongSymmetry`] if the claim is wrong, and the outcome of a plan
+    /// that failed.
     pub(super) fn compare_symmetry(
         self,
         most: u64,
@@ -55,7 +58,7 @@ impl PlanCall<'_> {
             self.compare(&representatives, Recorded::Everyone, requested)?;
             return Ok(everyone);
         }
-        // Case 2: the plugin can only plan the representatives themselves.
+        // Case 2: the plugin can plan only the representatives.
         if !representatives.can_start_anywhere() {
             return Ok(0);
         }
@@ -65,11 +68,12 @@ impl PlanCall<'_> {
         for image in &images {
             self.compare(&representatives, Recorded::Image(*image), requested)?;
         }
-        // The representatives count as compared nodes, too.
+        // The compared nodes are the representatives and the nodes of the images.
         Ok(representatives.nodes() * (1 + images.len() as u64))
     }
 
-    /// Compares the sends of the representatives with those of other nodes.
+    /// Compares the sends that are derived from the representatives with the sends of a plan of
+    /// `nodes`.
     fn compare(
         self,
         representatives: &Recording,
@@ -90,7 +94,8 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // Repeat both plans to name the send.
+        // The recordings do not contain single sends. Repeat both plans and keep the sends of this
+        // step, so that the error can name the send.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         Err(wrong(expected.describe_difference(&others)))
@@ -111,8 +116,8 @@ impl PlanCall<'_> {
     }
 }
 
-/// Returns `count` different numbers from 1 to `below - 1`, or all of them if there are no more. The
-/// numbers are the same in each run, so that rows can be repeated.
+/// Returns `count` different numbers from 1 to `below - 1`, or all numbers in this range if there
+/// are fewer. The numbers are the same in each run, so that rows are reproducible.
 fn random_numbers(below: u64, count: u64) -> Vec<u64> {
     if below <= count + 1 {
         return (1..below).collect();

@@ -1,4 +1,4 @@
-//! Reads and validates data that a plugin passes by pointer.
+//! Functions that read and validate the data that a plugin passes by pointer.
 
 use smallvec::SmallVec;
 use swapmeet_abi::{
@@ -9,7 +9,10 @@ use swapmeet_core::delivery::boxes::{Axis, NodeSet};
 use swapmeet_core::limits;
 use swapmeet_core::network::topology::Route;
 
+/// Reads a set of nodes.
+///
 /// # Safety
+///
 /// Each pointer in `set` must be null or point to as many readable values as the count next to it
 /// states.
 pub(super) unsafe fn node_set<'a, 'b: 'a>(
@@ -32,8 +35,11 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
     }
 }
 
+/// Reads a subset of the coordinates of an axis.
+///
 /// # Safety
-/// As for [`node_set`].
+///
+/// The requirements of [`node_set`].
 pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
     match raw.kind {
         SWM_ALL => Ok(Axis::All),
@@ -61,7 +67,10 @@ pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
     }
 }
 
+/// Reads a route.
+///
 /// # Safety
+///
 /// `route` must point to a route. Each pointer in it must be null or point to as many readable
 /// values as the count next to it states.
 pub(super) unsafe fn read_route(
@@ -90,9 +99,10 @@ pub(super) unsafe fn read_route(
     Ok(())
 }
 
-/// Reads the (destination, bytes) pairs of a send.
+/// Reads the byte counts of a send: pairs of a destination and a number of bytes.
 ///
 /// # Safety
+///
 /// The send's `counts` must be null or point to as many readable values as the count next to it
 /// states.
 pub(super) unsafe fn read_byte_counts(
@@ -112,10 +122,12 @@ pub(super) unsafe fn read_byte_counts(
     Ok(())
 }
 
-/// Returns `len` values at an arbitrarily aligned address; none for a null pointer.
+/// Returns an iterator over the `len` values at an address with any alignment. It is empty for a
+/// null pointer.
 ///
 /// # Safety
-/// `ptr` must be null or point to `len` values that stay readable until the last one has been read.
+///
+/// `ptr` must be null or point to `len` values that stay readable until the iterator is dropped.
 pub(super) unsafe fn values<T: Copy>(
     ptr: *const T,
     len: usize,

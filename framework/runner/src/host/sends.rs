@@ -1,4 +1,5 @@
-//! Reads the sends of a plugin (blocks, buckets and bytes) and passes them to the simulation.
+//! Functions that read the sends of a plugin (of blocks, buckets and byte counts) and pass them to
+//! the simulation.
 
 use super::Host;
 use super::read::{axis, node_set, read_byte_counts, read_route};
@@ -21,7 +22,8 @@ impl RouteBuffer {
     ///
     /// # Safety
     ///
-    /// The route must be null or readable, with everything it points to.
+    /// `raw` must be null or point to a readable route, and all pointers in the route must be
+    /// readable.
     unsafe fn read(&mut self, raw: *const SwmRoute) -> Result<Option<&Route>, Fault> {
         if raw.is_null() {
             return Ok(None);
@@ -46,7 +48,10 @@ fn label(send: &SwmBlocks) -> String {
 }
 
 impl Host<'_> {
+    /// Passes a send of blocks to the simulation. A fault gets the plugin's label of the send.
+    ///
     /// # Safety
+    ///
     /// Each pointer in the send must be null or point to as many readable values as the count next
     /// to it states.
     pub(super) unsafe fn send_blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
@@ -57,8 +62,11 @@ impl Host<'_> {
         unsafe { self.blocks(send) }.map_err(|fault| fault.labelled(label(send)))
     }
 
+    /// Passes a send of blocks to the simulation.
+    ///
     /// # Safety
-    /// See [`Host::send_blocks`].
+    ///
+    /// The requirements of [`Host::send_blocks`].
     unsafe fn blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
         known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_COMBINE)?;
         let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
@@ -73,7 +81,7 @@ impl Host<'_> {
             }
         };
         let rule = Rule {
-            // SAFETY: promised by the caller; the same holds below.
+            // SAFETY: promised by the caller. This is also the reason in the unsafe blocks below.
             origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
             // SAFETY: as above.
             destinations: unsafe { node_set(&send.destinations, &mut destinations) }
@@ -90,8 +98,11 @@ impl Host<'_> {
         simulation.send(&rule, unsafe { self.route.read(send.route) }?)
     }
 
+    /// Passes a send of a bucket to the simulation.
+    ///
     /// # Safety
-    /// See [`Host::send_blocks`].
+    ///
+    /// The requirements of [`Host::send_blocks`].
     pub(super) unsafe fn send_bucket(&mut self, send: &SwmBucket) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let what = ByteSelection::Bucket(send.bucket);
@@ -101,8 +112,11 @@ impl Host<'_> {
         unsafe { self.send_share(&share, send.route) }
     }
 
+    /// Passes a send of byte counts to the simulation.
+    ///
     /// # Safety
-    /// See [`Host::send_blocks`].
+    ///
+    /// The requirements of [`Host::send_blocks`].
     pub(super) unsafe fn send_bytes(&mut self, send: &SwmBytes) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let (from, to) = (send.from, send.to);

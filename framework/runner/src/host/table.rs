@@ -16,7 +16,7 @@ use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::limits;
 use swapmeet_core::network::symmetry::Symmetry;
 
-/// The table of functions. Its context pointer is set for each call of the plugin.
+/// The table of functions. Its context pointer is null here; it is set for each call of the plugin.
 pub(super) const TABLE: SwmHost = SwmHost {
     size: size_of::<SwmHost>() as u32,
     reserved: 0,
@@ -45,18 +45,19 @@ pub(super) const TABLE: SwmHost = SwmHost {
     symmetric_from: Some(symmetric_from),
 };
 
-/// Runs `work` on the host behind `ctx`. If the host panics, records the message and returns `or`:
-/// the panic must not unwind into the plugin, which has not caused it.
+/// Runs `work` on the host that `ctx` points to, and returns the result. If the host panics,
+/// records the panic message and returns `or`. The panic must not unwind into the plugin, which has
+/// not caused it.
 ///
 /// # Safety
 ///
 /// `ctx` must be the pointer from the host's table, and the call must occur during the plugin's
 /// `supports` or `plan`, on the same thread.
 unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
-    // SAFETY: the caller promises that this is the host, and that it has no other user.
+    // SAFETY: the caller promises that this is the host, and that nothing else borrows it.
     let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
     catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {
-        // SAFETY: as above; the first borrow ended with the panic.
+        // SAFETY: the caller promises that this is the host; the first borrow ended with the panic.
         if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
             let message = panic.downcast_ref::<&str>().copied();
             let message = message
@@ -217,7 +218,8 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
                     ));
                 }
                 let byte_counts = (raw.flags & SWM_BYTE_COUNTS != 0).then(|| {
-                    // Elements are counted, so the plan depends on the block size.
+                    // The number of elements in a bucket depends on the block size, so the plan
+                    // depends on it too.
                     host.requested.bytes = true;
                     ByteCountUnits {
                         block_bytes: host.inputs.block_bytes,
@@ -265,8 +267,9 @@ unsafe extern "C" fn symmetric_from(
     unsafe { declare_symmetry(ctx, (axes, axis_count), Some(first), planned) }
 }
 
-/// Declares a symmetry. For each axis, writes to `planned` how many coordinates the plugin must
-/// plan. If the plugin can start at any coordinate, also writes the first of them to `first`.
+/// Declares a symmetry. For each axis, writes the number of coordinates that the plugin must plan
+/// to `planned`. If `first` is not `None`, also writes the first of these coordinates to it; the
+/// plugin can then start at any coordinate.
 ///
 /// # Safety
 ///
@@ -302,7 +305,7 @@ unsafe fn declare_symmetry(
                 let ranges = simulation.symmetric(&symmetries, first.is_some())?;
                 is_used = simulation.relies_on_symmetry();
                 // There is one range for each of the `axis_count` axes, and the plugin's arrays
-                // have this length.
+                // have one value for each axis.
                 for (axis, range) in ranges.into_iter().enumerate() {
                     if let Some(first) = first {
                         first.add(axis).write_unaligned(range.start);
@@ -339,7 +342,8 @@ unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
     unsafe { with(ctx, SWM_STOPPED, |host| host.step()) }
 }
 
-/// Copies the struct that a plugin passes as a send. Returns the reason if it cannot be read.
+/// Copies the struct that describes a send. Returns a fault with the text `too_small` if the struct
+/// cannot be read.
 ///
 /// # Safety
 ///
@@ -410,7 +414,8 @@ unsafe extern "C" fn redistribute(
                         "the plugin's redistribution has a table at an address that is not a multiple of 4",
                     ));
                 }
-                // The alignment has been checked, and the plugin promises `node_count` values.
+                // SAFETY: the alignment has been checked, and the plugin promises `node_count`
+                // values.
                 let table = |ptr: *const u32| match ptr.is_null() {
                     true => &[][..],
                     false => std::slice::from_raw_parts(ptr, raw.node_count as usize),

@@ -1,5 +1,5 @@
-//! Identifies the build in a plugin file: its digest, and metadata that shows whether the file has
-//! changed, so that it need not be read again.
+//! Identifies the build of a plugin file by the digest of the file. The metadata of the file shows
+//! whether it has changed, so that an unchanged file need not be read again.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{File, Metadata};
@@ -30,8 +30,8 @@ impl Stamp {
         }
     }
 
-    /// Returns the metadata of a regular file. This is checked before the file is opened, because
-    /// opening a pipe would block.
+    /// Returns the metadata of a regular file. The type of the file is checked before the file is
+    /// opened, because opening a pipe would block.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let metadata = std::fs::metadata(path)?;
         if metadata.is_file() {
@@ -46,8 +46,8 @@ impl Stamp {
         self.place
     }
 
-    /// Returns whether a later change of the file would change its metadata. Timestamps of file
-    /// systems have a resolution of less than 2 s.
+    /// Returns whether any later change of the file will change its metadata. This is so when the
+    /// last change is at least 2 s old, because timestamps of file systems have a finer resolution.
     pub(crate) fn is_settled(&self) -> bool {
         const TICK: Duration = Duration::from_secs(2);
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(crate) struct KnownDigest<'a> {
     pub(crate) digest: &'a str,
 }
 
-/// Returns digest and metadata of the regular file at `path`. If the file has not changed since
+/// Returns digest and metadata of the regular file at `path`. If the file still has the metadata of
 /// `known`, it is not read.
 pub(crate) fn digest_of(
     path: &Path,
@@ -88,7 +88,8 @@ pub(crate) fn digest_of(
 mod tests {
     use super::*;
 
-    /// The known digest is not the real one, so the result shows whether the file was read.
+    /// The test passes a wrong digest as the known one, so that the result shows whether the file
+    /// was read.
     #[test]
     fn a_file_is_read_again_only_where_it_is_not_the_one_that_is_known() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,10 +1,10 @@
-//! Plugins that are linked into the program, so that algorithms are available wherever it is
-//! installed.
+//! Plugins that are linked into the program, so that their algorithms are available wherever the
+//! program is installed.
 //!
-//! The path of such a plugin is the path of the program, followed by the name of the plugin
+//! The path of a linked plugin is the path of the program, followed by the name of the plugin
 //! (`/usr/bin/swapmeet/classic`). No file can have this path, because the program is not a
-//! directory. Workers load the plugin by this path like any other plugin, and its digest is that of
-//! the program.
+//! directory. Workers load the plugin by this path like any other plugin. The digest of the plugin
+//! is that of the program.
 
 use super::file::{KnownDigest, Stamp, digest_of};
 use std::io;
@@ -21,7 +21,8 @@ pub struct Linked {
 
 static LINKED: OnceLock<&'static [Linked]> = OnceLock::new();
 
-/// Registers the linked plugins. Must be called once, before plugins are searched.
+/// Registers the linked plugins. The program must call this function once, before it searches for
+/// plugins.
 pub fn offer(plugins: &'static [Linked]) {
     // Later calls have no effect.
     let _ = LINKED.set(plugins);
@@ -41,12 +42,12 @@ pub(crate) fn at(path: &Path) -> Option<Linked> {
     linked.iter().find(|plugin| program.join(plugin.name) == path).copied()
 }
 
-/// Returns the file that contains the plugin: for a linked plugin, the program's own file.
+/// Returns the file that contains the plugin. For a linked plugin, this is the program's own file.
 pub(crate) fn file_of(path: &Path) -> &Path {
     if at(path).is_some() { path.parent().unwrap_or(path) } else { path }
 }
 
-/// Returns the digest and metadata of the program's own file, which are computed once.
+/// Returns the digest and the metadata of the program's own file. They are computed only once.
 pub(crate) fn build(known: Option<KnownDigest<'_>>) -> io::Result<(String, Stamp)> {
     static BUILD: OnceLock<Result<(String, Stamp), String>> = OnceLock::new();
     let ask = || {

@@ -1,4 +1,4 @@
-//! Copies and validates the tables of a plugin.
+//! Functions that copy and validate the tables of a plugin.
 
 use super::{Algorithm, Build, FunctionTable, Param, ParamKind, Plugin, PluginError, Stamp};
 use std::path::Path;
@@ -11,7 +11,7 @@ use swapmeet_core::limits;
 use swapmeet_core::text::{escaped, excerpt};
 
 impl Plugin {
-    /// Reads a plugin's table, beginning with its head.
+    /// Reads a plugin's table. The head of the table, with the version, is read first.
     ///
     /// # Safety
     ///
@@ -22,12 +22,12 @@ impl Plugin {
         stamp: &Stamp,
         table: *const SwmPlugin,
     ) -> Result<Self, PluginError> {
-        // The head contains the version, which decides how the rest is read.
+        // Read the head. The version in it determines the layout of the table.
         let bad = |what: String| PluginError::BadTable { path: path.to_owned(), what };
         if table.is_null() {
             return Err(bad("its entry returns no table".to_owned()));
         }
-        // SAFETY: every version's table begins with this head.
+        // SAFETY: in every version, the table begins with this head.
         let head = unsafe { table.cast::<SwmHead>().read_unaligned() };
         if head.magic != SWM_MAGIC {
             return Err(bad(format!(
@@ -44,7 +44,7 @@ impl Plugin {
         }
         // SAFETY: a table of this major version has as many bytes as its head states.
         let table = unsafe { read_sized(table) }.map_err(|size| bad(small::<SwmPlugin>(size)))?;
-        // All texts are copied and escaped, and names are checked.
+        // Copy and escape all texts, and check the names.
         let text = |s: SwmStr, what: &str| {
             // SAFETY: a table's texts live as long as the plugin.
             unsafe { text(s) }.map_err(|why| bad(format!("its {what} {why}")))
@@ -63,7 +63,7 @@ impl Plugin {
                 table.algorithm_count
             )));
         }
-        // Each algorithm is copied with its parameters. The first error refuses the whole plugin.
+        // Copy each algorithm with its parameters. The first error refuses the whole plugin.
         let mut algorithms: Vec<Arc<Algorithm>> = Vec::new();
         for i in 0..table.algorithm_count as usize {
             // SAFETY: the table promises `algorithm_count` pointers.
@@ -111,8 +111,8 @@ impl Algorithm {
         // SAFETY: a table's texts live as long as the plugin.
         let read =
             |s: SwmStr, what: &str| unsafe { text(s) }.map_err(|why| format!("its {what} {why}"));
-        // A table with neither a name nor `plan` carries a message: the SDK has panicked while it
-        // described the algorithm.
+        // A table with neither a name nor `plan` contains a message: the description of the
+        // algorithm has panicked in the SDK.
         let name = read(table.name, "name")?;
         if name.is_empty() && table.plan.is_none() && table.title.len > 0 {
             return Err(read(table.title, "title")?);
@@ -122,7 +122,7 @@ impl Algorithm {
         if table.collectives == 0 {
             return Err(format!("`{name}` implements no collective"));
         }
-        // Counts are checked before pointers are followed.
+        // Check counts before pointers are followed.
         const MOST_PARAMS: u64 = limits::PARAMS;
         if table.param_count > MOST_PARAMS {
             return Err(format!(
@@ -211,7 +211,7 @@ impl Param {
     }
 }
 
-/// Refuses names of plugins that would be ambiguous in rows or as part of a file name.
+/// Refuses plugin names that would be ambiguous in rows or as components of file names.
 pub(super) fn check_plugin_name(name: &str) -> Result<(), String> {
     let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');
     if name.starts_with(char::is_alphanumeric) && name.chars().all(is_allowed) {
@@ -231,12 +231,12 @@ pub(super) fn check_algorithm_name(name: &str) -> Result<(), String> {
     Err(format!("its name is `{}`, expected lower-case letters, digits and hyphens", excerpt(name)))
 }
 
-/// Returns the error for a table that is smaller than the table of any version.
+/// Returns the error for a table that has fewer bytes than in any version.
 fn small<T: Growing>(size: usize) -> String {
     format!("its table has {size} bytes, expected at least {}", T::SIZE_1_0)
 }
 
-/// Copies a plugin's text and escapes control characters, which could affect the terminal.
+/// Copies a plugin's text. Control characters are escaped, because they could affect the terminal.
 ///
 /// # Safety
 ///

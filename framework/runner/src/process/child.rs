@@ -14,36 +14,36 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use swapmeet_core::spec::format_size;
 
-/// Maximum time of one wait for a child.
+/// Maximum duration of one wait for a child.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// A child process. Dropping it kills its process group.
+/// A child process and its process group. Dropping this value kills the whole group.
 pub(crate) struct Child {
     process: std::process::Child,
     socket: UnixStream,
-    /// Received bytes that have not been returned as lines.
+    /// Bytes received from the socket that have not been returned as lines.
     lines: Lines,
-    /// Pipe for the child's output; `None` after all writers are closed. The pipe is read in this
-    /// thread and not in a thread of its own, because a process started by a plugin may keep it
-    /// open forever.
+    /// Pipe for the child's output; `None` after all writers are closed. The pipe is not read in a
+    /// separate thread, because a process started by a plugin may keep the pipe, and thus the
+    /// thread, open forever.
     pipe: Option<PipeReader>,
     pub(crate) printed: Printed,
-    /// The current step of the child.
+    /// The number of the schedule's step that the child is processing.
     progress: SharedStep,
 }
 
-/// The result of listening to a child.
+/// The result of waiting for data from a child.
 pub(crate) enum Report {
-    /// A line with its line feed.
+    /// A line, including its line feed.
     Line(Vec<u8>),
-    /// Nothing arrived within the waiting time.
+    /// No complete line arrived within the waiting time.
     Nothing,
     /// The child exited or closed its socket.
     Gone,
 }
 
 impl Child {
-    /// Starts a child in its own process group. Ctrl-C at the terminal then reaches only the
+    /// Starts a child in its own process group. Ctrl-C at the terminal therefore signals only the
     /// program, which ends its children itself.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
@@ -55,8 +55,8 @@ impl Child {
             .stdout(Stdio::from(OwnedFd::from(writer.try_clone()?)))
             .stderr(Stdio::from(OwnedFd::from(writer)));
         let process = command.process_group(0).spawn()?;
-        // The command still holds the child's ends of the socket and the pipe. Until they are
-        // dropped, the parent does not notice that the child has closed them.
+        // `command` still holds the child's ends of the socket and the pipe. While it does, the
+        // parent cannot notice that the child has closed them, so replace them.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(Self {
             process,
@@ -68,8 +68,8 @@ impl Child {
         })
     }
 
-    /// Sends all bytes. Gives up with `TimedOut` when `is_over` returns true, because a suspended
-    /// child accepts no data.
+    /// Sends all bytes to the child. A suspended child accepts no data, so the function returns the
+    /// error `TimedOut` as soon as `is_over` returns true.
     pub(crate) fn send(
         &mut self,
         mut bytes: &[u8],
@@ -92,8 +92,8 @@ impl Child {
         Ok(())
     }
 
-    /// Returns the next line. Waits at most `SLICE` and reads a limited amount, so that callers can
-    /// check limits in between.
+    /// Returns the next line. It waits at most `SLICE` and reads a limited number of bytes, so that
+    /// callers can check their limits between two calls.
     pub(crate) fn listen(&mut self) -> Report {
         if let Some(line) = self.lines.next() {
             return Report::Line(line);
@@ -106,7 +106,8 @@ impl Child {
                 self.lines.push(&buffer[..n]);
                 self.lines.next().map_or(Report::Nothing, Report::Line)
             }
-            // A process started by a plugin may keep the socket open after the child has exited.
+            // The child may have exited although the socket is still open, because a process
+            // started by a plugin may keep it open.
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
                 if matches!(self.process.try_wait(), Ok(None)) {
                     Report::Nothing
@@ -118,7 +119,7 @@ impl Child {
         }
     }
 
-    /// Waits until the socket is ready or the pipe has data, and reads the pipe.
+    /// Waits until the socket is ready or the pipe has data, and then reads the pipe.
     fn wait(&mut self, socket: PollFlags) {
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(SLICE.subsec_nanos()) };
         let mut ready = vec![PollFd::new(&self.socket, socket)];
@@ -143,7 +144,7 @@ impl Child {
         }
     }
 
-    /// Reads printed output until `will_do` returns true, the pipe is closed or the time has
+    /// Reads printed output until `will_do` returns true, the pipe is closed, or the time has
     /// passed. Returns whether `will_do` returned true.
     pub(crate) fn read_printed(
         &mut self,
@@ -164,15 +165,15 @@ impl Child {
         true
     }
 
-    /// Returns the number of bytes of an incomplete line.
+    /// Returns the number of bytes received after the last complete line.
     pub(crate) fn incomplete_line_bytes(&self) -> usize {
         self.lines.held()
     }
 
-    /// Describes how the child ended. Returns `None` if it has closed its socket but is still
-    /// running.
+    /// Describes how the child ended. Returns `None` if the child has closed its socket but is
+    /// still running.
     fn end(&mut self) -> Option<String> {
-        /// Time for a process to exit after it has closed its socket.
+        /// Maximum time between the moment when a process closes its socket and its exit.
         const GRACE: Duration = Duration::from_millis(200);
         let begin = Instant::now();
         loop {
@@ -184,10 +185,11 @@ impl Child {
         }
     }
 
-    /// Kills the child and describes its end, with the last line that it printed. If the child was
-    /// still running, `unsaid` is used as the description.
+    /// Kills the child and describes how it ended, with the last line that it printed. If the child
+    /// was still running, the description is `unsaid`.
     pub(crate) fn exit_message(&mut self, unsaid: &str, memory_limit: Option<u64>) -> String {
-        /// Time to read the last line. A process started by a plugin may print forever.
+        /// Maximum time to read the last line, because a process started by a plugin may print
+        /// forever.
         const ENOUGH: Duration = Duration::from_millis(200);
         let how = self.end();
         self.kill();
@@ -203,7 +205,7 @@ impl Child {
         format!("{how}{words}{}", self.progress.in_words())
     }
 
-    /// Describes a timeout, with the step in which it occurred.
+    /// Describes a timeout and the step of the schedule in which it occurred.
     pub(crate) fn timeout_message(&self, limit: Duration) -> String {
         format!("not done after {} s{}", limit.as_secs_f64(), self.progress.in_words())
     }
@@ -235,8 +237,8 @@ impl RunTime {
         Self { spent: Duration::ZERO, last: Instant::now() }
     }
 
-    /// Returns the elapsed time. Must be called at least once per second, because longer gaps count
-    /// as suspension.
+    /// Returns the elapsed time. Call this method at least once per second, because a longer time
+    /// between two calls counts as suspension.
     pub(crate) fn spent(&mut self) -> Duration {
         let now = Instant::now();
         self.spent += now.duration_since(self.last).min(SLICE * 20);
@@ -244,7 +246,7 @@ impl RunTime {
         self.spent
     }
 
-    /// Excludes at most `time` from the elapsed time. Returns the excluded time.
+    /// Subtracts `time` from the elapsed time, but not below zero. Returns the subtracted time.
     pub(crate) fn exclude(&mut self, time: Duration) -> Duration {
         let excluded = time.min(self.spent());
         self.spent -= excluded;

@@ -1,4 +1,4 @@
-//! Prepares a child process before a plugin is loaded.
+//! Prepares a child process. The child calls these functions before it loads a plugin.
 
 use super::{current_step, printed::MARK};
 use crate::limits::{limit_memory, no_core_file};
@@ -9,7 +9,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// Moves the socket from standard input to another descriptor, and begins to record steps.
+/// Moves the socket from standard input to another descriptor, and begins to record the steps of
+/// schedules.
 pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     current_step::share();
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
@@ -17,10 +18,11 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Limits the child's memory, disables core files, and ends the child when the program exits.
+/// Limits the child's memory, disables core files, and makes the child end when the program exits.
 pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
     end_with_program()?;
-    // If the program has already exited, no signal arrives, but its job may still be in the socket.
+    // If the program has already exited, the child gets no signal. A job of the program may
+    // nevertheless be in the socket, so check whether the program is still connected.
     let mut program = [PollFd::new(socket, PollFlags::empty())];
     poll(&mut program, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))?;
     if program[0].revents().contains(PollFlags::HUP) {
@@ -30,11 +32,11 @@ pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
     no_core_file()
 }
 
-/// Ends the child when the program exits.
+/// Makes this process end when the program exits.
 pub(crate) fn end_with_program() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // A sandbox forbids fork. Without one, forked processes must also end with the program, even if
-    // it is killed. SAFETY: the handler only makes a system call.
+    // The sandbox forbids fork. Without a sandbox, forked processes must also end with the program,
+    // even if the program is killed. SAFETY: the handler only makes a system call.
     unsafe { libc::pthread_atfork(None, None, Some(end_with_parent)) };
     Ok(())
 }
@@ -43,7 +45,7 @@ unsafe extern "C" fn end_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
 }
 
-/// Flushes C's output buffers and prints a mark after them. If a plugin has closed the output,
+/// Flushes the output buffers of C and then prints a mark. A plugin may have closed the output, so
 /// errors are ignored.
 pub(crate) fn mark_prints() {
     unsafe extern "C" {

@@ -1,5 +1,5 @@
-//! Shares the number of the current step between a process and its child, so that it can be read
-//! after the child has ended.
+//! Shares the number of the current step of a schedule between a child process and its parent. The
+//! parent can read the number even after the child has crashed.
 
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::File;
@@ -15,11 +15,13 @@ const VARIABLE: &str = "SWAPMEET_PROGRESS";
 /// Size of the shared number in bytes.
 const SIZE: usize = size_of::<u64>();
 
-/// The parent's access to the shared number. If sharing has failed, only the last step is unknown.
+/// The parent's access to the shared number. `None` if the file could not be created; the last step
+/// is then unknown.
 pub(crate) struct SharedStep(Option<File>);
 
 impl SharedStep {
-    /// Creates the shared number and passes the path of its file to the command.
+    /// Creates the shared number, and passes the path of its file to the child in an environment
+    /// variable.
     pub(crate) fn of(command: &mut Command) -> Self {
         let made = memfd_create(c"progress", MemfdFlags::CLOEXEC);
         let file =
@@ -30,7 +32,7 @@ impl SharedStep {
         Self(file)
     }
 
-    /// Returns a text with the current step; empty if there is none.
+    /// Returns a text with the current step. It is empty if no step has begun.
     pub(crate) fn in_words(&self) -> String {
         let mut bytes = [0; SIZE];
         let step = self.0.as_ref().and_then(|file| file.read_exact_at(&mut bytes, 0).ok());
@@ -38,14 +40,15 @@ impl SharedStep {
     }
 }
 
-/// Returns a text with the number of a step; empty for 0.
+/// Returns a text with the number of a step. It is empty for step 0.
 pub(crate) fn in_step(step: u64) -> String {
     if step == 0 { String::new() } else { format!("; it was in step {step}") }
 }
 
 static SHARED: OnceLock<&'static AtomicU64> = OnceLock::new();
 
-/// The child's side: from now on, [`record_step`] stores steps if the file is available.
+/// Prepares the child for [`record_step`]. From then on, steps are stored if the shared file is
+/// available.
 pub(crate) fn share() {
     let Some(file) = std::env::var_os(VARIABLE) else { return };
     let Ok(file) = File::options().read(true).write(true).open(file) else { return };
@@ -53,12 +56,12 @@ pub(crate) fn share() {
         return;
     }
     let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-    // SAFETY: this creates a new mapping of an open file, whose length has been checked.
+    // SAFETY: this creates a new mapping of an open file. The length of the file has been checked.
     let page =
         unsafe { libc::mmap(std::ptr::null_mut(), SIZE, access, shared, file.as_raw_fd(), 0) };
     if page != libc::MAP_FAILED {
-        // SAFETY: a page is aligned for any integer and is never unmapped. It contains zero or a
-        // stored number, and only this process stores numbers in it.
+        // SAFETY: a page is aligned for every integer type and is never unmapped. It contains zero
+        // or a stored number, and only this process stores numbers in it.
         let number = unsafe { &*page.cast::<AtomicU64>() };
         SHARED.get_or_init(|| number);
     }
@@ -83,7 +86,7 @@ mod tests {
         let file = page.0.as_ref().unwrap();
         file.write_all_at(&7_u64.to_ne_bytes(), 0).unwrap();
         assert_eq!(page.in_words(), "; it was in step 7");
-        // A plugin could truncate the file.
+        // Test a file that is too short, because a plugin could truncate the file.
         file.set_len(3).unwrap();
         assert_eq!(page.in_words(), "");
     }

@@ -1,10 +1,11 @@
 //! Splits the bytes from a child into lines.
 
-/// Received bytes: complete lines that have not been returned, and an incomplete one.
+/// Received bytes. They consist of complete lines that have not been returned, and an incomplete
+/// line.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     bytes: Vec<u8>,
-    /// The bytes before this index contain no line feed.
+    /// Start of the search for the next line feed: no byte before this index is one.
     searched: usize,
 }
 
@@ -24,7 +25,8 @@ impl Lines {
         Some(line)
     }
 
-    /// Returns the next complete line, or `longest` bytes of an incomplete one.
+    /// Returns the next complete line. If there is none, but an incomplete line has reached
+    /// `longest` bytes, returns these bytes.
     pub(crate) fn next_within(&mut self, longest: usize) -> Option<Vec<u8>> {
         self.next().or_else(|| {
             (self.bytes.len() >= longest).then(|| {

@@ -1,28 +1,28 @@
-//! Output printed by a worker: some lines of each job for the log, and the last line for the row of
-//! a case that crashed the worker.
+//! The output that a worker prints. The first lines of each job are kept for the log, and the last
+//! line is kept for the row of a case that crashes the worker.
 //!
-//! All output is read, so that a full pipe never blocks the worker, but only a little is stored.
+//! All output is read, so that a full pipe never blocks the worker.
 
 use super::lines::Lines;
 use crate::plugin_output::is_backtrace;
 use std::collections::VecDeque;
 use swapmeet_core::text::is_unsafe;
 
-/// The line that a worker prints at the end of a job. All output before it belongs to this job or
-/// an earlier one.
+/// The line that a worker prints at the end of a job. All output before the line was printed during
+/// this job or an earlier one.
 pub(crate) const MARK: &str = "\u{1}end of job\u{1}";
 
-/// Output from a worker's pipe.
+/// The part of a worker's output that is kept.
 #[derive(Default)]
 pub(crate) struct Printed {
     bytes: Lines,
-    /// Lines for the log that have not been returned.
+    /// Lines for the log that have not been returned yet.
     waiting: VecDeque<String>,
     /// Number of lines printed during the job.
     lines: u32,
     /// The last line that is not part of a backtrace.
     last: String,
-    /// Number of marks that have arrived but have not been returned by `take_mark`.
+    /// Number of marks that have arrived, minus those that `take_mark` has returned.
     marks: u32,
 }
 
@@ -36,7 +36,7 @@ impl Printed {
         }
     }
 
-    /// Processes the incomplete last line at the end of the output.
+    /// Processes the incomplete last line when the output has ended.
     pub(crate) fn end(&mut self) {
         let held = self.bytes.held();
         if let Some(line) = (held > 0).then(|| self.bytes.next_within(held)).flatten() {
@@ -45,7 +45,7 @@ impl Printed {
     }
 
     fn line(&mut self, bytes: &[u8]) {
-        /// Maximum number of lines per job in the log.
+        /// Maximum number of lines of one job in the log.
         const MOST: u32 = 20;
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end();
@@ -69,7 +69,7 @@ impl Printed {
         }
     }
 
-    /// Begins a new job.
+    /// Resets the counts and the last line for a new job.
     pub(crate) fn begin(&mut self) {
         self.lines = 0;
         self.last.clear();
@@ -80,7 +80,7 @@ impl Printed {
         self.waiting.pop_front()
     }
 
-    /// Returns whether the mark of a job has arrived. Each mark counts once.
+    /// Returns whether the mark of a job has arrived. Each call that returns true uses up one mark.
     pub(crate) fn take_mark(&mut self) -> bool {
         let marked = self.marks > 0;
         self.marks = self.marks.saturating_sub(1);

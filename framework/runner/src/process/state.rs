@@ -1,16 +1,16 @@
-//! Compares the state of a process before and after a job. A process whose state a plugin has
-//! changed receives no further job.
+//! Compares the state of a process before and after a job. If a plugin has changed the state, the
+//! process receives no further job.
 
 use rustix::process::{Resource, Rlimit, getrlimit};
 use std::os::unix::fs::MetadataExt;
 
-/// The state of a process between two jobs.
+/// The properties of a process that a job must leave unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct State {
     rounding: FloatingPoint,
     folder: Option<(u64, u64)>,
     limits: Vec<Rlimit>,
-    /// From `/proc/self/status`: the number of threads, and the masks of blocked, ignored and
+    /// Lines of `/proc/self/status`: the number of threads, and the masks of blocked, ignored and
     /// caught signals.
     threads: String,
     signals: [String; 3],
@@ -42,8 +42,8 @@ impl State {
         }
     }
 
-    /// Names the first difference, or returns `None` if there is none. Also cancels a pending
-    /// alarm.
+    /// Returns the name of the first property that differs, or `None` if no property does. Also
+    /// cancels a pending alarm signal (`alarm`).
     pub(crate) fn changed_since(&self, before: &Self) -> Option<&'static str> {
         let alarm = pending_alarm();
         [
@@ -59,7 +59,7 @@ impl State {
     }
 }
 
-/// Cancels a pending alarm and returns whether there was one.
+/// Cancels a pending alarm signal and returns whether there was one.
 fn pending_alarm() -> bool {
     unsafe extern "C" {
         fn alarm(seconds: u32) -> u32;
@@ -68,7 +68,8 @@ fn pending_alarm() -> bool {
     unsafe { alarm(0) > 0 }
 }
 
-/// Rounding mode and other floating-point settings of this thread, without exception flags.
+/// Rounding mode and other floating-point settings of this thread. Exception flags are not
+/// included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FloatingPoint([u64; 2]);
 
@@ -76,7 +77,7 @@ impl FloatingPoint {
     /// Returns the current settings.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn now() -> Self {
-        /// The exception flags.
+        /// The bits of the exception flags, which are masked out.
         const RAISED: u32 = 0x3f;
         let (mut vector, mut x87) = (0_u32, 0_u16);
         // SAFETY: both instructions only store a control word at the given address.

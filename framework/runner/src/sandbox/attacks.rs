@@ -1,19 +1,20 @@
-//! What the sandbox prevents: attacks, the mechanism of the kernel that prevents each, and whether
-//! this kernel has the mechanism. `docs/abi.md` has the same table.
+//! The attacks that the sandbox prevents. For each attack, this module states which mechanism of
+//! the kernel prevents it, and whether the current kernel has this mechanism. `docs/abi.md`
+//! contains the same table.
 
 use super::Protection;
 use std::fmt;
 
-/// An attack of a plugin on something outside its process.
+/// An attempt of a plugin to affect something outside its process.
 #[derive(Debug)]
 pub struct Attack {
     pub name: &'static str,
     pub prevented_by: Mechanism,
-    /// The result on a kernel that lacks the mechanism.
+    /// The effect of the attack on a kernel that lacks the mechanism.
     pub otherwise: &'static str,
 }
 
-/// A mechanism of the kernel.
+/// A mechanism of the kernel that prevents attacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mechanism {
     /// Landlock of this version or a later one.
@@ -159,7 +160,7 @@ mod tests {
         assert!(!all.to_string().contains("not prevented"));
     }
 
-    /// The table in `docs/abi.md` has the same rows as the table of this module.
+    /// The table in `docs/abi.md` must have the same rows as the table of this module.
     #[test]
     fn the_table_of_the_documentation_is_complete() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/abi.md");

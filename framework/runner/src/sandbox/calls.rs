@@ -1,7 +1,7 @@
-//! The system calls that a plugin may use: a list of those that schedules and the runtimes of Rust,
-//! C, C++ and Go need. Every other call fails with `EPERM`.
+//! The system calls that a plugin may use. The list contains the calls that schedules and the
+//! runtimes of Rust, C, C++ and Go need. Every other call fails with `EPERM`.
 //!
-//! Landlock decides which files may be opened, so the calls that open and look at files are
+//! Landlock decides which files may be opened, so calls that open files or read their metadata are
 //! allowed. Calls that change files by name or descriptor are not allowed, because Landlock does
 //! not cover modes, owners, times and attributes.
 
@@ -24,7 +24,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_mprotect,
     libc::SYS_mremap,
     libc::SYS_munmap,
-    // Threads. A separate filter refuses `clone3`.
+    // Threads. A separate filter makes `clone3` fail.
     libc::SYS_clone3,
     libc::SYS_exit,
     libc::SYS_exit_group,
@@ -42,7 +42,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_sched_yield,
     libc::SYS_set_robust_list,
     libc::SYS_set_tid_address,
-    // Signals and timers of this process.
+    // Signals and timers that affect only this process.
     libc::SYS_getitimer,
     libc::SYS_restart_syscall,
     libc::SYS_rt_sigaction,
@@ -82,7 +82,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_readv,
     libc::SYS_write,
     libc::SYS_writev,
-    // Files, as far as Landlock permits it.
+    // Files. Landlock decides which of them may be opened.
     libc::SYS_chdir,
     libc::SYS_faccessat,
     libc::SYS_faccessat2,
@@ -112,7 +112,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_uname,
 ];
 
-/// Further allowed calls, which exist only on this architecture.
+/// Further allowed calls that exist only on this architecture.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_OLD: &[i64] = &[
     libc::SYS_access,
@@ -138,8 +138,8 @@ const ALLOWED_OLD: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_OLD: &[i64] = &[];
 
-/// Commands of `fcntl` that concern only the descriptor. `F_SETOWN`, for example, would have the
-/// kernel send signals to another process.
+/// Commands of `fcntl` that affect only the descriptor itself. An example of a forbidden command is
+/// `F_SETOWN`, which would make the kernel send signals to another process.
 const FCNTL: &[i32] = &[
     libc::F_DUPFD,
     libc::F_DUPFD_CLOEXEC,
@@ -149,7 +149,7 @@ const FCNTL: &[i32] = &[
     libc::F_SETFL,
 ];
 
-/// Requests of `ioctl` that the standard libraries use on any descriptor.
+/// Requests of `ioctl` that the standard libraries make for any kind of descriptor.
 #[allow(clippy::unnecessary_cast, reason = "C libraries differ in their type")]
 const IOCTL: &[u64] = &[
     libc::TCGETS as u64,
@@ -160,8 +160,9 @@ const IOCTL: &[u64] = &[
     libc::FIONCLEX as u64,
 ];
 
-/// Options of `prctl` that name a thread or a mapping, or only read. `PR_SET_PDEATHSIG`, for
-/// example, would let the process outlive the program.
+/// Allowed options of `prctl`. They set the name of a thread or a mapping, or only read a value. An
+/// example of a forbidden option is `PR_SET_PDEATHSIG`, with which the process could continue after
+/// the program has ended.
 const PRCTL: &[i32] = &[
     libc::PR_SET_NAME,
     libc::PR_GET_NAME,
@@ -173,8 +174,8 @@ const PRCTL: &[i32] = &[
 /// Restricts this thread and the threads that it starts to the allowed calls. Returns whether the
 /// kernel and this architecture support filters.
 pub(super) fn filter(is_traced: bool) -> Result<bool, seccompiler::Error> {
-    // The flags of `clone3` are in memory, which a filter cannot read. C libraries use `clone` if
-    // the kernel has no `clone3`.
+    // Make `clone3` fail as on a kernel without it, because its flags are in memory, which a filter
+    // cannot read. C libraries then use `clone`.
     let no_clone3 = apply(
         BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
         SeccompAction::Allow,
@@ -193,7 +194,8 @@ fn allowed() -> Result<Rules, BackendError> {
     let mut rules: Rules =
         ALLOWED.iter().chain(ALLOWED_OLD).map(|call| (*call, Vec::new())).collect();
     let own = u64::from(std::process::id());
-    // `clone` may start threads only: a new process would continue after the program is killed.
+    // `clone` may only start threads, because a new process would continue after the program is
+    // killed.
     let thread = libc::CLONE_THREAD as u64;
     let is_thread =
         SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(thread), thread)?;
@@ -203,12 +205,12 @@ fn allowed() -> Result<Rules, BackendError> {
     let of_options = |options: &[i32]| options.iter().map(|o| *o as u64).collect::<Vec<_>>();
     rules.extend([
         (libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]),
-        // `kill` may only reach this process and its process group, which is 0 in a call. A worker
-        // leads a process group of its own.
+        // `kill` may only signal this process and its process group, for which the number in a call
+        // is 0. A worker is the leader of a process group that contains no other worker.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
-        // `prlimit64` may only read limits (the pointer to new limits is null), and only those of
-        // this process.
+        // `prlimit64` may only read limits (its pointer to new limits is null), and only the limits
+        // of this process.
         (libc::SYS_prlimit64, vec![SeccompRule::new(vec![equal(0, 0)?, null(2)?])?]),
         (libc::SYS_fcntl, any(1, &of_options(FCNTL))?),
         (libc::SYS_ioctl, any(1, IOCTL)?),
@@ -218,7 +220,7 @@ fn allowed() -> Result<Rules, BackendError> {
 }
 
 /// Returns the condition that an argument has this value. Only 32 bits are compared, because the
-/// kernel reads no more of such an argument.
+/// kernel reads only 32 bits of these arguments.
 fn equal(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }

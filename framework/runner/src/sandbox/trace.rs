@@ -5,7 +5,7 @@
 
 use std::ffi::{c_int, c_void};
 
-/// The environment variable.
+/// The environment variable that turns the reports on.
 pub const TRACE: &str = "SWAPMEET_SANDBOX_TRACE";
 
 /// Returns whether the user has set the variable.
@@ -17,8 +17,8 @@ macro_rules! names {
     ($($call:ident)*) => { &[$((libc::$call, stringify!($call))),*] };
 }
 
-/// Names of refused calls that a plugin may use without its author's knowledge. Other calls are
-/// printed as numbers.
+/// Names of refused calls that a plugin may make without its author's knowledge. Other refused
+/// calls are printed as numbers.
 const NAMES: &[(i64, &str)] = names![
     SYS_accept4 SYS_bind SYS_bpf SYS_capget SYS_capset SYS_chroot SYS_clone SYS_connect
     SYS_copy_file_range SYS_execve SYS_execveat SYS_fallocate SYS_fchmod SYS_fchmodat SYS_fchown
@@ -39,7 +39,7 @@ const NAMES: &[(i64, &str)] = names![
     SYS_vmsplice SYS_wait4 SYS_waitid
 ];
 
-/// Further calls of this kind, which exist only on this architecture.
+/// Further names, of calls that exist only on this architecture.
 #[cfg(target_arch = "x86_64")]
 const OLD_NAMES: &[(i64, &str)] = names![
     SYS_chmod SYS_chown SYS_creat SYS_fork SYS_inotify_init SYS_link SYS_mkdir SYS_modify_ldt
@@ -48,7 +48,7 @@ const OLD_NAMES: &[(i64, &str)] = names![
 #[cfg(not(target_arch = "x86_64"))]
 const OLD_NAMES: &[(i64, &str)] = &[];
 
-/// Installs the signal handler. Returns whether there is one for this architecture.
+/// Installs the signal handler. Returns false if there is none for this architecture.
 pub(super) fn install() -> bool {
     if cfg!(not(any(target_arch = "x86_64", target_arch = "aarch64"))) {
         return false;
@@ -101,7 +101,7 @@ fn fail(_: &mut libc::ucontext_t) -> i64 {
     0
 }
 
-/// A line of text on the stack: a signal handler must not allocate memory.
+/// A line of text in a fixed array on the stack, because a signal handler must not allocate memory.
 struct Line {
     bytes: [u8; 96],
     len: usize,

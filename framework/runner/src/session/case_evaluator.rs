@@ -1,12 +1,15 @@
-//! The evaluator of one of the cases that share a schedule, with a time limit of its own.
+//! The evaluator of one of the cases that share a schedule, with a separate time limit.
 //!
-//! Event-driven models may take far longer than the schedule and than the same model with other
-//! sizes. Their evaluators therefore pause ([`Evaluator::pause_at`]):
+//! Evaluators of event-driven models may take far longer than the plan of the schedule, and the
+//! same model may take far longer for one block size than for another. These evaluators can
+//! therefore pause ([`Evaluator::pause_at`]) in three situations:
 //!
-//! - when their case has used its time: planning, which all cases share, and its own pricing;
-//! - while the schedule is planned, if they take far longer than everything else. Such an evaluator
-//!   is set aside, so that the other cases end, and its case is planned again later;
-//! - after the schedule, in turns, so that cases which end early are reported early.
+//! - Their case has used its time. This time is the sum of the planning time, which is the same for
+//!   all cases of the group, and the time of the evaluator itself.
+//! - During planning, an evaluator takes far longer than the planning and all other evaluators
+//!   together. It is set aside, so that the other cases can end. Its case is planned again later.
+//! - After planning, the evaluators run in turns, so that cases which need little time are reported
+//!   early.
 
 use super::GroupEvent;
 use crate::group_clock::GroupClock;
@@ -18,11 +21,11 @@ use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 /// State that all evaluators of a group share.
 pub(super) struct Group<'a> {
     pub clock: GroupClock,
-    /// The time limit of each case.
+    /// The time limit of a case. It is the same for all cases of the group.
     pub limit: Option<Duration>,
-    /// Whether slow evaluators are set aside.
+    /// Whether evaluators that take too long are set aside.
     pub sets_aside: bool,
-    /// The number of evaluators that still follow the schedule.
+    /// The number of evaluators that have neither been set aside nor exceeded their time limit.
     pub listening: Cell<usize>,
     pub report: RefCell<&'a mut dyn FnMut(GroupEvent)>,
 }
@@ -40,9 +43,9 @@ pub(super) struct CaseEvaluator<'a> {
     group: &'a Group<'a>,
     can_pause: bool,
     pub state: State,
-    /// Time that this evaluator has taken.
+    /// Total run time of this evaluator.
     pub spent: Duration,
-    /// The part of `spent` that has not been reported.
+    /// The portion of `spent` that no event has reported yet.
     unreported: Duration,
 }
 
@@ -60,7 +63,7 @@ impl<'a> CaseEvaluator<'a> {
         }
     }
 
-    /// Returns the evaluator, which must have processed the whole schedule.
+    /// Returns the model's evaluator, which must have processed the whole schedule.
     pub(super) fn evaluator(&mut self) -> &mut dyn Evaluator {
         self.evaluator.as_mut()
     }
@@ -72,28 +75,29 @@ impl<'a> CaseEvaluator<'a> {
         format!("not done after {limit} s, {spent:.1} s of it in the model `{model}`")
     }
 
-    /// Returns how much of the time limit of this case is left.
+    /// Returns the remaining time of this case until its time limit.
     fn left(&self) -> Option<Duration> {
         let used = self.group.clock.planning() + self.spent;
         self.group.limit.map(|limit| limit.saturating_sub(used))
     }
 
-    /// Returns how long the evaluator may take until it is set aside.
+    /// Returns how long the evaluator may still run before it is set aside.
     fn time_until_deferred(&self) -> Option<Duration> {
-        /// An evaluator may always take this time. It is too short to be a reason for planning a
-        /// case again.
+        /// An evaluator is not set aside before it has run for this time, because planning its case
+        /// again would cost more.
         const LEAST: Duration = Duration::from_secs(1);
-        /// An evaluator may take this multiple of the time of everything else.
+        /// An evaluator is set aside when its run time exceeds this multiple of the time of
+        /// planning and of all other evaluators.
         const MOST: u32 = 4;
         let can_wait = self.group.sets_aside && self.group.listening.get() > 1;
         let others = || self.group.clock.elapsed().saturating_sub(self.spent);
         can_wait.then(|| LEAST.max(others() * MOST).saturating_sub(self.spent))
     }
 
-    /// Calls `work` with the evaluator, which pauses after the time `most` or at its time limit.
-    /// Returns the time that this took.
+    /// Calls `work` with the model's evaluator, which pauses after the time `most` or at its time
+    /// limit. Returns the time that the call took.
     fn work(&mut self, most: Option<Duration>, work: impl FnOnce(&mut dyn Evaluator)) -> Duration {
-        /// Pricing time between two reports. More frequent reports would disturb the program.
+        /// Minimum run time between two reports. More frequent reports would slow down the program.
         const EVERY: Duration = Duration::from_millis(100);
         let started = Instant::now();
         let most = most.into_iter().chain(self.left()).min();
@@ -113,9 +117,8 @@ impl<'a> CaseEvaluator<'a> {
         took
     }
 
-    /// Lets the evaluator process what is left after the end of the schedule, for at most the time
-    /// `most`. Returns whether the evaluator has ended, either normally or because of its time
-    /// limit.
+    /// Lets the evaluator continue after the end of the schedule, for at most the time `most`.
+    /// Returns whether the evaluator has ended, because it is done or because of its time limit.
     pub(super) fn advance(&mut self, most: Duration) -> bool {
         let mut is_done = !self.can_pause;
         if self.can_pause && self.state == State::Listening {

@@ -1,8 +1,8 @@
-//! The parent's handle of one worker process: submits jobs and reads replies.
+//! The parent's connection to one worker process, which submits jobs and reads replies.
 //!
-//! A plugin runs inside the worker and may print without end, hang, crash, or write to the socket.
-//! Nothing that it does blocks the parent: no wait is longer than 1 s, and limits are checked
-//! between waits. After an error the worker is killed and never used again.
+//! A plugin runs inside the worker. It may print without end, hang, crash, or write to the socket.
+//! None of this can block the parent, because no wait is longer than 1 s and limits are checked
+//! between waits. After an error, the worker is killed and not used again.
 
 use super::message::{Job, MAX_LOG_LINES, News, Reply};
 use crate::max_bytes;
@@ -18,34 +18,38 @@ use swapmeet_core::text::{escaped, excerpt};
 /// Configuration of worker processes.
 #[derive(Debug, Clone)]
 pub struct Workers {
-    /// The program and its arguments, without those that [`super::serve`] parses.
+    /// The command of a worker: the program and its arguments. The arguments that [`super::serve`]
+    /// parses are appended to it.
     pub command: Vec<PathBuf>,
     /// Maximum number of concurrent workers.
     pub jobs: usize,
-    /// Maximum address space of one worker, in bytes.
+    /// Maximum size of the address space of one worker, in bytes.
     pub memory_limit: u64,
 }
 
 /// An event of a worker. After `TimedOut`, `Crashed`, `StartFailed` and `Cancelled`, the worker has
 /// been killed.
 pub(crate) enum WorkerEvent {
-    /// A pending case of the job has ended, with these outcome columns.
+    /// A pending case of the job has ended. The texts are the outcome columns of its row.
     Row(usize, Vec<String>),
     /// A pending case of the job cannot run, for this reason.
     Unavailable(usize, String),
-    /// Steps and messages simulated so far.
+    /// The number of steps and the number of messages that the worker has simulated so far.
     Progress(u64, u64),
-    /// The worker has spent some time on pricing cases.
+    /// The worker has spent time on pricing cases, that is, on calculating their times on their
+    /// machines.
     Priced,
     /// A line printed by the plugin.
     Log(String),
     /// A value reported by the job's observer.
     Observed(serde_json::Value),
-    /// The job is done. The text names what the job left behind in the process, such as a thread.
+    /// The job has ended. The text names what the job has left behind in the process, such as a
+    /// thread.
     Done(Option<String>),
-    /// The time limit was exceeded, as described.
+    /// A time limit was exceeded, as this text describes.
     TimedOut(String),
-    /// The worker failed after start-up, for this reason: the plugin is responsible.
+    /// The worker failed after its start-up, for this reason. The plugin is responsible for the
+    /// failure.
     Crashed(String),
     /// The worker failed before it could load a plugin, for this reason.
     StartFailed(String),
@@ -58,25 +62,27 @@ pub(crate) struct Worker {
     memory_limit: u64,
     /// File of the plugin that the worker has loaded.
     plugin: PathBuf,
-    /// Number of the current job, from 1.
+    /// Number of the current job, counted from 1.
     job: u64,
-    /// Cases of the job.
+    /// Number of cases of the job.
     cases: u32,
     /// Cases of the job that have no row yet.
     pending: BTreeSet<usize>,
     max_reply_bytes: usize,
-    /// Log lines of the job.
+    /// Number of log lines of the job so far.
     log_lines: u32,
-    /// Run time of the current plan or case.
+    /// Run time of the plan or the case that the worker is processing.
     run_time: RunTime,
-    /// Time in which cases of the job were priced, which does not count as planning.
+    /// Time that the job has spent on pricing its cases. It does not count as planning time.
     priced: Duration,
-    /// Whether the worker still prints a mark at the end of each job.
+    /// Whether the worker still prints a mark at the end of each job. A plugin that closes the
+    /// output prevents this.
     prints_marks: bool,
-    /// Set from the end of the job until `Done` is returned: the name of what the job left behind
-    /// in the process, if anything.
+    /// Set between the end of the job and the return of the event `Done`. The inner value names
+    /// what the job has left behind in the process, if anything.
     done: Option<Option<String>>,
-    /// Whether start-up is complete. From then on, the plugin is responsible for every failure.
+    /// Whether the worker's start-up is complete. From then on, the plugin is responsible for every
+    /// failure.
     ready: bool,
 }
 
@@ -110,20 +116,20 @@ impl Worker {
         })
     }
 
-    /// Returns whether the worker has loaded this plugin. A worker loads only one.
+    /// Returns whether the worker has loaded this plugin. A worker never loads a second plugin.
     pub(crate) fn has_loaded(&self, plugin: &Path) -> bool {
         self.plugin == plugin
     }
 
-    /// Submits a job and returns the first event. The first job of a worker also determines the
-    /// files that the sandbox lets it read from then on.
+    /// Submits a job and returns the first event. The files of a worker's first job also determine
+    /// which files the sandbox lets the worker read in all later jobs.
     pub(crate) fn submit(
         &mut self,
         mut job: Job,
         readable: impl FnOnce() -> Vec<PathBuf>,
         stop: &AtomicBool,
     ) -> WorkerEvent {
-        /// Maximum time to send a job. A worker that accepts no data for this long has been
+        /// Maximum time to send a job. A worker that accepts no data for this time must have been
         /// suspended.
         const SEND_TIMEOUT: Duration = Duration::from_secs(10);
         if self.job == 0 {
@@ -149,17 +155,18 @@ impl Worker {
                 self.child.kill();
                 WorkerEvent::StartFailed("the worker process accepts no job".to_owned())
             }
-            // After any other error, `next_event` reports the failure: the socket may still hold
-            // what the worker sent before it ended.
+            // After any other error, the socket may still contain data that the worker sent before
+            // it ended. `next_event` reads this data and reports the failure.
             _ => WorkerEvent::Progress(0, 0),
         }
     }
 
-    /// Waits for the next event. The worker itself enforces `limit` per case. If it is still
-    /// running 25 % and 2 s after the limit, the parent kills it.
+    /// Waits for the next event. The worker itself enforces the time limit `limit` of each case. If
+    /// the worker is still running at 125 % of the limit plus 2 s, the parent kills it.
     pub(crate) fn next_event(&mut self, limit: Option<Duration>, stop: &AtomicBool) -> WorkerEvent {
         loop {
-            // Cancellation comes first, so that a plugin that prints without end cannot delay it.
+            // Check for cancellation first, because a plugin that prints without end must not delay
+            // it.
             if stop.load(Ordering::Relaxed) {
                 self.child.kill();
                 return WorkerEvent::Cancelled;
@@ -174,8 +181,8 @@ impl Worker {
                 return self.too_long();
             }
             let report = self.child.listen();
-            // A reply that has already been received is in time. It extends the limit by 1 s only,
-            // because a plugin could send lines forever.
+            // A reply that was received before the limit is in time. It extends the limit by only 1
+            // s, because a plugin could send lines forever.
             let is_idle = matches!(report, Report::Nothing);
             let grace = Duration::from_secs(if is_idle { 2 } else { 3 });
             let spent = self.run_time.spent();
@@ -183,8 +190,8 @@ impl Worker {
                 self.child.kill();
                 return WorkerEvent::TimedOut(self.child.timeout_message(limit));
             }
-            // A case is priced at most twice. If more time is reported, the plugin has forged the
-            // reports.
+            // A case is priced at most twice. If the reported pricing time is longer than that, the
+            // plugin has forged the reports.
             if limit.is_some_and(|limit| self.priced > limit.saturating_mul(2 * self.cases)) {
                 return self.protocol_error("more time for pricing than its cases have");
             }
@@ -196,11 +203,11 @@ impl Worker {
                 }
                 Report::Line(line) => match self.parse_reply(&line) {
                     WorkerEvent::Done(left) => {
-                        /// Maximum time to wait for the mark. The rest of a pipe's buffer is read
-                        /// in less time.
+                        /// Maximum time to wait for the mark. Reading the remaining content of the
+                        /// pipe's buffer takes less time.
                         const MARK_TIMEOUT: Duration = Duration::from_secs(1);
-                        // Read up to the mark first: lines that the plugin printed last must not
-                        // be attributed to the next job.
+                        // Read the output up to the mark, because the last lines that the plugin
+                        // printed must not be attributed to the next job.
                         self.prints_marks = self.prints_marks
                             && self.child.read_printed(MARK_TIMEOUT, |printed| printed.take_mark());
                         self.done = Some(left);
@@ -216,8 +223,9 @@ impl Worker {
             Ok(reply) => reply,
             Err(e) => return self.protocol_error(&excerpt(&e.to_string())),
         };
-        // Accept only replies that are possible now: a failed start before the worker was ready,
-        // and then messages about the current job and its pending cases.
+        // Accept only replies that are valid in the current state. Before the worker is ready, it
+        // may only report its start-up. After that, messages must concern the current job and its
+        // pending cases.
         match reply {
             Reply::Ready => {
                 self.ready = true;
@@ -266,8 +274,8 @@ impl Worker {
         }
     }
 
-    /// Kills a worker because its socket carried something other than a reply, which the plugin
-    /// must have written.
+    /// Kills a worker because its socket contained something other than a reply, which only the
+    /// plugin can have written.
     fn protocol_error(&mut self, why: &str) -> WorkerEvent {
         self.child.kill();
         WorkerEvent::Crashed(invalid_reply(why))
@@ -278,7 +286,7 @@ impl Worker {
         self.protocol_error(&format!("a line of more than {most} MiB, expected a shorter one"))
     }
 
-    /// Reports that the socket is closed: the worker exited, or the plugin closed the socket.
+    /// Reports that the socket is closed, because the worker exited or the plugin closed it.
     fn exited(&mut self) -> WorkerEvent {
         let if_running = "the plugin closed the worker process's socket";
         let message = self.child.exit_message(if_running, Some(self.memory_limit));

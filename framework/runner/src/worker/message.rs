@@ -1,4 +1,4 @@
-//! Messages between the program and its workers. Each is a line of JSON.
+//! Messages between the program and its workers. Each message is a line of JSON.
 
 use crate::case::{Case, RunOptions};
 use crate::plugin::file::Stamp;
@@ -13,25 +13,26 @@ pub(crate) const MAX_LOG_LINES: u32 = 20;
 /// A job for a worker: cases that share a schedule.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// Number of the job, which replies repeat.
+    /// Number of the job. Every reply to the job repeats this number.
     pub number: u64,
-    /// The plugin file of all cases.
+    /// The plugin file, which is the same for all cases.
     pub plugin: PathBuf,
-    /// Metadata of the file when its digest was computed.
+    /// Metadata of the plugin file when its digest was computed.
     pub stamp: Stamp,
-    /// Files that this job and all later ones may read. Only used in a worker's first job.
+    /// Files that the worker may read in this job and all later ones. A worker uses them only in
+    /// its first job.
     pub readable: Vec<PathBuf>,
     pub options: RunOptions,
     /// The identities of the cases. The worker parses their specs again.
     pub cases: Vec<CaseId>,
     /// Name and arguments of the observer of the schedule.
     pub observation: Option<(String, serde_json::Value)>,
-    /// The maximum size of a value of that observer, in bytes.
+    /// The maximum size of a value that this observer reports, in bytes.
     #[serde(skip)]
     pub max_value_bytes: usize,
 }
 
-/// An observer of a job's schedule in the worker.
+/// The request for an observer of a job's schedule. The observer runs in the worker.
 #[derive(Clone)]
 pub(crate) struct Observation<'a> {
     pub name: &'a str,
@@ -63,7 +64,7 @@ impl Job {
 pub(crate) enum Reply {
     /// The worker can accept jobs.
     Ready,
-    /// Start-up failed and the worker exits.
+    /// Start-up failed, and the worker exits.
     Unfit { reason: String },
     /// A message about the job with this number.
     Of(u64, News),
@@ -72,19 +73,20 @@ pub(crate) enum Reply {
 /// A message about a job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum News {
-    /// A case has ended, with these outcome columns.
+    /// A case has ended. The texts are the outcome columns of its row.
     Row { case: usize, outcome: Vec<String> },
     /// The case cannot be built or its plugin cannot be loaded, for this reason.
     Unknown { case: usize, reason: String },
     /// Progress of the schedule.
     Progress { steps: u64, messages: u64 },
-    /// The worker has priced cases for this time, that is, it has calculated their times on their
-    /// machines. No plugin ran in the meantime.
+    /// The worker has spent this time on pricing cases, that is, on calculating their times on
+    /// their machines. No plugin ran during this time.
     Priced { spent: Duration },
     /// A line logged by the plugin.
     Log { line: String },
     /// A value reported by the observer.
     Observed { value: serde_json::Value },
-    /// The job is done. The text names what the job left behind in the process, such as a thread.
+    /// The job has ended. The text names what the job has left behind in the process, such as a
+    /// thread.
     Done { left: Option<String> },
 }

@@ -1,8 +1,8 @@
-//! The worker's side: accepts jobs and sends rows.
+//! The code of the worker process, which accepts jobs and sends rows.
 //!
-//! Its standard input is a socket to the program. Before a plugin is loaded, the socket is moved to
-//! another descriptor and standard input becomes empty. Standard output and error are a pipe to the
-//! program's log.
+//! The worker's standard input is a socket to the program. Before a plugin is loaded, the socket is
+//! moved to another descriptor, and standard input becomes empty. Standard output and standard
+//! error are connected to the program's log by a pipe.
 
 use super::message::{Job, MAX_LOG_LINES, News, Reply};
 use crate::case::Case;
@@ -22,38 +22,41 @@ use std::time::{Duration, Instant};
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_results::{CaseId, Record};
 
-/// A function that sends a value to the process that requested the observer.
+/// A function that sends an observer's value to the process that requested the observer.
 pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 
-/// An observer of a schedule in the worker that plans it, for data that the row does not contain.
+/// An observer of a schedule, in the worker that plans the schedule. It collects data that the row
+/// does not contain.
 pub trait Observer {
     /// Returns the listeners for the schedule.
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
-    /// Returns whether the rows need times. If not, the machine's model is not evaluated.
+    /// Returns whether the rows must contain times. If not, the cases are not priced on their
+    /// machines.
     fn needs_times(&self) -> bool {
         true
     }
 
-    /// Called at the end of the schedule with its row and the values that the plan requested.
+    /// Receives the row of the schedule and the values that the plan requested. It is called at the
+    /// end of the schedule.
     fn ended(&mut self, _record: &Record, _asked: Requested) {}
 }
 
-/// Creates an observer for a case from its arguments.
+/// A function that creates an observer for a case from the arguments in the job.
 pub type StartObserver =
     fn(&Case, &serde_json::Value, SendValue) -> Result<Box<dyn Observer>, String>;
 
 /// A kind of observer that jobs can request by name.
 pub struct ObserverKind {
     pub name: &'static str,
-    /// The maximum size of a value that the observer sends, in bytes: one of
+    /// The maximum size of a value that the observer sends, in bytes. It is one of the constants in
     /// [`max_bytes`](crate::max_bytes).
     pub max_value_bytes: usize,
-    /// Creates an observer for a case.
+    /// The function that creates an observer of this kind.
     pub start: StartObserver,
 }
 
-/// The reason why a worker cannot work.
+/// The reason why a worker process ends with an error.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
     #[error("the worker's socket: {0}")]
@@ -69,7 +72,7 @@ pub enum WorkerError {
     Job(#[from] serde_json::Error),
 }
 
-/// Sends replies. After the connection has failed, replies are dropped.
+/// The sender of replies. After the connection has failed, it discards replies.
 #[derive(Clone)]
 struct Outlet {
     connection: Rc<RefCell<Connection>>,
@@ -78,8 +81,8 @@ struct Outlet {
 
 struct Connection {
     socket: File,
-    /// Buffered rows, which are sent together so that not every row wakes the program. No plugin
-    /// code runs while this buffer holds rows.
+    /// Buffered rows. They are sent together, so that the program does not wake up for every row.
+    /// No plugin code runs while this buffer contains rows.
     held: Vec<u8>,
     broken: io::Result<()>,
 }
@@ -129,7 +132,7 @@ impl Outlet {
     }
 }
 
-/// Serves jobs until the socket is closed. Jobs can request the given kinds of `observers`.
+/// Processes jobs until the socket is closed. A job can request one of these kinds of observers.
 pub fn serve(
     memory_limit: u64,
     is_sandboxed: bool,
@@ -140,7 +143,7 @@ pub fn serve(
         Connection { socket: File::from(socket.try_clone()?), held: Vec::new(), broken: Ok(()) };
     let mut outlet = Outlet { connection: Rc::new(RefCell::new(connection)), job: 0 };
     if let Err(error) = confine(memory_limit, &socket).map_err(WorkerError::Limits) {
-        // This failure must not be attributed to a plugin.
+        // Report this failure explicitly, so that it is not attributed to a plugin.
         outlet.send(&Reply::Unfit { reason: error.to_string() });
         return Err(error);
     }
@@ -151,8 +154,8 @@ pub fn serve(
         let job: Job = serde_json::from_str(&line?)?;
         outlet.job = job.number;
         if !std::mem::replace(&mut is_ready, true) {
-            // The sandbox is entered before plugin code runs. The readable files are only known
-            // from the first job.
+            // Enter the sandbox before plugin code runs. This cannot be done earlier, because the
+            // first job contains the list of readable files.
             if is_sandboxed
                 && let Err(error) = sandbox::enter(&FileAccess {
                     plugins: std::slice::from_ref(&job.plugin),
@@ -173,11 +176,11 @@ pub fn serve(
     Ok(())
 }
 
-/// Reports the progress of a schedule a few times per second.
+/// A listener that reports the progress of a schedule a few times per second.
 struct Pulse {
     outlet: Outlet,
     last: Instant,
-    /// Messages so far.
+    /// Number of messages so far.
     messages: u64,
 }
 
@@ -210,17 +213,19 @@ impl Observer for NoObserver {
 
 /// The state of a worker between jobs.
 struct WorkerState {
-    /// The plugin and everything that its cases have named; `None` before the first job.
+    /// The plugin, and the cache of the components that its cases have named; `None` before the
+    /// first job.
     lookup: Option<CaseLookup<Registry>>,
     /// Floating-point settings before a plugin was loaded.
     rounding: FloatingPoint,
-    /// State of the process after the plugin was loaded. Threads that a plugin starts during
-    /// loading are part of it: they cannot affect other plugins.
+    /// State of the process after the plugin was loaded. It includes threads that the plugin
+    /// started during loading. They cannot affect other plugins, because the process loads only
+    /// one.
     before: Option<State>,
 }
 
 impl WorkerState {
-    /// Names what the jobs left behind in the process, if anything.
+    /// Returns the name of what the jobs have left behind in the process, if there is anything.
     fn left_behind(&self) -> Option<&'static str> {
         State::now().changed_since(self.before.as_ref()?)
     }
@@ -233,7 +238,8 @@ impl WorkerState {
                     cases.push(case);
                     numbers.push(number);
                 }
-                // The program parsed the case a moment ago, so a file has been removed or changed.
+                // The program has parsed the same case a moment ago. A file must have been removed
+                // or changed since then.
                 Err(reason) => outlet.say(News::Unknown { case: number, reason }),
             }
         }
@@ -250,7 +256,8 @@ impl WorkerState {
         };
         let mut pulse = Pulse { outlet: outlet.clone(), last: Instant::now(), messages: 0 };
         let (mut lines, mut rows, mut asked) = (0, Vec::new(), Requested::default());
-        // An observer receives every plan of the job, so no case may be set aside and planned again.
+        // With an observer, do not set cases aside and plan them again, because the observer
+        // receives every plan of the job.
         let pricing = match (observer.needs_times(), &job.observation) {
             (false, _) => Pricing::Off,
             (true, Some(_)) => Pricing::Together,
@@ -283,8 +290,8 @@ impl WorkerState {
         rows.iter().for_each(|record| observer.ended(record, asked));
     }
 
-    /// Returns the case with this identity. It is an error if a file has changed since the program
-    /// looked the case up.
+    /// Returns the case with this identity. Returns an error if a file has changed since the
+    /// program looked the case up.
     fn look_up(&mut self, job: &Job, id: &CaseId) -> Result<Case, String> {
         let lookup = match &mut self.lookup {
             Some(lookup) => lookup,
@@ -297,7 +304,8 @@ impl WorkerState {
         };
         lookup.options = job.options;
         let case = lookup.case(&id.borrowed())?;
-        // The name and definition of the user's own machine are not part of its spec.
+        // A machine that the user has defined has a name and a definition, which its spec does not
+        // contain.
         let mut found = case.id();
         found.setting.machine.clone_from(&id.setting.machine);
         found.setting.machine_definition.clone_from(&id.setting.machine_definition);
@@ -311,7 +319,7 @@ impl WorkerState {
     }
 }
 
-/// Creates the observer that the job requests, if any.
+/// Creates the observer that the job requests, if it requests one.
 fn observer(
     job: &Job,
     observers: &[ObserverKind],
