@@ -28,17 +28,18 @@ impl Algorithm for Binary {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Every exclusive-or leaves the schedule unchanged: (c xor x) xor (side - 1) = (c xor (side
-        // - 1)) xor x, and the blocks sent are for all nodes that agree with the receiver in the
-        // higher bits.
+        // Applying an exclusive-or to all coordinates leaves the schedule unchanged, because it
+        // commutes with the mirroring: `(c xor x) xor (side - 1) = (c xor (side - 1)) xor x`. The
+        // blocks of a send are for all nodes that agree with the receiver in the higher bits, which
+        // commutes as well.
         let planned = schedule.symmetric(&[Symmetry::xor(1); 2])?;
         let mut side = grid.radix(0);
         while side > 1 {
             for dimension in [1, 0] {
                 schedule.step()?;
                 for node in &planned {
-                    // Within its part of the mesh the mirror image of the last coordinate is the
-                    // first.
+                    // The node sends to its mirror image within its range of the current halving:
+                    // the image of the last coordinate is the first coordinate.
                     let image =
                         grid.moved(node, dimension, grid.coordinate(node, dimension) ^ (side - 1));
                     send_for_half(&grid, dimension, (node, image), side / 2, schedule)?;

@@ -1,14 +1,14 @@
 //! `cyclic-exchange`: N. S. Sundar, D. N. Jayasimha, D. K. Panda and P. Sadayappan, *Complete
 //! Exchange in 2D Meshes* (1994), reconstructed from section 1 of Suh and Shin and the closed forms
-//! of their Table 2. It takes 2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho,
-//! and no two messages share a link (ts is alpha, tc is beta).
+//! of their Table 2. It takes `2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m
+//! rho`, and no two messages share a link (ts is alpha, tc is beta).
 //!
-//! Nodes exchange at distance D = 2^(d-1), halved down to 1, along their row and along their
-//! column. In a row only one pair of every 2 D columns can exchange at a time, and likewise in a
-//! column: "some pairs of nodes perform the horizontal exchange first, while others perform the
-//! vertical exchange first". With r and c the row and column modulo D, a node exchanges along its
-//! row in step (r + c) mod D of that distance, and along its column D/2 steps later. That makes D
-//! steps, and two for D = 1.
+//! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1, once along their row and once
+//! along their column for each distance. In a row only one pair of every 2 D columns can exchange
+//! at a time, and likewise in a column: "some pairs of nodes perform the horizontal exchange first,
+//! while others perform the vertical exchange first". With r and c the row and column modulo D, a
+//! node exchanges along its row in step (r + c) mod D of this distance, and along its column D/2
+//! steps later. Each distance takes D steps, except that D = 1 takes two.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
@@ -31,15 +31,17 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // The turn of a node depends on its coordinates modulo `distance`, at most half a side, and
-        // therefore not on their highest bit. Partners differ in one bit. Flipping the highest bit
-        // of all nodes therefore leaves the schedule unchanged.
+        // The step in which a node sends depends on its coordinates modulo `distance`, which is at
+        // most half a side, and therefore not on the highest bit of a coordinate. Partners differ
+        // in one bit. Flipping the highest bit in all nodes therefore leaves the schedule
+        // unchanged.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let (mut distance, mut has_begun) = (grid.radix(0) / 2, false);
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..distance.max(2) {
-                // Between any two steps each node collects the blocks that it sends next.
+                // Between two steps, each node rearranges its blocks so that those of the next
+                // message are contiguous.
                 if has_begun {
                     schedule.rearrange()?;
                 }

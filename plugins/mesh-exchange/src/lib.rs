@@ -48,8 +48,9 @@ fn square(problem: &Problem<'_>) -> Result<Grid, Stop> {
     }
 }
 
-/// Sends from a node to another one in the same row or column all blocks for the aligned range of
-/// `count` coordinates that contains the receiver.
+/// Sends all blocks for some destinations from a node to a receiver in the same row or column. The
+/// destinations have a coordinate in the aligned range of `count` coordinates that contains the
+/// receiver.
 fn send_for_half(
     grid: &Grid,
     dimension: usize,
@@ -71,9 +72,9 @@ mod tests {
     use std::collections::HashMap;
     use swapmeet_sdk::{Algorithm, Rehearsal};
 
-    /// Returns the number of steps, the sum over steps of the longest message in blocks, the sum
-    /// over steps of the longest route in links, and the largest number of messages on a link in
-    /// one step.
+    /// Returns four values of a schedule: the number of steps, the sum over all steps of the
+    /// longest message in blocks, the sum over all steps of the longest route in links, and the
+    /// largest number of messages on a link in a step.
     pub(crate) fn measure(
         algorithm: &dyn Algorithm,
         kind: &str,
@@ -92,7 +93,8 @@ mod tests {
                 let dimension = usize::from(row(send.from) == row(send.to));
                 let [from, to] = [send.from, send.to].map(|node| grid.coordinate(node, dimension));
                 let ahead = (to + side - from) % side;
-                // If both directions are equally short, a torus uses the upward one.
+                // If both directions are equally short on a torus, the send uses the upward
+                // direction.
                 let up = match send.route.signs.get(dimension) {
                     Some(sign) => *sign > 0,
                     None if kind == "mesh" => to > from,

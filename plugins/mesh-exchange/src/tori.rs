@@ -1,20 +1,23 @@
 //! `tseng-gupta-panda`: Y.-C. Tseng, S. Gupta and D. Panda, *An Efficient Scheme for Complete
 //! Exchange in 2D Tori* (1995), reconstructed from section 1 of Suh and Shin, the closed forms of
 //! their Table 2 and the abstracts ("top down", by diagonals, with every link of the torus in use).
-//! It takes (2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1)
-//! 2^(2d) m rho, and no two messages share a link (ts is alpha, tc is beta).
+//! It takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1)
+//! 2^(2d) m rho`, and no two messages share a link (ts is alpha, tc is beta).
 //!
 //! A node belongs to one of four groups, (r + c) mod 4. The nodes of two groups send upwards along
-//! their row and column, those of the other two downwards.
+//! their row and column, and the nodes of the two other groups send downwards.
 //!
-//! 1. At the distances D = 2^(d-1), halved down to 4, a node sends to the node of its own group at
-//!    distance D all blocks for the D rows (or columns) from there on. In a row the nodes of one
-//!    diagonal, D apart, use all upward links, and those of another diagonal all downward links.
-//!    With k = (r + c) mod D, nodes of the diagonals 2t and 2t + 1 send along the row in step t and
-//!    along the column in the step after it, with wrap-around. That makes D/2 steps. After this
-//!    phase all blocks are in the 4 rows and 4 columns of their destinations.
-//! 2. At the distances 2 and 1 nodes of different groups exchange. Half of the nodes use their row
-//!    first, the others their column. That makes two steps for each distance.
+//! 1. In this phase nodes send within their group, at the distances D = 2^(d-1), 2^(d-2), etc. to
+//!    4. At distance D a node sends all blocks for the D rows (or columns) that begin at the
+//!    receiver. The nodes of a row that belong to the same diagonal are D apart. The nodes of one
+//!    diagonal together use all upward links of a row, and the nodes of a second diagonal use all
+//!    downward links. With k = (r + c) mod D, nodes of the diagonals k = 2t and k = 2t + 1 send
+//!    along the row in step t and along the column in the step after it, with wrap-around. Each
+//!    distance therefore takes D/2 steps. After this phase all blocks are in the 4 rows and 4
+//!    columns of their destinations.
+//! 2. In this phase nodes of different groups exchange at the distances 2 and 1. Half of the nodes
+//!    exchange first along their row, and the other half first along their column. Each distance
+//!    therefore takes two steps.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{
@@ -41,13 +44,14 @@ impl Algorithm for Tori {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square_torus(problem)?;
         let side = grid.radix(0);
-        // The turn of a node depends on its coordinates modulo at most half a side.
+        // The step in which a node sends depends on its coordinates modulo at most half a side.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
         let (mut distance, mut has_begun) = (side / 2, false);
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..(distance / 2).max(2) {
-                // Between any two steps each node collects the blocks that it sends next.
+                // Between two steps, each node rearranges its blocks so that those of the next
+                // message are contiguous.
                 if has_begun {
                     schedule.rearrange()?;
                 }
@@ -76,7 +80,7 @@ fn square_torus(problem: &Problem<'_>) -> Result<Grid, Stop> {
     }
 }
 
-/// Phase 1: adds the send of a node to a node of its own group, if it has its turn.
+/// Phase 1: adds the send of a node to a node of its own group, if the node sends in this step.
 fn send_in_group(
     grid: &Grid,
     (distance, step): (u64, u64),
@@ -94,8 +98,8 @@ fn send_in_group(
     let to = grid.shift(node, dimension, i64::from(way) * distance as i64);
     let fours = grid.radix(dimension) / 4;
     let receiver_four = grid.coordinate(to, dimension) / 4;
-    // The destinations are a range of `distance` coordinates, counted in units of four. The
-    // receiver's unit is the first one of the range (upwards) or the last one (downwards).
+    // The destinations have a coordinate in a range of `distance` coordinates, in units of four.
+    // The receiver is in the first unit of the range (upwards) or in the last unit (downwards).
     let first =
         if way > 0 { receiver_four } else { (receiver_four + 1 + fours - distance / 4) % fours };
     let mut destinations = [Axis::ALL; 2];
@@ -132,8 +136,8 @@ mod tests {
     use crate::tests::measure;
     use swapmeet_sdk::Rehearsal;
 
-    /// Steps, blocks, hops and rearranged blocks of Table 2's row of [19], in integers, with at
-    /// most one message on a link.
+    /// The steps, blocks, hops and rearranged blocks are those of Table 2 for reference [19], as
+    /// integers, and no link carries two messages.
     #[test]
     fn every_square_torus_has_the_cost_of_table_2() {
         for d in 2..6_u32 {

@@ -1,8 +1,8 @@
-//! `binomial-reduce`: ceil(log2 p) (alpha + m beta + m gamma), as in MPICH
+//! `binomial-reduce`: takes `ceil(log2 p) (alpha + m beta + m gamma)`, as in MPICH
 //! (`MPIR_Reduce_intra_binomial`) and Open MPI (`reduce_intra_binomial`).
 //!
-//! For b = 1, 2, 4, etc., rank r + b sends its sum to rank r, a multiple of 2b, and rank r adds it
-//! to its own.
+//! In the steps b = 1, 2, 4, etc., each rank r + b, where r is a multiple of 2b, sends its sum to
+//! rank r, which adds it to its own.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};

@@ -1,9 +1,10 @@
-//! `recursive-doubling-allreduce`: log2 p (alpha + m beta + m gamma), as in MPICH
+//! `recursive-doubling-allreduce`: takes `log2 p (alpha + m beta + m gamma)`, as in MPICH
 //! (`MPIR_Allreduce_intra_recursive_doubling`) and Open MPI (`allreduce_intra_recursivedoubling`).
-//! If p is not a power of two, it takes two steps and 2 m beta + m gamma more.
+//! If p is not a power of two, it takes two additional steps, which add `2 m beta + m gamma` to the
+//! time of the transfers.
 //!
-//! In step i rank r exchanges all its data with rank r xor 2^i, and both add. [`Folded`] defines
-//! the participating ranks.
+//! In step i, rank r and rank r xor 2^i send each other their whole sums, and each adds the sum
+//! that it receives to its own. [`Folded`] defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;

@@ -1,15 +1,18 @@
-//! Reduction of p nodes to a power of two of ranks. With e = p - 2^k excess nodes, the even ones of
-//! the first 2e nodes send their data to the next node before the first step, and receive the
-//! result after the last step. The odd ones of these nodes and all further nodes participate, as
-//! ranks.
+//! Reduction of the number of participating nodes from p to a power of two, 2^k.
+//!
+//! There are e = p - 2^k excess nodes. Before the first step, the nodes 0, 2, etc. to 2e - 2 each
+//! send their data to the next node, and they receive the result from it after the last step. The
+//! nodes 1, 3, etc. to 2e - 1 and all nodes from 2e on participate, and have the ranks 0 to 2^k -
+//! 1.
 
 use swapmeet_sdk::{Axis, Blocks, Planned, Schedule, Stop, Symmetry};
 
-/// Number of bits of a rank that one axis represents. With eight coordinates on an axis, twenty
-/// bits need seven axes, whose 56 coordinates fit into one word of bits.
+/// Number of bits of a rank that an axis of the grid represents. An axis then has eight
+/// coordinates. Ranks of twenty bits need seven axes, whose 56 coordinates fit into one 64-bit
+/// word.
 const BITS: u32 = 3;
 
-/// The participating ranks.
+/// The nodes that participate in an algorithm for a power of two of ranks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Folded {
     n: u64,
@@ -21,7 +24,7 @@ impl Folded {
         Self { n, ranks: if n == 0 { 0 } else { 1 << n.ilog2() } }
     }
 
-    /// Returns the number of ranks, a power of two.
+    /// Returns the number of participating ranks, a power of two.
     pub(crate) fn ranks(self) -> u64 {
         self.ranks
     }
@@ -36,8 +39,9 @@ impl Folded {
         self.n == self.ranks
     }
 
-    /// Returns a grid in which sets are small. If all nodes participate, it has one axis for every
-    /// three bits of the rank, the highest bits first. Otherwise it is a line.
+    /// Returns the radices of a grid in which the sets of nodes are small products. If all nodes
+    /// participate, the grid has one axis for every three bits of the rank, the highest bits first.
+    /// Otherwise it has a single axis.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];
@@ -47,15 +51,16 @@ impl Folded {
         first.into_iter().chain((0..self.steps() / BITS).map(|_| 1 << BITS)).collect()
     }
 
-    /// Declares the symmetry and returns the nodes to plan. If all nodes participate, partners
-    /// differ in one bit and sets are given by low bits: (rank xor x) xor 2^i = (rank xor 2^i) xor
-    /// x, on every axis. Otherwise there is no symmetry.
+    /// Declares the symmetry and returns the nodes to plan. If all nodes participate, applying an
+    /// exclusive-or to all ranks leaves the schedule unchanged: partners differ in one bit, `(rank
+    /// xor x) xor 2^i = (rank xor 2^i) xor x`, and sets of nodes are given by their low bits.
+    /// Otherwise there is no symmetry.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])
     }
 
-    /// Returns the rank of a node, if it participates.
+    /// Returns the rank of a node, or `None` if the node does not participate.
     pub(crate) fn rank(self, node: u64) -> Option<u64> {
         let excess = self.n - self.ranks;
         match node.checked_sub(2 * excess) {
@@ -64,8 +69,8 @@ impl Folded {
         }
     }
 
-    /// Writes the set of nodes that agree with `rank` in its lowest `bits` bits, as one subset for
-    /// each axis. All nodes must participate.
+    /// Writes to `axes` the set of nodes that agree with `rank` in the lowest `bits` bits, as one
+    /// subset for each axis. All nodes must participate.
     pub(crate) fn agreeing_nodes(self, rank: u64, bits: u32, axes: &mut Vec<Axis<'_>>) {
         axes.clear();
         axes.resize(self.steps().div_ceil(BITS).max(1) as usize, Axis::ALL);

@@ -1,13 +1,14 @@
-//! `rabenseifner-allreduce`: recursive halving, then recursive doubling. It takes 2 log2 p alpha +
-//! 2 (p - 1)/p m beta + (p - 1)/p m gamma, as in MPICH
-//! (`MPIR_Allreduce_intra_reduce_scatter_allgather`) and Open MPI
-//! (`allreduce_intra_redscat_allgather`). If p is not a power of two, it takes two steps and 2 m
-//! beta + m gamma more.
+//! `rabenseifner-allreduce`: a reduce-scatter by recursive halving, followed by an allgather by
+//! recursive doubling. It takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`, as in
+//! MPICH (`MPIR_Allreduce_intra_reduce_scatter_allgather`) and Open MPI
+//! (`allreduce_intra_redscat_allgather`). If p is not a power of two, it takes two additional
+//! steps, which add `2 m beta + m gamma` to the time of the transfers.
 //!
-//! A part of the vector has the number of the rank that completes its sum. In step i, rank r sends
-//! to rank r xor 2^i some of the parts that it still sums: those whose number differs from r in bit
-//! i. It keeps the others. Then the same steps follow in reverse order, and each rank sends its
-//! completed parts. [`Folded`] defines the participating ranks.
+//! The vector has one segment for each rank, which completes the sum of this segment. In step i of
+//! the reduce-scatter, rank r exchanges with rank r xor 2^i. Of the segments that it still sums,
+//! rank r sends those whose number differs from r in bit i, and keeps the remaining segments. The
+//! allgather has the same steps in reverse order, and in each step a rank sends all completed
+//! segments that it has. [`Folded`] defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;
@@ -73,8 +74,8 @@ impl Algorithm for Rabenseifner {
     }
 }
 
-/// Restricts a send to the parts whose ranks agree with `rank` in the lowest `bits` bits, and adds
-/// it.
+/// Restricts a send to the segments whose numbers agree with `rank` in the lowest `bits` bits, and
+/// adds the send to the schedule.
 fn send_agreeing(
     folded: Folded,
     schedule: &mut Schedule<'_>,
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// Each participating rank sums 10 bytes of the vector.
+    /// The vector has 10 bytes for each participating rank.
     #[test]
     fn every_size_has_the_cost_of_the_closed_form() {
         for n in 1..20_u64 {

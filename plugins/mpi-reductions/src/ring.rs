@@ -1,11 +1,11 @@
 //! `ring-reduce-scatter` and `ring-allreduce`: P. Patarasuk and X. Yuan, *Bandwidth Optimal
-//! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes (p - 1)
-//! alpha + (p - 1)/p m beta + (p - 1)/p m gamma. The allreduce adds an allgather: 2 (p - 1) alpha +
-//! 2 (p - 1)/p m beta + (p - 1)/p m gamma.
+//! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes `(p - 1)
+//! alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce also has an allgather and takes `2
+//! (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
-//! Part c of the vector starts at rank c + 1 and is sent once round the ring to rank c, and each
-//! rank adds its own values. In the allgather it is sent round once more, and each rank keeps a
-//! copy.
+//! The vector has p segments. Segment c starts at rank c + 1 and is sent once round the ring to
+//! rank c. Each rank on this route adds its own values to it. In the allgather the segment is sent
+//! round the ring a second time, and each rank keeps a copy.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
@@ -50,8 +50,8 @@ impl Algorithm for Ring {
         } else {
             schedule.layout(&[n], 1)?;
         }
-        // In each step every rank sends to the next rank the part at the same distance, so shifts
-        // of the ranks leave the schedule unchanged.
+        // In each step, every rank sends to the next rank the segment whose number has the same
+        // distance from the rank, so shifts of all ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.phase("reduce-scatter")?;
         for step in 1..n {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// A part, or a result, has 10 bytes.
+    /// Each segment of the vector has 10 bytes.
     #[test]
     fn every_size_has_the_cost_of_the_closed_forms() {
         for n in 1..12_u64 {

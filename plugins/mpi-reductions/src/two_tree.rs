@@ -1,15 +1,17 @@
-//! `two-tree-allreduce`: two binary trees at once, each for half of the vector's segments, after P.
-//! Sanders, J. Speck and J. L. Träff, *Two-tree algorithms for full bandwidth broadcast, reduction
-//! and scan* (2009). Every rank is an inner node of one tree and a leaf of the other, so that it
-//! sends and receives in most steps. It takes about 2 log2 p + 2 s steps of alpha + m/s beta + m/s
-//! gamma in each direction, with s segments.
+//! `two-tree-allreduce`: an allreduce on two binary trees at the same time, after P. Sanders, J.
+//! Speck and J. L. Träff, *Two-tree algorithms for full bandwidth broadcast, reduction and scan*
+//! (2009). Each tree reduces and broadcasts half of the vector's segments. Every rank is an inner
+//! node of one tree and a leaf of the other tree, so that it sends and receives in most steps. With
+//! s segments, the reduction and the broadcast take about 2 log2 p + 2 s steps each, and a step
+//! takes `alpha + m/s beta + m/s gamma`.
 //!
-//! This is a reconstruction. The trees are those of the paper: an in-order tree, and the same tree
-//! mirrored or shifted by one. The order in which edges are used is greedy here, not the colouring
-//! of the paper.
+//! This is a reconstruction. The trees are those of the paper: an in-order tree, and a copy of it
+//! that is mirrored or shifted by one. The step in which an edge is used is chosen greedily here.
+//! The paper colours the edges instead.
 //!
-//! A rank sends a segment to its parent after both children have sent theirs. In one step each rank
-//! sends at most one message and receives at most one, the earliest segment first.
+//! A rank sends a segment to its parent after both children have sent theirs. In each step every
+//! rank sends at most one message and receives at most one message. If several are possible, the
+//! earliest segment is sent first.
 
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};
@@ -49,8 +51,8 @@ impl Algorithm for TwoTree {
         let count = |tree: usize| (segments as usize + 1 - tree) / 2;
         for up in [true, false] {
             schedule.phase(if up { "up" } else { "down" })?;
-            // For each tree: the number of segments sent over each edge (named by its child), and
-            // for each rank the number of messages received of each segment.
+            // For each tree: the number of segments sent over each edge (identified by its child),
+            // and for each rank and segment the number of messages received.
             let mut sent = [vec![0; n], vec![0; n]];
             let mut received = [0, 1].map(|tree| vec![vec![0_u32; count(tree)]; n]);
             let mut left = (0..2).map(|tree| count(tree) * (n - 1)).sum::<usize>();
@@ -101,8 +103,8 @@ impl Algorithm for TwoTree {
     }
 }
 
-/// Returns the parent of every rank in each of the two trees. They are those of NCCL
-/// (`ncclGetDtree`): in-order trees, the second one mirrored or, for odd n, shifted by one.
+/// Returns the parent of every rank, for each of the two trees. The trees are those of NCCL
+/// (`ncclGetDtree`): an in-order tree, and the same tree mirrored or, for odd n, shifted by one.
 fn trees(n: usize) -> [Vec<Option<usize>>; 2] {
     let second = |rank: usize| match n % 2 {
         0 => parent(n, n - 1 - rank).map(|parent| n - 1 - parent),
@@ -136,8 +138,8 @@ mod tests {
         }
     }
 
-    /// In both directions each edge carries its tree's half of the segments, and the number of idle
-    /// steps is at most the sum of the depths of both trees.
+    /// Each edge carries the half of the segments that belongs to its tree, in both directions. The
+    /// number of idle steps is at most the sum of the depths of the two trees.
     #[test]
     fn each_segment_is_sent_up_and_down_once() {
         for n in 1..20_u64 {

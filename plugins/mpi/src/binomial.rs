@@ -1,10 +1,11 @@
 //! Binomial trees; Thakur, Rabenseifner and Gropp (2005), sections 4.2 (gather) and 4.3
-//! (broadcast). A broadcast takes ceil(log2 p) (alpha + m beta). A scatter or gather takes
-//! ceil(log2 p) alpha + (p - 1) m beta if p is a power of two.
+//! (broadcast). A broadcast takes `ceil(log2 p) (alpha + m beta)`. If p is a power of two, a
+//! scatter or gather takes `ceil(log2 p) alpha + (p - 1) m beta`.
 //!
-//! In the first step b is the largest power of two below p; in each further step it is halved. A
-//! rank r that is a multiple of 2b serves the ranks r to r + 2b - 1. It sends to rank r + b the
-//! data for the upper half of them. A gather is a scatter in reverse.
+//! Each step has a distance b. In the first step, b is the largest power of two below p, and it is
+//! halved in each further step. A rank r that is a multiple of 2b distributes data to the ranks r
+//! to r + 2b - 1: it sends to rank r + b the data for the upper half of these ranks. A gather is a
+//! scatter in reverse.
 
 use crate::{ANYWHERE, line, node, nodes};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
@@ -63,7 +64,7 @@ impl Algorithm for Binomial {
                 let upper = nodes(rank + b, b.min(n - rank - b), root, n);
                 schedule.send(&match problem.collective() {
                     Collective::Broadcast => Blocks::new(near, far).copy(),
-                    // The sender passes on all blocks that it has received, and its own.
+                    // The sender passes on its own block and all blocks that it has received.
                     _ if gather => Blocks::new(far, near),
                     _ => Blocks::new(near, far).destinations(Set::product(&upper)),
                 })?;

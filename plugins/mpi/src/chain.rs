@@ -1,8 +1,9 @@
-//! `chain-broadcast`: a pipeline along a chain of ranks. It takes (p + s - 2) (alpha + m / s beta)
-//! with s segments. It is `bcast_intra_chain` of Open MPI with one chain, and
+//! `chain-broadcast`: a pipeline along a chain of ranks. With s segments it takes `(p + s - 2)
+//! (alpha + m / s beta)`. It is `bcast_intra_chain` of Open MPI with one chain, and
 //! `bcast_intra_pipeline`.
 //!
-//! In step t rank r sends to the next rank segment t - r, which it received in the step before.
+//! In step t, rank r sends segment t - r to the next rank. Rank r received this segment in the step
+//! before.
 
 use crate::{ANYWHERE, line, node};
 use swapmeet_sdk::{

@@ -1,8 +1,8 @@
-//! `recursive-doubling-allgather`: log2 p alpha + (p - 1) m beta, for p a power of two; Thakur,
-//! Rabenseifner and Gropp (2005), section 4.1.
+//! `recursive-doubling-allgather`: takes `log2 p alpha + (p - 1) m beta`, where p must be a power
+//! of two; Thakur, Rabenseifner and Gropp (2005), section 4.1.
 //!
-//! For b = 1, 2, 4, etc., rank r exchanges all its blocks with rank r xor b. At that time it has b
-//! blocks: those of the ranks that agree with r in all bits of value b and higher.
+//! In the steps b = 1, 2, 4, etc., rank r exchanges all its blocks with rank r xor b. Before this
+//! step it has b blocks: those of the ranks that agree with r in the bit b and all higher bits.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

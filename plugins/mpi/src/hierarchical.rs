@@ -1,10 +1,11 @@
-//! `hierarchical`: all-to-all via one leader for each group; J. L. Träff and A. Rougier, *MPI
-//! Collectives and Datatypes for Hierarchical All-to-all Communication* (2014). With groups of g
-//! ranks, p = g G, it takes (2 (g - 1) + G - 1) alpha + (2 (g - 1) (p - 1) + (G - 1) g^2) m beta.
+//! `hierarchical`: all-to-all through one leader in each group of ranks; J. L. Träff and A.
+//! Rougier, *MPI Collectives and Datatypes for Hierarchical All-to-all Communication* (2014). With
+//! G groups of g ranks, p = g G, it takes `(2 (g - 1) + G - 1) alpha + (2 (g - 1) (p - 1) + (G - 1)
+//! g^2) m beta`.
 //!
 //! 1. The ranks of a group send all their blocks to the leader, one rank after another. The leader
 //!    is the first rank of the group.
-//! 2. The leaders exchange the blocks of their groups: in step s each leader sends to the leader s
+//! 2. The leaders exchange the blocks of their groups. In step s each leader sends to the leader s
 //!    groups after it.
 //! 3. The leader sends to each rank of its group the blocks for that rank.
 
@@ -43,7 +44,8 @@ impl Algorithm for Hierarchical {
         for rank in 1..g {
             schedule.step()?;
             for leader in leaders() {
-                // The block that a rank has for itself is not sent.
+                // All blocks of the rank are sent to the leader, except the block that the rank has
+                // for itself.
                 let others = [Axis::range((leader + rank + 1) % n, n - 1)];
                 schedule.send(
                     &Blocks::new(leader + rank, leader).destinations(Set::product(&others)),

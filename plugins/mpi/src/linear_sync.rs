@@ -1,10 +1,11 @@
-//! `linear-sync`: direct messages, w at a time. It takes ceil((p - 1) / w) steps of w messages for
-//! each node, and (p - 1) alpha + (p - 1) m beta through one port. It is
-//! `alltoall_intra_linear_sync` of Open MPI and the scattered all-to-all of MPICH.
+//! `linear-sync`: direct messages, of which each node sends at most w at a time. There are
+//! `ceil((p - 1) / w)` steps, in each of which a node sends w messages. The time through one port is
+//! `(p - 1) alpha + (p - 1) m beta`. It is `alltoall_intra_linear_sync` of Open MPI and the
+//! scattered all-to-all of MPICH.
 //!
-//! In the first step rank r sends to the ranks r + 1 to r + w and receives from the ranks r - w to
-//! r - 1. The next step uses the next w distances. The libraries start a new message as soon as any
-//! message ends; here w messages start together.
+//! In the first step, rank r sends to the ranks r + 1 to r + w and receives from the ranks r - w to
+//! r - 1. Each further step uses the next w distances. The libraries start a new message as soon as
+//! any message ends. Here the w messages of a step start together.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, ParamInfo, Problem, Schedule, Stop, Symmetry};
@@ -30,7 +31,8 @@ impl Algorithm for LinearSync {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        /// Limit of the number of messages in one step, because a whole step is held in memory.
+        /// The largest number of messages in a step. The limit is needed because all messages of a
+        /// step are held in memory.
         const MAX_MESSAGES: u64 = 1 << 22;
         let n = problem.topology().nodes();
         let messages = n.saturating_mul(window(problem)?.min(n));

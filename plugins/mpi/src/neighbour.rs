@@ -1,10 +1,11 @@
-//! `neighbour-allgather`: neighbour exchange, p/2 alpha + (p - 1) m beta for an even number of
-//! ranks; J. Chen et al., *Performance Evaluation of Allgather Algorithms on Terascale Linux
-//! Cluster with Fast Ethernet* (2005). It is `allgather_intra_neighborexchange` of Open MPI.
+//! `neighbour-allgather`: neighbour exchange; J. Chen et al., *Performance Evaluation of Allgather
+//! Algorithms on Terascale Linux Cluster with Fast Ethernet* (2005). For an even number of ranks it
+//! takes `p/2 alpha + (p - 1) m beta`. It is `allgather_intra_neighborexchange` of Open MPI.
 //!
-//! In step 1 an even rank r exchanges its block with rank r + 1. In each further step a rank
-//! alternates between its two neighbours, beginning with the other one, and sends the two newest
-//! blocks: those of its own pair in step 2, then those received in the step before.
+//! In step 1, an even rank r exchanges its block with rank r + 1. In the further steps, a rank
+//! exchanges alternately with its two neighbours, first with the neighbour that it did not use in
+//! step 1. It always sends two blocks. In step 2 they are the blocks of the pair of step 1, and
+//! later the blocks that it received in the step before.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{
@@ -45,8 +46,8 @@ impl Algorithm for Neighbour {
             for rank in &planned {
                 let upwards = (rank + step) % 2 == 1;
                 let to = if upwards { rank + 1 } else { rank + n - 1 } % n;
-                // The newest blocks came from the other side. In step 2 they are those of the
-                // rank's own pair.
+                // Send the newest blocks, which were received from the opposite side. In step 2
+                // they are the blocks of the pair of step 1.
                 let newest = match (step, upwards) {
                     (1, _) => Axis::range(rank, 1),
                     (_, true) => Axis::range((rank + n + 1 - step) % n, 2),

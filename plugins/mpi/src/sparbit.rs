@@ -1,12 +1,13 @@
-//! `sparbit-allgather`: ceil(log2 p) alpha + (p - 1) m beta for any number of ranks; W. J. Loch and
-//! G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data Locality-Aware MPI Allgather
+//! `sparbit-allgather`: takes `ceil(log2 p) alpha + (p - 1) m beta` for any number of ranks; W. J.
+//! Loch and G. P. Koslovski, *Sparbit: A New Logarithmic-Cost and Data Locality-Aware MPI Allgather
 //! Algorithm*, arXiv 2109.08751 (2021).
 //!
-//! There is one binomial tree for each block, and all trees grow at the same time. The distance d
-//! is 2^(ceil(log2 p) - 1) in the first step and is halved in each further step. In each step, rank
-//! r sends its own block and those of the p - d - 1 ranks before it to rank r + d, with
-//! wrap-around. Blocks are sent over long distances while there are few of them. Unlike in Bruck's
-//! algorithm, each block arrives at its final position in the receive buffer.
+//! Each block spreads along a binomial tree of its own, and all trees grow at the same time. The
+//! distance d is 2^(ceil(log2 p) - 1) in the first step and is halved in each further step. In each
+//! step, rank r sends to rank r + d, with wrap-around, its own block and all blocks that it has from
+//! the p - d - 1 ranks before it. Messages over long distances are sent first, while ranks have few
+//! blocks. Unlike in Bruck's algorithm, each block arrives at its final position in the receive
+//! buffer.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

@@ -1,12 +1,12 @@
 //! `tuna`: TuNA on two levels; K. Fan, J. Domke, S. Ba and S. Kumar, *Configurable Non-uniform
-//! All-to-all Algorithms*, arXiv 2411.02581 (2024), TuNA_l^g. With groups of g ranks, p = g G, and
-//! radix k it takes (k - 1) log_k g + G - 1 steps. With k = 2 and g a power of two it takes (log2 g
-//! + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta.
+//! All-to-all Algorithms*, arXiv 2411.02581 (2024), TuNA_l^g. With G groups of g ranks, p = g G,
+//! and radix k, it takes (k - 1) log_k g + G - 1 steps. With k = 2 and g a power of two, it takes
+//! `(log2 g + G - 1) alpha + (log2 g p/2 + (G - 1) g) m beta`.
 //!
-//! 1. Within each group, Bruck's algorithm of radix k sends each block to the rank with the same
-//!    position in the group as the destination. Each rank then has all the blocks of its group for
-//!    ranks with its own position.
-//! 2. Ranks with the same position exchange these blocks: in step s each rank sends to the rank s
+//! 1. Within each group, Bruck's algorithm with radix k sends each block to the rank that has the
+//!    same position in this group as the destination has in its own group. After that, each rank
+//!    has all blocks of its group for ranks with its own position.
+//! 2. Ranks with the same position exchange these blocks. In step s each rank sends to the rank s
 //!    groups after it.
 
 use crate::ANYWHERE;
@@ -44,8 +44,8 @@ impl Algorithm for Tuna {
         let (g, k) = (problem.group("group")?, radix(problem)?);
         let groups = problem.topology().nodes() / g;
         schedule.layout(&[groups, g], 1)?;
-        // All ranks do the same relative to their own group and position, so shifts along both axes
-        // leave the schedule unchanged.
+        // All ranks apply the same rule relative to their group and their position, so shifts along
+        // both axes leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1); 2])?;
         schedule.phase("within the group")?;
         let mut weight = 1;
@@ -77,7 +77,7 @@ impl Algorithm for Tuna {
     }
 }
 
-/// Returns the radix k.
+/// Returns k, the radix that the user chose.
 fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
     problem.whole("radix", 2..=u64::MAX)
 }

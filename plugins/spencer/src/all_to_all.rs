@@ -2,32 +2,35 @@
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | nodes of a cycle |
+//! | n | `n` | number of nodes of a cycle |
 //! | k | `k` | number of virtual cycles |
-//! | p | `p` | nodes of a cycle of one phase: n/k in phase 1, k in phase 2 |
-//! | q | `q` | circuits that a directed link carries |
+//! | p | `p` | number of nodes of a cycle of one phase: n/k in phase 1, k in phase 2 |
+//! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //!
-//! Phase 1 runs on k virtual cycles of every k-th node, whose circuits are k links long. Phase 2
-//! runs on cycles of k neighbours, closed by a circuit of k - 1 links back over the same links. A
-//! torus uses one dimension after another, in lanes as the broadcast.
+//! Phase 1 uses k virtual cycles. Each of them consists of every k-th node, so its circuits are k
+//! links long. Phase 2 uses cycles of k neighbouring nodes. Such a cycle is closed by a circuit of
+//! k - 1 links, which leads back over the same links. In a torus the algorithm uses one dimension
+//! after another, and each message is split into lanes as in a broadcast.
 //!
-//! Cost on one cycle with all ports and k = q: (n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta, plus
-//! * 3n/2 m beta for a gossip (3.5);
-//! * (n^2/8 + (q+1) n/2) m beta for a multi-scatter (3.8).
+//! Cost on one cycle with all ports and k = q: `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta`,
+//! plus
+//! * `3n/2 m beta` for a gossip (3.5);
+//! * `(n^2/8 + (q+1) n/2) m beta` for a multi-scatter (3.8).
 //!
-//! On d dimensions the first two terms are multiplied by d, and the last by (N-1)/(d (n-1)) for a
-//! gossip (3.7), by n^(d-1) for a multi-scatter.
+//! In d dimensions the first two terms are multiplied by d. The last term is multiplied by (N-1)/(d
+//! (n-1)) for a gossip (3.7), and by n^(d-1) for a multi-scatter.
 //!
-//! Erratum: the last factor of the multi-scatter is printed as that of the gossip.
+//! Erratum: for the multi-scatter, the thesis prints the factor of the gossip.
 //!
 //! Remarks on the thesis:
-//! * It uses k = q virtual cycles with all ports, and "q = about k/2" with one port. In a one-port
-//!   phase 1 with k = 2q a link carries q + 1 circuits, not q. Within q circuits k can be 2q - 2,
-//!   or 2q - 1 where that divides n. Here k is the divisor of n with the fewest rounds within q
-//!   circuits; `cycles=K` sets another one. If no divisor is possible, or q = 1, the plain cycle
-//!   remains, k = 1.
-//! * The block for the opposite node, if there is one, is sent forwards only, which halves the last
-//!   round. Formulas 3.5 to 3.9 send it in both directions or do not specify this.
+//! * It uses k = q virtual cycles with all ports, and "q = about k/2" with one port. With one port
+//!   and k = 2q, however, a link carries q + 1 circuits in phase 1, which is more than q. To stay
+//!   within q circuits, k can be at most 2q - 2, or 2q - 1 if 2q - 1 divides n. Here k is the
+//!   divisor of n that needs the fewest rounds without exceeding q circuits. The user can set k by
+//!   `cycles=K`. If no divisor is possible, or if q = 1, then k = 1 and the cycle is not divided.
+//! * If n is even, each node has an opposite node. The block for it is sent forwards only, so that
+//!   the last round has half as many blocks. Formulas 3.5 to 3.9 send it in both directions or do
+//!   not specify the direction.
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
@@ -53,7 +56,7 @@ const CYCLES: ParamInfo = ParamInfo::number(
     "number of virtual cycles in phase 1 (k), a divisor of every dimension; by default the one with the fewest rounds",
 );
 
-/// The common part of both algorithms.
+/// The properties that gossip and multi-scatter have in common.
 const ALL_TO_ALL: CircuitCollective =
     CircuitCollective { about: TORUS, variants: &VARIANTS, check: |_| Ok(()), plan };
 
@@ -79,7 +82,7 @@ pub(crate) const MULTISCATTER: CircuitCollective = CircuitCollective {
     ..ALL_TO_ALL
 };
 
-/// The two phases in one dimension.
+/// The cycles and methods of the two phases in one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TwoPhase {
     n: u64,
@@ -99,8 +102,8 @@ impl TwoPhase {
         Self { n, k, methods }
     }
 
-    /// Chooses the k with the fewest rounds for which no link carries more than q circuits; the
-    /// smallest one if several are equal.
+    /// Chooses k so that no link carries more than q circuits. If several values are possible, it
+    /// chooses the value that needs the fewest rounds, and the smallest of these.
     pub(crate) fn within(n: u64, q: u64, variant: Variant) -> Self {
         let fits = (1..=n.min(2 * q))
             .filter(|k| n.is_multiple_of(*k))
@@ -128,13 +131,14 @@ impl TwoPhase {
         if pairs { 2 * self.k } else { self.k }
     }
 
-    /// Returns the largest number of circuits on a directed link.
+    /// Returns the largest number of circuits that use a directed link at the same time.
     pub(crate) fn circuits(&self) -> u64 {
         let k = self.k;
         let first = match self.methods[0] {
             _ if self.n == k => 0,
             Method::Pairs if k == 1 => 1,
-            // Neighbouring virtual cycles begin with edges of different colours.
+            // The edges of a cycle are used alternately. Neighbouring virtual cycles begin with
+            // different edges.
             Method::Pairs if k.is_multiple_of(2) => k / 2 + 1,
             Method::Pairs => k.div_ceil(2),
             Method::OneWay | Method::BothWays => k,
@@ -148,7 +152,8 @@ impl TwoPhase {
     }
 }
 
-/// Returns the phases of each dimension of the torus. `cycles` is the user's k, if given.
+/// Returns the two phases for each dimension of the torus. `cycles` is the value of k that the user
+/// chose, if any.
 fn choose(torus: &Torus, cycles: Option<u64>) -> Result<Vec<TwoPhase>, Stop> {
     torus
         .dims
@@ -174,7 +179,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let periods: Vec<u64> = two_phase.iter().map(TwoPhase::period).collect();
     let planned = schedule
         .symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())?;
-    // Each lane crosses its dimensions in order, in two phases for each.
+    // Each lane uses its dimensions in order, in two phases for each dimension.
     for stage in 0..torus.cycles.len() {
         for phase in 0..2 {
             let rounds =
@@ -225,7 +230,7 @@ struct RingMessage {
     destinations: Vec<u64>,
 }
 
-/// Returns the sends of the nodes of a cycle with these coordinates in a round.
+/// Returns the sends in a round, along one dimension, of all nodes with these coordinates.
 fn messages(
     cycle: &TwoPhase,
     coordinates: Range<u64>,
@@ -237,21 +242,22 @@ fn messages(
     let gossip = collective == Collective::AllGather;
     coordinates
         .map(|x| {
-            // The node has the number `place` on its cycle, and the rest of its coordinate is the
-            // number of the cycle. In phase 2 the circuits that close a cycle share its links; in a
-            // gossip they are used in the first round, which has one message instead of two.
+            // In a phase, a node has the number `place` on its cycle, and `colour` is the number of
+            // its cycle. In phase 2 the circuit that closes a cycle uses the same links as the
+            // cycle. In a gossip it is used in the first round, in which it has one message instead
+            // of two.
             let (place, colour) =
                 if phase == 0 { (x / k, x % k) } else { (x % k, u64::from(gossip)) };
             let sends = cycle.methods[phase].sends(p, round, place, colour, gossip);
             let at_place = |i: u64| if phase == 0 { i * k + x % k } else { x / k * k + i };
             let ring_messages = sends.into_iter().map(|m| {
                 let next = if m.forwards { (place + 1) % p } else { (place + p - 1) % p };
-                // In phase 1 circuits wrap around the cycle. In phase 2 the closing circuit leads
-                // back.
+                // In phase 1, circuits wrap around the torus. In phase 2, the circuit that closes a
+                // cycle leads back.
                 let plus = if phase == 0 { m.forwards } else { next > place };
-                // In phase 2, node i of a cycle has the blocks of all nodes of its virtual cycle
-                // since phase 1, so these are the origins. In phase 1, the blocks for node i are
-                // those for k neighbours.
+                // Before phase 2, node i of a cycle already has the blocks from all nodes of its
+                // virtual cycle, so these nodes are the origins in phase 2. In phase 1, the blocks
+                // for node i are the blocks for k neighbouring nodes.
                 let from = |c: u64| if phase == 0 { c / k } else { c % k };
                 RingMessage {
                     to: at_place(next),
@@ -268,11 +274,11 @@ fn messages(
         .collect()
 }
 
-/// Number of a lane, its dimension, and its sends in a round, by the planned coordinate in that
+/// A lane in a round: its number, its dimension, and its sends for each planned coordinate in that
 /// dimension.
 type LaneMessages = (u64, usize, Vec<Vec<RingMessage>>);
 
-/// Adds the sends of all planned nodes, lane by lane.
+/// Adds the sends of all planned nodes to the schedule, lane by lane.
 fn send_all(
     torus: &Torus,
     schedule: &mut Schedule<'_>,

@@ -1,13 +1,15 @@
-//! The time of a schedule of circuits (section 2.3): alpha for each round, delta for each link of
-//! its longest circuit, and tau for each unit times the number of circuits that share a link.
+//! The time of a schedule of circuits (section 2.3). Each round takes alpha, plus delta for each
+//! link of its longest circuit, plus tau for each unit of a message, multiplied by the number of
+//! circuits that share a link.
 
 use crate::torus::Torus;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 use swapmeet_sdk::Problem;
 
-/// Number of rounds, links of the longest circuits and blocks over the most loaded links, each
-/// summed over rounds.
+/// The cost of a schedule: the number of rounds, and two sums over all rounds. The sums are the
+/// number of links of the longest circuit and the number of blocks over the link with the most
+/// blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cost {
     pub rounds: u64,
@@ -46,7 +48,7 @@ impl Mul<u64> for Cost {
 }
 
 impl Cost {
-    /// Returns the cost of a round in which both parts run at the same time.
+    /// Returns the cost of a round in which two sets of circuits are used at the same time.
     pub(crate) fn parallel(self, other: Self) -> Self {
         Self {
             rounds: self.rounds.max(other.rounds),
@@ -71,7 +73,8 @@ impl MachineTimes {
         Self { round: problem.startup_us(), link: problem.hop_us(), block }
     }
 
-    /// Returns whether the first schedule is cheaper. A schedule without a cost is impossible.
+    /// Returns whether the first schedule is cheaper than the second schedule. `None` is the cost
+    /// of an impossible schedule.
     pub(crate) fn prefer(self, first: Option<Cost>, second: Option<Cost>) -> bool {
         match (first, second) {
             (Some(first), Some(second)) => self.compare(first, second).is_lt(),
@@ -80,8 +83,8 @@ impl MachineTimes {
         }
     }
 
-    /// Compares two costs. Where the machine's times are equal, the one with fewer rounds is
-    /// cheaper, then the one with fewer blocks, then the one with fewer links.
+    /// Compares two costs. If both take the same time on the machine, the schedule with fewer
+    /// rounds is cheaper, then the schedule with fewer blocks, then the schedule with fewer links.
     fn compare(self, a: Cost, b: Cost) -> Ordering {
         let time = |c: Cost| {
             self.round * c.rounds as f64 + self.link * c.links as f64 + self.block * c.blocks
@@ -92,8 +95,8 @@ impl MachineTimes {
     }
 }
 
-/// Returns the cost of one round of circuits, `None` if a directed link would carry more than q
-/// circuits. Each circuit is given by its first node, the nodes after it and the number of its
+/// Returns the cost of a round of circuits, or `None` if a directed link would carry more than q
+/// circuits. Each circuit is given by its first node, the nodes after it, and the number of its
 /// blocks.
 pub(crate) fn round(
     torus: &Torus,

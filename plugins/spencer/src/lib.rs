@@ -42,8 +42,8 @@ const TORUS: About = About {
     paper: PAPER,
     accepts: "tori and rings of any size",
     params: &[VARIANT],
-    // This promise must hold for all variants, because the all-ports variant may be used on a
-    // one-port machine too.
+    // The algorithms may need all ports: the variant for all ports can be chosen on a one-port
+    // machine too.
     ports: u64::MAX,
     ..About::DEFAULT
 };

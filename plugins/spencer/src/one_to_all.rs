@@ -3,16 +3,17 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | d | `cycles.len()` | number of dimensions |
-//! | n, N | | nodes of a dimension, nodes of the torus: N = n^d |
-//! | q | `torus.q` | circuits that a directed link carries |
-//! | (m_1, .., m_d) | `lanes` | parts of each message, which cross the dimensions in different orders |
+//! | n, N | | number of nodes of a dimension and of the torus: N = n^d |
+//! | q | `torus.q` | largest number of circuits that a directed link carries at the same time |
+//! | (m_1, .., m_d) | `lanes` | the d segments of a message, each of which uses the dimensions in a different order |
 //!
-//! A cycle is divided into 2q+1 equal sections (q+1 with one port) around an informed node. That
-//! node informs the middle node of each other section, and the same is repeated in each section. A
-//! torus uses one dimension after another. With all ports the message is split into d parts, each
-//! of which crosses the dimensions in its own order, so that all links are used: (1, 2, .., d), (2,
-//! .., d, 1), etc. A scatter sends bundles that shrink from round to round. A gather is a scatter
-//! in reverse.
+//! In the first round, a cycle is divided into 2q+1 equal sections (q+1 with one port) around an
+//! informed node. That node informs the middle node of each of the other sections. In the next
+//! round, the same is done in each section, and so on. A torus uses one dimension after another.
+//! With all ports, the message is split into d segments. Each segment uses the dimensions in its
+//! own order, (1, 2, .., d), (2, .., d, 1), etc., so that all links are used. In a scatter, a node
+//! sends bundles of blocks, which become smaller from round to round. A gather is a scatter in
+//! reverse.
 //!
 //! Costs with all ports:
 //!
@@ -21,16 +22,16 @@
 //! | broadcast, formula 3.2 | d log_(2q+1) n | d n/2 | q log_(2q+1) n |
 //! | scatter and gather, formula 3.4 | d log_(2q+1) n | d n/2 | (N-1) / 2d |
 //!
-//! With one port the base of the logarithm is q+1, and the propagation is 2d times (broadcast) or d
-//! times (scatter) as large (Table 3.2). Logarithms are rounded up if n is not a power of 2q+1; if
-//! it is, switching is d (n-1)/2.
+//! With one port, the base of the logarithm is q+1. The propagation is 2d times as large for a
+//! broadcast, and d times as large for a scatter (Table 3.2). If n is not a power of 2q+1,
+//! logarithms are rounded up. If n is a power of 2q+1, switching is d (n-1)/2.
 
 use crate::torus::{Torus, Variant};
 use crate::tree::{Circuit, Payload, divide, one_port_start};
 use crate::{CircuitCollective, PORT_VARIANTS, TORUS};
 use swapmeet_sdk::{About, Axis, Blocks, Collective, Problem, Route, Schedule, Set, Stop};
 
-/// The common part of the three algorithms.
+/// The properties that the three algorithms have in common.
 const ONE_TO_ALL: CircuitCollective =
     CircuitCollective { about: TORUS, variants: &PORT_VARIANTS, check: |_| Ok(()), plan };
 
@@ -64,7 +65,8 @@ pub(crate) const GATHER: CircuitCollective = CircuitCollective {
     ..ONE_TO_ALL
 };
 
-/// A cycle, cut open so that the root is at a given position, and its circuits in each round.
+/// A cycle and its circuits in each round. The cycle is cut open to a line, on which the root has a
+/// given position.
 struct Cycle {
     n: u64,
     cut: u64,
@@ -126,7 +128,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// Adds the sends of one circuit of a cycle, in every line of the dimension that has been reached.
+/// Adds the sends of one circuit to every line of the dimension that already has data.
 fn inform(
     torus: &Torus,
     schedule: &mut Schedule<'_>,
@@ -153,7 +155,7 @@ fn inform(
         schedule.send(&match collective {
             Collective::Broadcast => send.copy(),
             Collective::Scatter => send.destinations(Set::product(&section)),
-            // In a gather, the sender sends all the blocks of its section.
+            // In a gather, the sender sends all blocks that it has collected from its section.
             _ => send,
         })?;
     }

@@ -1,13 +1,16 @@
-//! Permutations (chapter 4) in three phases: collection, permutation, distribution. In d dimensions
-//! they take (2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q - 1)/d) m beta. M =
-//! n/4 adjacent diagonals share a link, and D is the longest distance, d n/2 for a reflection
-//! (4.17). Two transpositions that cannot be joined in one round take one round more, and the term
-//! for propagation has M blocks more (4.19, 4.23, 4.26, 4.27). With one port the logarithm is
-//! log_(q+1), and d = 1 in the last term.
+//! Permutations (chapter 4) in three phases: collection, permutation, distribution.
 //!
-//! Permutations of the axes with signs, translations and shears are supported. The kind is
-//! determined from the destinations. Axes of different sizes are permuted one size after another,
-//! because diagonals need equal sizes. A rotation by 90 degrees has a form of its own.
+//! In d dimensions they take `(2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q -
+//! 1)/d) m beta`. M = n/4 is the number of adjacent diagonals whose data uses the same link. D is
+//! the longest distance, which is d n/2 for a reflection (4.17). If a permutation consists of two
+//! transpositions that cannot be joined in one round, it takes one more round, and the term for
+//! propagation has M more blocks (4.19, 4.23, 4.26, 4.27). With one port the logarithm has the base
+//! q+1, and d = 1 in the last term.
+//!
+//! Supported are permutations of the axes with reflections, translations and shears. The plugin
+//! determines the kind of the permutation from the destinations. If axes have different sizes, the
+//! axes of each size are permuted in a stage of their own, because diagonals need equal sizes. A
+//! rotation by 90 degrees has a separate form.
 
 use crate::cost::{Cost, MachineTimes};
 use crate::torus::{Torus, Variant};
@@ -26,16 +29,18 @@ mod sections;
 mod shift;
 mod stage;
 
-/// The form of the schedule.
+/// The form of the schedule of a permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The cheapest form on the machine: `Standard`, `Balanced` or, with one port, `Direct`.
+    /// The form that is cheapest on the machine: `Standard`, `Balanced` or, with one port,
+    /// `Direct`.
     Best,
-    /// Diagonals are collected; a rotation by 90 degrees is two transpositions.
+    /// Data is collected along diagonals. A rotation by 90 degrees is done as two transpositions.
     Standard,
-    /// A rotation by 90 degrees on balanced cycles.
+    /// A rotation by 90 degrees along balanced cycles (see the crate `balanced-rotation`).
     Balanced,
-    /// The form of Appendix A, in which collection and transposition are combined.
+    /// The form of Appendix A, in which the transposition begins while data is still being
+    /// collected.
     Combined,
     /// A transposition without collection.
     Direct,
@@ -93,8 +98,8 @@ impl Choice {
     }
 }
 
-/// Checks the parameters. A permutation that is not supported is refused in `plan`, which reads all
-/// destinations.
+/// Checks the parameters. A permutation that is not supported is only detected in `plan`, which
+/// reads all destinations.
 fn check(problem: &Problem<'_>) -> Result<(), Stop> {
     Choice::read(problem).map(|_| ())
 }
@@ -125,7 +130,8 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let parts =
         stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
     schedule.layout(&torus.dims, parts)?;
-    // The period of each stage divides the radix, and so does their least common multiple.
+    // The period of each stage divides the radix of the axis, and therefore the least common
+    // multiple of all periods divides it too.
     let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
     let planned = schedule.symmetric(
         &(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>(),
@@ -136,7 +142,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// Returns one stage for each size of the permuted axes.
+/// Returns one stage for each distinct size of the permuted axes.
 fn stages(
     problem: &Problem<'_>,
     torus: &Torus,
@@ -198,7 +204,8 @@ fn mirrored(
     Ok(cheaper.unwrap_or(standard))
 }
 
-/// Checks that n is even, because mirrors between nodes on both sides of a cycle need that.
+/// Checks that n is even. A mirror lies between two nodes on both sides of a cycle, which is only
+/// possible for an even n.
 fn check_even(n: u64) -> Result<(), Stop> {
     if n.is_multiple_of(2) {
         return Ok(());

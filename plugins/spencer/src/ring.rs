@@ -1,4 +1,4 @@
-//! Gossip and multi-scatter on a plain cycle of p nodes: the sends of each node in each round
+//! Gossip and multi-scatter on an undivided cycle of p nodes: the sends of each node in each round
 //! (sections 3.4 and 3.5).
 
 /// A range of nodes of a cycle.
@@ -21,7 +21,7 @@ impl Span {
     }
 }
 
-/// A send to a neighbour: the blocks with these origins and destinations.
+/// A send to a neighbour, with the blocks that have these origins and these destinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RingSend {
     pub forwards: bool,
@@ -29,14 +29,14 @@ pub(crate) struct RingSend {
     pub destinations: Span,
 }
 
-/// The schedule on a plain cycle.
+/// The method by which the nodes of an undivided cycle exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Neighbours exchange over every other edge; the edges have two colours, and a round uses one
-    /// colour (one port, even number of nodes).
+    /// Pairs of neighbours exchange (one port, even number of nodes). The edges of the cycle
+    /// alternate between two colours, and each round uses the edges of one colour.
     Pairs,
-    /// All nodes send forwards. This is for one port and an odd number of nodes, which cannot all
-    /// be paired.
+    /// All nodes send forwards only (one port, odd number of nodes, which cannot be divided into
+    /// pairs).
     OneWay,
     /// All nodes send to both neighbours (all ports).
     BothWays,
@@ -51,8 +51,8 @@ impl Method {
         }
     }
 
-    /// Returns the sends of node `x` of `p` in `round`, from 1, of a gossip or a multi-scatter.
-    /// Cycles of even `colour` and of odd `colour` begin with different edges.
+    /// Returns the sends of node `x` of `p` nodes in round `round`, from 1, of a gossip or a
+    /// multi-scatter. Cycles with even and odd `colour` begin with different edges.
     pub(crate) fn sends(
         self,
         p: u64,
@@ -69,8 +69,8 @@ impl Method {
                 vec![RingSend { forwards: true, origins: Span::ALL, destinations: all_but(p, x) }]
             }
             (Self::BothWays, true) => {
-                // In the last round of an even cycle, the opposite node needs the block from one
-                // side only.
+                // In the last round on an even cycle, the block for the opposite node is sent in
+                // one direction only.
                 let directions = if 2 * round < p { &[true, false][..] } else { &[true] };
                 directions.iter().map(|forwards| pass_on(p, round, x, *forwards)).collect()
             }
@@ -85,14 +85,14 @@ fn all_but(p: u64, x: u64) -> Span {
     Span { first: (x + 1) % p, count: p - 1 }
 }
 
-/// Returns the node at `distance` before x, seen in the direction of travel.
+/// Returns the node `distance` nodes behind x, against the direction of travel.
 fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
 
-/// Passes on the message received from the node behind to the next node, in either direction of
-/// travel. In the words of the thesis: "it passes the message it received from its left neighbour
-/// to its right neighbour".
+/// Returns the send of a node that passes the message from the node behind it on to the node ahead,
+/// in either direction. In the words of the thesis: "it passes the message it received from its
+/// left neighbour to its right neighbour".
 fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     RingSend {
         forwards,
@@ -101,27 +101,29 @@ fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     }
 }
 
-/// Returns whether a node uses edge x in a round, which leads from node x to the next node;
-/// otherwise it uses edge x - 1.
+/// Returns whether node x uses edge x in a round. Edge x leads from node x to the next node.
+/// Otherwise node x uses edge x - 1.
 fn uses_next_edge(round: u64, x: u64, colour: u64) -> bool {
     (x + colour + round - 1).is_multiple_of(2)
 }
 
-/// Sends one message in the first round, and the two newest messages in each further round.
+/// Returns the send of a gossip in pairs: one block in the first round, and the two newest blocks
+/// in each further round.
 fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let newest = |distance| behind(p, x, distance, forwards);
     let origins = match round {
         1 => Span::one(x),
-        // The newest messages are of two neighbours; `first` is the lower one.
+        // The newest blocks are those of two neighbours, of which `first` is the lower.
         _ if forwards => Span { first: newest(round - 1), count: 2 },
         _ => Span { first: newest(round - 2), count: 2 },
     };
     RingSend { forwards, origins, destinations: Span::ALL }
 }
 
-/// Sends half of the node's messages to one side in the first round, the other half in the second;
-/// received messages are passed on.
+/// Returns the send of a multi-scatter in pairs. In the first round a node sends half of its own
+/// blocks to one neighbour, and in the second round the other half to its second neighbour. In each
+/// further round it passes received blocks on.
 fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let half = p / 2;
@@ -133,8 +135,9 @@ fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     RingSend { forwards, origins: Span::ALL, destinations }
 }
 
-/// Sends half of the node's messages through each port; received messages are passed on in the same
-/// direction. The message for the opposite node is sent forwards.
+/// Returns the send of a multi-scatter in one direction. A node sends half of its own blocks in
+/// each direction and passes received blocks on in the same direction. The block for the opposite
+/// node is sent forwards.
 fn scatter_both(p: u64, round: u64, x: u64, forwards: bool) -> Option<RingSend> {
     let reach = if forwards { p / 2 } else { (p - 1) / 2 };
     let count = reach.checked_sub(round - 1).filter(|c| *c > 0)?;

@@ -1,4 +1,5 @@
-//! The torus: its cycles in each dimension, and the circuits and ports of its nodes.
+//! The torus: its cycles in each dimension, and the numbers of circuits and ports that nodes can
+//! use.
 
 use swapmeet_sdk::{Problem, Stop};
 
@@ -7,23 +8,23 @@ use swapmeet_sdk::{Problem, Stop};
 pub(crate) enum Variant {
     /// One port, which carries up to q circuits.
     OnePort,
-    /// One port on each cycle in the first phase of a gossip or multi-scatter, all ports in the
-    /// second.
+    /// One port for each cycle in the first phase of a gossip or multi-scatter, all ports in the
+    /// second phase.
     Hybrid,
     /// All 2d ports, which carry up to q circuits each.
     AllPorts,
 }
 
-/// A torus or ring, and the number of circuits of a directed link.
+/// A torus or ring, and the number of circuits that a directed link carries at the same time.
 pub(crate) struct Torus {
-    /// n of each dimension.
+    /// The number of nodes of each dimension, n.
     pub dims: Vec<u64>,
     strides: Vec<u64>,
     /// The dimensions that are cycles. A dimension of one node has no links.
     pub cycles: Vec<usize>,
-    /// q: circuits that a directed link carries.
+    /// q: the largest number of circuits that a directed link carries at the same time.
     pub q: u64,
-    /// The ports that are used.
+    /// The ports that nodes use.
     pub variant: Variant,
 }
 
@@ -40,8 +41,8 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// Reads the problem's torus, and q from the host. Without a variant from the user it also
-    /// reads the port limit of the machine.
+    /// Reads the torus of the problem, and reads q from the host. If the user chose no variant, the
+    /// variant follows from the port limit of the machine.
     pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
@@ -61,7 +62,7 @@ impl Torus {
         for d in (1..dims.len()).rev() {
             strides[d - 1] = strides[d] * dims[d];
         }
-        // More circuits on a link than a cycle has nodes are never used.
+        // A link never carries more circuits than the cycle has nodes, so a larger q is reduced.
         let longest = dims.iter().copied().max().unwrap_or(1);
         let cycles = (0..dims.len()).filter(|d| dims[*d] > 1).collect();
         Self { dims, strides, cycles, q: q.min(longest), variant }
@@ -72,7 +73,8 @@ impl Torus {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Returns the node whose coordinate in `dim` is replaced by `to`.
+    /// Returns the node that has coordinate `to` in dimension `dim` and agrees with `node` in all
+    /// other dimensions.
     pub(crate) fn moved(&self, node: u64, dim: usize, to: u64) -> u64 {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
@@ -88,9 +90,9 @@ impl Torus {
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// Returns the number of the link to a neighbour, among the links of the node. It follows from
-    /// the difference of the node numbers: one stride, or the wrap-around from the end of a cycle
-    /// to its start.
+    /// Returns the index, among the links of `node`, of the link to its neighbour `next`. It
+    /// follows from the difference of the two node numbers, which is one stride, or the wrap-around
+    /// from the end of a cycle to its start.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
         let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {
@@ -102,7 +104,7 @@ impl Torus {
         self.cycles.iter().find_map(along).unwrap_or(0)
     }
 
-    /// Returns all nodes that differ from `base` only in these dimensions.
+    /// Returns all nodes that agree with `base` in all dimensions except these.
     pub(crate) fn span(&self, base: u64, dims: &[usize]) -> Vec<u64> {
         let mut nodes = vec![base];
         for &dim in dims {
@@ -114,9 +116,9 @@ impl Torus {
         nodes
     }
 
-    /// Returns the order of dimensions for each lane: (1, 2, .., d), (2, .., d, 1), etc. Messages
-    /// are split into equal lanes, and each lane crosses the dimensions in its own order. With one
-    /// port there is a single lane.
+    /// Returns the order of the dimensions for each lane: (1, 2, .., d), (2, .., d, 1), etc. A lane
+    /// is a segment of each message. Messages are split into equal lanes, and each lane uses the
+    /// dimensions in its own order. With one port there is a single lane.
     pub(crate) fn lanes(&self) -> Vec<Vec<usize>> {
         let d = self.cycles.len();
         let lanes = if self.variant == Variant::OnePort { d.min(1) } else { d };
@@ -125,7 +127,7 @@ impl Torus {
             .collect()
     }
 
-    /// Returns the signs of a route along `dim` only.
+    /// Returns the directions of a route that leads along `dim` only: one sign for each dimension.
     pub(crate) fn along(&self, dim: usize, plus: bool) -> Vec<i8> {
         (0..self.dims.len()).map(|d| if d != dim { 0 } else { 2 * i8::from(plus) - 1 }).collect()
     }

@@ -1,20 +1,21 @@
-//! Repeated division of a line of nodes around a node that has data for the whole line (Fig. 3.1).
+//! Repeated division of a line of nodes into sections, around a node that has data for the whole
+//! line (Fig. 3.1).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | q | `q` | circuits that a directed link carries |
-//! | 2q + 1 | | sections of a line with all ports: q on each side and the one in the middle |
-//! | q + 1 | | sections with one port: q on one side and the node's own |
+//! | q | `q` | largest number of circuits that a directed link carries at the same time |
+//! | 2q + 1 | | number of sections of a line with all ports: q on each side and the middle section |
+//! | q + 1 | | number of sections with one port: q on one side and the section of the node itself |
 //!
-//! In forward order the circuits are those of a broadcast or scatter, in reverse order those of a
-//! gather. On short lines they are used for the collection and the distribution of chapter 4.
+//! A broadcast or scatter uses the circuits in forward order, a gather in reverse order. The
+//! permutations of chapter 4 use them on short lines, for the collection and the distribution.
 
 use crate::cost::Cost;
 use crate::torus::Variant;
 use std::collections::HashMap;
 
-/// A circuit of a round: `from` informs `to`, which then serves the section of `count` nodes from
-/// `first`.
+/// A circuit of a round. Node `from` informs node `to`, which is then responsible for informing the
+/// section of `count` nodes from `first` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Circuit {
     pub from: u64,
@@ -23,7 +24,7 @@ pub(crate) struct Circuit {
     pub count: u64,
 }
 
-/// A section of a line and the position of the node that serves it.
+/// A section of a line, and the node `at` that is responsible for informing it.
 #[derive(Debug, Clone, Copy)]
 struct Section {
     first: u64,
@@ -31,24 +32,26 @@ struct Section {
     at: u64,
 }
 
-/// The data that a circuit carries. Of two divisions with the same number of rounds, the one with
-/// fewer blocks is better, then the one with shorter circuits.
+/// The kind of data that a circuit carries. If two divisions have the same number of rounds, the
+/// division with fewer blocks over the most loaded link is better, then the division with shorter
+/// circuits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// The same message on each circuit, as in a broadcast. The cost is the number of circuits that
-    /// share a link.
+    /// Each circuit carries the same message, as in a broadcast. The cost is the number of circuits
+    /// that share a link.
     Message,
-    /// One message for, or from, each node of the section, as in a scatter, a gather or a
-    /// collection.
+    /// A circuit carries one message for, or from, each node of the section, as in a scatter, a
+    /// gather or a collection.
     Bundle,
 }
 
-/// Returns the circuits of each round that inform the nodes 0 to `count` - 1 of a line from the
-/// node `at`.
+/// Returns, for each round, the circuits that inform the nodes 0 to `count` - 1 of a line, starting
+/// at node `at`.
 ///
-/// With all ports this takes as many rounds as sections of (2q+1)-fold size need to reach from `at`
-/// to both ends; for a node in the middle that is ceil(log_(2q+1) count). With one port `at` must
-/// be an end or [`one_port_start`], and it takes ceil(log_(q+1) count) rounds.
+/// With all ports, the size of the section that `at` can inform grows by the factor 2q+1 in each
+/// round, and as many rounds are needed as this section needs to reach both ends of the line. For a
+/// node in the middle these are ceil(log_(2q+1) count) rounds. With one port, `at` must be an end
+/// of the line or [`one_port_start`], and ceil(log_(q+1) count) rounds are needed.
 pub(crate) fn divide(
     count: u64,
     at: u64,
@@ -66,8 +69,8 @@ pub(crate) fn divide(
     loop {
         let reach = reaches.next();
         let (mut circuits, mut next) = (Vec::new(), Vec::new());
-        // The serving node of each section with more than one node passes a part of each side on to
-        // other nodes.
+        // In each section with more than one node, the responsible node makes other nodes
+        // responsible for a range at the left end and a range at the right end.
         for section in sections.iter().filter(|s| s.count > 1) {
             let (left, right) = match reach {
                 None => one_port(section, q),
@@ -92,8 +95,9 @@ pub(crate) fn divide(
                         None => count - 1,
                         Some(reach) => (count - 1).saturating_sub(reach.nodes),
                     };
-                    // With one port the serving node is at the near end. Otherwise it is as near as
-                    // its reach to the far end allows, so that circuits are short.
+                    // With one port, the new responsible node is at the near end of its section.
+                    // Otherwise it is as near as possible while it can still reach the far end in
+                    // the remaining rounds, so that circuits are short.
                     let to = match (reach, leftwards) {
                         (None, true) | (Some(_), false) => first + far,
                         (None, false) | (Some(_), true) => first + count - 1 - far,
@@ -112,8 +116,9 @@ pub(crate) fn divide(
     }
 }
 
-/// Returns the cost of each round where every circuit carries a bundle of `blocks` blocks, in
-/// forward or reverse order. `place` returns the position of a node along the line.
+/// Returns the cost of each round if every circuit carries a bundle of blocks. The result is the
+/// same in forward and in reverse order. `place` returns the position of a node along the line, and
+/// `blocks` the number of blocks of a circuit.
 pub(crate) fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -135,15 +140,15 @@ pub(crate) fn bundle_costs(
     rounds.iter().map(cost).collect()
 }
 
-/// Returns the position of the node that informs a whole cycle of n nodes, cut open, through one
-/// port. It is the end of the node's own section, so the first circuit leads to a neighbour. At
-/// other positions switching costs more than n/2.
+/// Returns the position of the node that starts to inform a whole cycle of n nodes through one
+/// port. The cycle is cut open to a line. The node is at the end of its own section, so the first
+/// circuit leads to a neighbour. At any other position, switching would cost more than n/2.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
 
-/// Divides `count` nodes from `first` into at most `most` chunks of nearly equal size, the larger
-/// ones far from the informing node. Empty chunks are left out.
+/// Divides `count` nodes from `first` on into at most `most` chunks of nearly equal size. Larger
+/// chunks are far from the informing node. Empty chunks are left out.
 fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let pieces = most.min(count);
     let edge = move |i: u64| {
@@ -152,28 +157,30 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
     (0..pieces).map(move |i| (first + edge(i), edge(i + 1) - edge(i)))
 }
 
-/// The state after a round.
+/// What a node is still responsible for after a round, and the circuits of this round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reach {
     circuits: u64,
     nodes: u64,
-    /// The largest number of nodes of a side that were passed to other nodes in the round.
+    /// The largest number of nodes on a side for which other nodes became responsible in this
+    /// round.
     passed_on: u64,
 }
 
-/// Blocks over the most loaded link and links of the longest circuit, each summed over rounds. They
-/// are compared in this order.
+/// Two sums over all rounds, which are compared in this order: the number of blocks over the most
+/// loaded link, and the number of links of the longest circuit.
 type BlocksAndLinks = (u64, u64);
 
-/// Returns the reach after each round, which is the largest number of nodes on a side that a node
-/// still serves. `side` is the number of nodes on the longer side of the line. The result is the
-/// cheapest division with the fewest rounds.
+/// Returns the reach after each round, for the cheapest division with the fewest rounds. The reach
+/// is the largest number of nodes, on one side, for which a node is still responsible. `side` is
+/// the number of nodes on the longer side of the line.
 ///
-/// In a round that reduces the reach from s to s', each side passes h >= s - s' nodes on over c
-/// circuits, each to a chunk of m = ceil(h / c) nodes, at most 2 s' + 1. As long as m > s', the
-/// farthest informed node is s - s' links away, so that all rounds together use `side` links.
-/// Bundles are smallest with h = s - s', which makes `side` blocks in all if every c divides h. A
-/// message does not grow with longer chunks, which use fewer links; then h is as large as possible.
+/// Consider a round that reduces the reach from s to s'. Each side passes on h nodes to c other
+/// nodes, where h >= s - s'. Each of them becomes responsible for a chunk of m = ceil(h / c) nodes,
+/// at most 2 s' + 1. As long as m > s', the farthest informed node is s - s' links away, so that
+/// all rounds together use `side` links. Bundles are smallest if h = s - s'. Their sum is `side`
+/// blocks if every c divides its h. The size of a broadcast message does not depend on the size of
+/// chunks, and longer chunks use fewer links, so h is then as large as possible.
 fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     let mut rounds = 0;
     while most_reach(rounds, q) < side {
@@ -190,15 +197,15 @@ fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     reaches
 }
 
-/// Returns how far to each side this number of rounds can reach.
+/// Returns how many nodes to each side can be reached in this number of rounds.
 fn most_reach(rounds: u32, q: u64) -> u64 {
     ((2 * q + 1).saturating_pow(rounds) - 1) / 2
 }
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// Returns the cost of reaching `nodes` nodes to each side in `rounds` rounds, and the reach after
-/// the first of them.
+/// Returns the lowest cost of reaching `nodes` nodes to each side in `rounds` rounds, and the reach
+/// after the first round.
 fn cheapest(
     nodes: u64,
     rounds: u32,
@@ -239,7 +246,7 @@ fn cheapest(
     found
 }
 
-/// Returns a lower bound for the cost of every division.
+/// Returns a lower bound for the cost of any division.
 fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLinks {
     (
         if payload == Payload::Bundle { nodes } else { least_circuits(2 * nodes + 1, rounds, q) },
@@ -247,8 +254,8 @@ fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLin
     )
 }
 
-/// Returns the smallest number of circuits to one side, summed over at most `rounds` rounds, that
-/// divides a line into `sections` sections.
+/// Returns the smallest number of circuits to one side that divides a line into `sections` sections
+/// in at most `rounds` rounds. The number is a sum over all rounds.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;
@@ -258,16 +265,16 @@ fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     (1..=q).filter(holds).map(with).min().unwrap_or(q)
 }
 
-/// Returns how many nodes to the left and to the right are passed to others in a round, at most
-/// `most` to a side.
+/// Returns how many nodes on the left and on the right are passed to other responsible nodes in a
+/// round, at most `most` on each side.
 fn all_ports(section: &Section, most: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
     (left.min(most), right.min(most))
 }
 
-/// As [`all_ports`] with one port: from an end of the section to the other side, and from any other
-/// position to the right.
+/// Like [`all_ports`], but with one port. A node at an end of the section passes on nodes at the
+/// opposite end, and any other node passes on nodes at the right end.
 fn one_port(section: &Section, q: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
@@ -292,9 +299,9 @@ mod tests {
         rounds
     }
 
-    /// Checks that every node is informed once, by a node that was informed before, for a section
-    /// that the informing node served, and that no link of the line carries more than q circuits in
-    /// a round.
+    /// Checks that every node is informed exactly once, that the informing node was informed before
+    /// and was responsible for the section, and that no link of the line carries more than q
+    /// circuits in a round.
     fn check(count: u64, at: u64, q: u64, variant: Variant, payload: Payload) -> usize {
         let rounds = divide(count, at, q, variant, payload);
         let mut serves = vec![(0, 0); count as usize];
@@ -314,7 +321,8 @@ mod tests {
                     loads[link as usize][usize::from(c.to > c.from)] += 1;
                 }
                 let own = &mut serves[c.from as usize];
-                // The section passed on lies at one end of the served section.
+                // The section that was passed on lies at one end of the section for which the node
+                // was responsible.
                 if c.first > c.from {
                     own.1 = own.1.min(c.first - own.0);
                 } else {
@@ -365,7 +373,8 @@ mod tests {
         }
     }
 
-    /// Returns rounds, links of the longest circuits and blocks over the most loaded link.
+    /// Returns the number of rounds, and two sums over all rounds: the links of the longest circuit
+    /// and the blocks over the most loaded link.
     fn cost(count: u64, at: u64, q: u64, payload: Payload) -> (u64, u64, u64) {
         let mut rounds = divide(count, at, q, Variant::AllPorts, payload);
         if payload == Payload::Message {

@@ -6,35 +6,36 @@
 //! | Phase 2 | B | A |
 //! | Phase 3 | along z (C): + for 0, - for 2 | B |
 //!
-//! The rules for 2D are as printed in (1) to (8). Section 3.2.2 extends them: nodes in an even unit
-//! along dimension n follow the pattern of n - 1 dimensions and then send along dimension n; nodes
-//! in an odd unit send along dimension n first.
+//! The rules for 2D are as printed in (1) to (8). Section 3.2.2 extends them to n dimensions. Nodes
+//! whose coordinate in dimension n is even first use the pattern of n - 1 dimensions and then send
+//! along dimension n. Nodes whose coordinate is odd first send along dimension n.
 //!
-//! Erratum: in 3D the displayed rules of Phases 2 and 3 have pattern B before pattern A in odd
-//! planes, while the text has A before B. Each order is correct by itself, but one phase from each
-//! loses blocks. The order of the text can be extended to n dimensions. It is used here, also in
-//! Phase n+1.
+//! Erratum: for 3D, the displayed rules of Phases 2 and 3 have pattern B before pattern A in odd
+//! planes, while the text has pattern A before pattern B. Each order is correct by itself, but a
+//! mixture of the two orders loses blocks. Only the order of the text can be extended to n
+//! dimensions. It is used here, also in Phase n+1.
 //!
-//! A mesh follows the same rule, with c + r even for EE and OO, but always in the forward direction
-//! of its logical rings. For meshes of three and more dimensions the paper has a figure and no
-//! text.
+//! In a mesh the same rule holds, where the classes EE and OO are the nodes with even c + r, but a
+//! node always sends in the forward direction of its logical ring. For meshes of three and more
+//! dimensions the paper has a figure and no text.
 
 use crate::network::NetworkKind;
 
 const C: usize = 0;
 const R: usize = 1;
 
-/// The 2D torus, rules (1) to (8): dimension and direction by (r + c) mod 4, in Phase 1 (pattern A)
-/// and in Phase 2 (pattern B).
+/// The rules (1) to (8) of the 2D torus: dimension and direction, by (r + c) mod 4. The first entry
+/// is for Phase 1 (pattern A), the second for Phase 2 (pattern B).
 const PLANE: [[(usize, i8); 4]; 2] =
     [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 
-/// Returns the dimension (from 0) and the direction (1 or -1) in which a node at `x` sends in ring
-/// phase `turn`, or in step `turn` of Phase n+1 of a torus. Turns are counted from 1.
+/// Returns the dimension (from 0) and the direction (1 or -1) in which a node with the coordinates
+/// `x` sends, in ring phase number `turn` or, in a torus, in step number `turn` of Phase n+1. Both
+/// numbers start with 1.
 ///
-/// In a torus this direction takes precedence over the shorter one: on a ring of eight nodes both
-/// directions have four hops, and links are not shared only if the two classes of a line use
-/// opposite directions.
+/// In a torus, a node sends in this direction even if the opposite direction is equally short. On a
+/// ring of eight nodes, for example, both directions have four hops, and no link is shared only if
+/// the two classes of a line use opposite directions.
 pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Returns every node of a grid of side `side` in `n` dimensions.
+    /// Returns the coordinates of every node of a grid with `n` dimensions of `side` nodes.
     fn nodes(side: u64, n: usize) -> impl Iterator<Item = Vec<u64>> {
         (0..side.pow(n as u32))
             .map(move |i| (0..n as u64).map(|k| i / side.pow(k as u32) % side).collect())
@@ -84,8 +85,8 @@ mod tests {
         }
     }
 
-    /// In each turn and each direction of a line, at most one class of nodes sends. Rings of
-    /// different classes would share links.
+    /// In each turn, at most one class of nodes sends in each direction of a line. If two classes
+    /// did, their rings would share links.
     #[test]
     fn classes_of_a_line_use_different_directions() {
         for n in 2..=4 {

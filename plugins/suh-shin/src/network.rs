@@ -1,5 +1,6 @@
-//! The network with the paper's numbering. For sizes that are not multiples of four (mesh: two) the
-//! paper has one sentence: add virtual nodes.
+//! The network with the numbering of the paper, padded with virtual nodes. The rules need sizes
+//! that are multiples of four (in a mesh, of two). For other sizes the paper has a single sentence:
+//! add virtual nodes.
 
 use swapmeet_sdk::{Padded, Planned, Problem, Schedule, Stop, Symmetry};
 
@@ -12,19 +13,22 @@ pub(crate) enum NetworkKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     pub kind: NetworkKind,
-    /// Side of the submeshes, whose nodes all belong to different groups: 4, in a mesh 2.
+    /// Side of the submeshes: 4 in a torus, 2 in a mesh. The nodes of a submesh all belong to
+    /// different groups.
     pub submesh: u64,
-    /// The machine, and its grid with N1 .. Nn padded to multiples of `submesh`.
+    /// The nodes of the machine, and the grid whose sides N1 .. Nn are padded to multiples of
+    /// `submesh`.
     pub nodes: Padded,
-    /// The axes of x1, x2, etc. In 2D the paper's first dimension is c, the last axis; in more
-    /// dimensions x is the first axis.
+    /// The axes of x1, x2, etc. In 2D the first dimension of the paper is c, which is the last
+    /// axis. In more dimensions it is x, which is the first axis.
     pub axes: Vec<usize>,
     /// The planned nodes; `None` for all nodes.
     pub planned: Option<Planned>,
 }
 
 impl Network {
-    /// Reads the problem's network. The error tells why the algorithm cannot run on it.
+    /// Reads the network of the problem. Returns an error with the reason if the algorithm cannot
+    /// run on it.
     pub(crate) fn new(problem: &Problem<'_>) -> Result<Self, Stop> {
         let (kind, submesh) = match problem.topology().kind() {
             "torus" => (NetworkKind::Torus, 4),
@@ -44,10 +48,12 @@ impl Network {
         Ok(Self { kind, submesh, nodes: Padded::new(machine, submesh)?, axes, planned: None })
     }
 
-    /// Sets grid and placement, and declares the symmetry. The sends of a node depend on its
-    /// position within its submesh, and receivers and destinations are given relative to its
-    /// submesh. Shifts by whole submeshes along each axis therefore leave the schedule unchanged,
-    /// unless there are virtual nodes, which are all at one end of an axis.
+    /// Sets the grid and the placement, and declares the symmetry.
+    ///
+    /// The sends of a node depend on its position within its submesh, and receivers and
+    /// destinations are given relative to the submesh. Shifts by whole submeshes along each axis
+    /// therefore leave the schedule unchanged. This is not the case if there are virtual nodes,
+    /// because they are all at one end of an axis.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {

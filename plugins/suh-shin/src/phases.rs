@@ -1,5 +1,5 @@
-//! Phases 1 .. n: complete exchange within each group along rings. The further phases: exchanges
-//! between the groups of a submesh.
+//! The phases of the schedule. In Phases 1 .. n, each group performs a complete exchange along
+//! rings. In the following phases, the groups of a submesh exchange with each other.
 
 use crate::directions::direction;
 use crate::network::{Network, NetworkKind};
@@ -14,8 +14,8 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
     }
     begin(schedule, n + 1)?;
     if network.kind == NetworkKind::Torus {
-        // Phase n+1 of a torus. Step j: along the dimension that the class of the node has in its
-        // j-th turn.
+        // Phase n+1 of a torus. In step j, each node sends along the dimension that its class uses
+        // in turn j.
         for j in 1..=n {
             exchange(
                 network,
@@ -26,15 +26,16 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
         }
         begin(schedule, n + 2)?;
     }
-    // Last phase. Step j: all nodes along dimension j. Erratum: Step 2 of the 2D mesh is printed
-    // with the groups of Step 1; here even rows (EE, EO) send to r + 1 and odd rows (OE, OO) to r -
-    // 1.
+    // Last phase. In step j, all nodes send along dimension j. Erratum: Step 2 of the 2D mesh is
+    // printed with the groups of Step 1. Here even rows (EE, EO) send to r + 1 and odd rows (OE,
+    // OO) to r - 1.
     (0..n).try_for_each(|j| exchange(network, 1, |_| (0..=j).collect(), schedule))
 }
 
-/// Begins a phase. All nodes rearrange their data once between two phases, as the paper charges
-/// (3.2.3, 4.2). For three and more dimensions that is optimistic: no order of eight parts makes
-/// the data of all three sends, each of half of the parts, contiguous.
+/// Begins a phase. Between two phases all nodes rearrange their data once, as the paper assumes in
+/// its costs (3.2.3, 4.2). In three and more dimensions one rearrangement is not enough: a phase
+/// has three sends, each of half of the eight octants of a node's data, and no order of the octants
+/// makes the data of all three sends contiguous.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -42,7 +43,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     schedule.phase(&format!("Phase {phase}"))
 }
 
-/// The ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1) of the longest dimension,
+/// Adds the ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1) of the longest
+/// dimension, nodes send as follows:
 ///
 /// ```text
 /// P(.., x, ..) -> P(.., (x +- 4) mod N, ..)      torus
@@ -50,8 +52,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// ```
 ///
 /// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
-/// of the data array. N is the size of the node's own dimension, and shorter dimensions need fewer
-/// steps. (Erratum: Fig. 5 prints C also for the classes that send along r.)
+/// of the data array. N is the size of the dimension along which the node sends. Shorter dimensions
+/// need fewer steps. (Erratum: Fig. 5 prints C also for the classes that send along r.)
 fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let (grid, q) = (network.nodes.grid(), network.submesh);
     let longest = grid.radices().iter().max().map_or(0, |side| side / q);
@@ -61,12 +63,12 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(way) * q as i64);
             let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // In the positive direction the first of these submeshes is that of the receiver; in
-            // the negative direction the last is.
+            // The receiver is in the first of these submeshes (positive direction) or in the last
+            // (negative direction).
             let first =
                 if way > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // The mesh's ring is closed by a message back over the whole line, on the topology's
-            // own route. A message between nodes with the same home needs no route.
+            // A ring of a mesh is closed by a message back along the whole line, on the topology's
+            // own route. A message between two virtual nodes with the same home needs no route.
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let way = if network.kind == NetworkKind::Torus && changes_home { way } else { 0 };
@@ -79,8 +81,9 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
     })
 }
 
-/// One step of Phase n+1 of a torus, between the halves of the 4x..x4 submeshes (`distance` d = 2),
-/// or of the last phase, within the 2x..x2 submeshes (d = 1):
+/// Adds one step of Phase n+1 of a torus or of the last phase. In Phase n+1, the halves of the
+/// 4x..x4 submeshes exchange (`distance` d = 2). In the last phase, nodes exchange within the
+/// 2x..x2 submeshes (d = 1):
 ///
 /// ```text
 /// IF x mod 2d < d, P(.., x, ..) -> P(.., x + d, ..)
@@ -88,12 +91,12 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
 /// ```
 ///
 /// The receiver gets all blocks for its side of the submesh (in 2D, B1 and B3 or N1 and N3 in the
-/// first step, both B2 or both N2 in the second). `turns` are the dimensions of the exchanges over
-/// this distance so far, ending with that of this step.
+/// first step, both B2 or both N2 in the second). `turns` has the dimensions of the exchanges over
+/// this distance so far. Its last entry is the dimension of this step.
 ///
-/// Erratum: the coordinate tested must be the one that changes. In print, Steps 1 to 3 of the 3D
-/// Phase 4 test y for sends along x and x for sends along y, and Fig. 5 tests the column for sends
-/// along r. Blocks would then leave their submesh.
+/// Erratum: the coordinate that is tested must be the coordinate that changes. In print, Steps 1 to
+/// 3 of the 3D Phase 4 test y for sends along x and x for sends along y, and Fig. 5 tests the
+/// column for sends along r. With those tests, blocks would leave their submesh.
 fn exchange(
     network: &Network,
     distance: u64,
@@ -111,9 +114,9 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // The node holds blocks of origins up to `reach` apart, and blocks for destinations up to
-        // `reach` apart. With virtual nodes it holds any block only if at least one such origin and
-        // one such destination are real.
+        // The node has blocks from origins in a range of coordinates, and for destinations in a
+        // range of coordinates, both of width `reach`. With virtual nodes it has a block only if at
+        // least one of these origins and one of these destinations are real nodes.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -137,8 +140,9 @@ fn exchange(
     step(network, true, moves, schedule)
 }
 
-/// Returns the direction of an exchange in a torus: the shorter one between the homes; `inside`,
-/// the direction in the padded grid, if both are equally short; 0 if one node is the home of both.
+/// Returns the direction of an exchange in a torus. It is the shorter direction between the homes
+/// of the two nodes. If both directions are equally short, it is `inside`, the direction in the
+/// padded grid. If both nodes have the same home, it is 0.
 fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) -> i8 {
     let size = network.nodes.machine().radix(axis);
     let up = (network.nodes.home(axis, there) + size - network.nodes.home(axis, here)) % size;
@@ -151,20 +155,21 @@ fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) ->
     }
 }
 
-/// The send of a node of the padded grid along one axis.
+/// A send of a node of the padded grid along one axis.
 struct GridSend {
     from: u64,
     to: u64,
     axis: usize,
-    /// Direction, 1 or -1; 0 for the topology's own route.
+    /// Direction: 1 or -1, or 0 if the topology chooses the route.
     way: i8,
-    /// The destinations of the blocks to send, as a subset of one axis of the layout: submeshes
-    /// (axis 2a) or positions within all submeshes (axis 2a + 1).
+    /// The destinations of the blocks to send, as an axis of the layout and a subset of it. Axis 2a
+    /// selects submeshes, and axis 2a + 1 selects positions within all submeshes.
     destinations: (usize, Axis<'static>),
 }
 
-/// Adds one step with the sends that `moves` returns for each node. In an exchange a home can have
-/// two partners; then the step is divided into rounds, in the order of sender and receiver.
+/// Adds one step with the sends that `moves` returns for each node. In an exchange, a home of
+/// several virtual nodes can have two partners. The step is then divided into rounds, in the order
+/// of sender and receiver.
 fn step(
     network: &Network,
     is_exchange: bool,
@@ -177,7 +182,7 @@ fn step(
         all.extend(moves(x, node));
         Ok(())
     })?;
-    // Divide them into rounds, if homes have two partners.
+    // Divide the sends into rounds, if homes have two partners.
     let mut rounds = vec![0; all.len()];
     if is_exchange && network.nodes.has_virtual_nodes() {
         let on_machine = |m: &GridSend| {
@@ -191,7 +196,7 @@ fn step(
             };
             Straight { from, to, dimension: m.axis, way }
         };
-        // The sort is stable: sends with the same sender and receiver, which are one message, keep
+        // The sort is stable: sends with the same sender and receiver, which form one message, keep
         // the order of the grid.
         all.sort_by_cached_key(|m| {
             let m = on_machine(m);
@@ -202,7 +207,7 @@ fn step(
             &all.iter().map(on_machine).collect::<Vec<_>>(),
         );
     }
-    // Pass them on round by round.
+    // Pass the sends to the host, round by round.
     let (mut sets, mut signs) =
         (vec![Axis::ALL; 2 * network.axes.len()], vec![0; network.axes.len()]);
     for round in 0..=rounds.iter().copied().max().unwrap_or(0) {

@@ -1,5 +1,5 @@
-//! Tests of the whole schedule, with every block verified by the SDK. Hops and links are tested
-//! with the real program, in the workspace's tests.
+//! Tests of the whole schedule, in which the SDK verifies every block. The tests of the workspace
+//! check hops and links, with the real program.
 
 use crate::SuhShin;
 use swapmeet_sdk::{Proved, Rehearsal};
@@ -15,13 +15,13 @@ fn verify_on(kind: &str, dims: &[u64]) -> Proved {
     proved
 }
 
-/// Returns every shape of `n` sides up to `most`.
+/// Returns every shape with `n` sides of at most `most` nodes.
 fn shapes(n: u32, most: u64) -> impl Iterator<Item = Vec<u64>> {
     (0..most.pow(n)).map(move |i| (0..n).map(|k| i / most.pow(k) % most + 1).collect())
 }
 
-/// Returns steps, blocks and rearrangements of Table 1 for a network of this shape. The last side
-/// must not be the only longest one.
+/// Returns the number of steps, blocks and rearrangements of Table 1 for a network of this shape.
+/// The formulas are not exact if the last side is longer than all other sides.
 fn table_1(kind: &str, dims: &[u64]) -> [u64; 3] {
     let (n, nodes) = (dims.len() as u64, dims.iter().product::<u64>());
     let n1 = dims.iter().copied().max().unwrap();
@@ -73,8 +73,8 @@ fn sizes_of_whole_submeshes_match_table_1() {
     }
 }
 
-/// The last dimension is used in the first and the last ring phase only, so Table 1 charges too
-/// much if it is the longest.
+/// Only the first and the last ring phase use the last dimension, so the values of Table 1 are too
+/// large if that dimension is the longest.
 #[test]
 fn table_1_is_not_exact_where_the_last_dimension_is_the_longest() {
     for (kind, dims, steps, blocks) in [
@@ -105,8 +105,9 @@ fn virtual_nodes_cost_steps_and_blocks() {
     }
 }
 
-/// Compares the steps with Table 1 at the padded size. A torus takes two steps more if some side
-/// above 4 is not a multiple of 4, and any network takes one step more for each odd side.
+/// Compares the number of steps with Table 1 at the padded size. A torus takes two additional steps
+/// if a side above 4 is not a multiple of 4. Any network takes one additional step for each odd
+/// side.
 #[test]
 fn every_small_plane_takes_the_expected_steps() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {

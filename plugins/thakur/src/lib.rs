@@ -35,17 +35,17 @@ use partners::{gen_destination, pex_gen_partner, pex_gen_shift_partner, pex_part
 const PAPER: &str =
     "R. Thakur, A. Choudhary, G. C. Fox: Complete Exchange on a Wormhole Routed Mesh (1993)";
 
-/// A direct algorithm, given by its number of steps and its partner rule.
+/// A direct algorithm, defined by its number of steps and its rule for partners.
 struct Direct {
     about: About,
     needs_power_of_two: bool,
-    /// Number of steps for p processors.
+    /// The number of steps for p processors.
     steps: fn(p: u64) -> u64,
-    /// Group of transformations of the processor numbers that leave the rule for p processors
-    /// unchanged.
+    /// The group of transformations of the processor numbers that leave the schedule for p
+    /// processors unchanged.
     symmetry: fn(p: u64) -> Symmetry,
-    /// Receiver of a processor's block in a step, from (me, step, p); `None` if the processor is
-    /// idle.
+    /// The rule for partners: the receiver of a processor's block in a step, from (me, step, p).
+    /// `None` if the processor is idle.
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
 }
 
@@ -78,8 +78,9 @@ impl Algorithm for Direct {
     }
 }
 
-/// Symmetry of Figs. 2 and 4. If p is a power of two, they are the same as Fig. 1 (q = p, and
-/// nothing is added to the numbers). Otherwise they have no symmetry.
+/// Returns the symmetry of Figs. 2 and 4. If p is a power of two, the rules of these figures are
+/// the same as the rule of Fig. 1 (q = p, and nothing is added to the numbers). Otherwise they have
+/// no symmetry.
 fn xor_on_powers_of_two(p: u64) -> Symmetry {
     if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }

@@ -1,22 +1,22 @@
-//! The partner rules: the receiver of each processor in each step.
+//! The rules for partners: the receiver of each processor in each step.
 
-/// Fig. 1: the numbers of partners differ in the bits of the step.
+/// Fig. 1: the numbers of two partners differ in the bits of the step number.
 pub(crate) fn pex_partner(me: u64, i: u64) -> u64 {
     me ^ i
 }
 
-/// Fig. 2: as Fig. 1 among q processors, of which only p exist.
+/// Fig. 2: the rule of Fig. 1 among q processors, of which only the first p exist.
 pub(crate) fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     Some(me ^ j).filter(|partner| *partner < p)
 }
 
-/// Fig. 4: as Fig. 2, with the processors numbered from (q - p) / 2 on, so that the missing
-/// processors are divided between both ends.
+/// Fig. 4: the rule of Fig. 2 with the processors numbered from (q - p) / 2 on, so that numbers
+/// without a processor are at both ends.
 ///
-/// Erratum: the paper prints the virtual number modulo p. Then partners do not choose each other,
-/// and some processors exchange with themselves. Fig. 3 (0..19 become 6..25) shows that no modulus
-/// is meant. The paper also adds q to negative destinations; the result is never below p, so that
-/// line is omitted here.
+/// Erratum: the paper prints this number modulo p. The relation is then not symmetric, and some
+/// processors exchange with themselves. Fig. 3 (0..19 become 6..25) shows that no modulus is meant.
+/// The paper also adds q to negative destinations. The result is never below p, so that line is
+/// omitted here.
 pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     let shift = shift(p);
     let virtual_destination = (me + shift) ^ j;
@@ -28,7 +28,7 @@ fn shift(p: u64) -> u64 {
     (p.next_power_of_two() - p) / 2
 }
 
-/// Fig. 5: the processor j after this one.
+/// Fig. 5: the receiver is the processor j positions after the sender.
 pub(crate) fn gen_destination(me: u64, j: u64, p: u64) -> u64 {
     (me + j) % p
 }
@@ -96,7 +96,7 @@ mod tests {
         }
     }
 
-    /// The rule as printed, for a test that shows the erratum.
+    /// The rule of Fig. 4 as printed, with the erratum.
     fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
         let (q, shift) = (p.next_power_of_two() as i64, shift(p) as i64);
         let my_virtual = (me as i64 + shift) % p as i64;

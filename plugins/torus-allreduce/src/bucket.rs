@@ -1,18 +1,19 @@
 //! `bucket-allreduce`: a ring along one dimension after another. It takes 2 (n1 + .. + nD - D)
-//! alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port. E. Chan, M. Heimlich, A.
-//! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*
-//! (2007).
+//! alpha, plus `2 (p - 1)/p m beta` and `(p - 1)/p m gamma`, through one port. E. Chan, M.
+//! Heimlich, A. Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and
+//! experience* (2007).
 //!
 //! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
-//! with coordinate c + 1 the parts with coordinate c - t, among the parts that it still sums after
-//! the earlier dimensions.
+//! with coordinate c + 1. It sends the parts of the vector with coordinate c - t in this dimension,
+//! of those that it still sums after the earlier dimensions.
 //!
-//! `variant=all-ports` runs 2D collectives at once, of m/2D bytes each. Collective k begins with
-//! dimension k, and half of the collectives use the negative direction. N. Jain, Y. Sabharwal,
-//! *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010).
+//! `variant=all-ports` runs 2D collectives at the same time, each with m/2D bytes. Collective k
+//! begins with dimension k, and half of the collectives use the negative direction. N. Jain, Y.
+//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010).
 //!
-//! `hierarchical-allreduce` is the same algorithm with groups of g consecutive nodes instead of
-//! dimensions, whatever the topology: within groups, across groups, within groups.
+//! `hierarchical-allreduce` is the same algorithm for any topology, with groups of g consecutive
+//! nodes instead of dimensions. It first reduces within groups, then reduces and gathers across
+//! groups, and then gathers within groups.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
@@ -107,8 +108,8 @@ struct Rings {
     radices: Vec<u64>,
     order: StepOrder,
     down: bool,
-    /// Whether sends request their direction. If both directions are in use, this is needed on
-    /// rings of two nodes, where both are equally short.
+    /// Whether a send requests its direction. This is needed if collectives use both directions,
+    /// because on rings of two nodes both directions are equally short.
     is_directed: bool,
 }
 
@@ -143,7 +144,7 @@ impl ShareCollective for Rings {
         vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: bit_words(radix, [part]) }]
     }
 
-    /// All nodes do the same relative to their own coordinates.
+    /// All nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }

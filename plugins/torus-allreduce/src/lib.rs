@@ -1,5 +1,5 @@
-//! Allreduces for tori. Each collective sends along one dimension at a time. All directions of all
-//! dimensions can be used by several collectives that run at the same time, each on a share of the
+//! Allreduces for tori. Each collective sends along one dimension at a time. To use all directions
+//! of all dimensions, several collectives can run at the same time, each with a segment of the
 //! vector.
 //!
 //! | symbol | here | meaning |
@@ -9,8 +9,8 @@
 //! | m | | bytes of the vector |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! A part of the vector is named by the node that completes its sum. Each algorithm is a
-//! reduce-scatter followed by the same steps in reverse order as an allgather.
+//! The vector is divided into one part for each node, which completes the sum of this part. Each
+//! algorithm is a reduce-scatter, followed by an allgather with the same steps in reverse order.
 
 use swapmeet_sdk::export_plugin;
 

@@ -1,51 +1,55 @@
-//! Allreduce by shares. In each step of the reduce-scatter, a node sends parts to its partners. The
-//! sums of these parts are completed by the partners, or by nodes with which they exchange later.
-//! The allgather has the same steps in reverse order and direction.
+//! Allreduce as a reduce-scatter and an allgather. The vector is divided into one part for each
+//! node. In each step of the reduce-scatter, a node sends some parts to its partners. The sums of
+//! these parts are completed by the partners, or by nodes with which the partners exchange later.
+//! The allgather has the same steps in reverse order and in the opposite direction.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
-/// One of the collectives that run at the same time, each on its own segment of the parts of the
-/// vector. A part is named by the node that completes its sum.
+/// One of the collectives that run at the same time, each with its own segment of all parts of the
+/// vector. A part has the coordinates of the node that completes its sum.
 pub(crate) trait ShareCollective {
-    /// Returns the dimensions of the steps of the reduce-scatter.
+    /// Returns the order in which the steps of the reduce-scatter use the dimensions.
     fn order(&self) -> &StepOrder;
 
-    /// Returns the sends in step number `step` of a node with coordinate `c` in the dimension of
-    /// that step.
+    /// Returns the sends in step number `step` of a node that has coordinate `c` in the dimension
+    /// of that step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
-    /// Returns, for another dimension, the coordinates of the parts that a node with coordinate `c`
-    /// there still sums before step number `step`.
+    /// Returns which parts a node still sums before step number `step`: their coordinates in
+    /// dimension `dimension`. The node has coordinate `c` in this dimension, which is not the
+    /// dimension of the step.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
 
-    /// Returns the period of a dimension, a divisor of its radix: shifts by multiples of it leave
-    /// the schedule unchanged.
+    /// Returns the period of a dimension, which divides its radix: shifts by multiples of the
+    /// period leave the schedule unchanged.
     fn period(&self, dimension: usize) -> u64;
 }
 
-/// A message of parts along one dimension.
+/// A message of some parts of the vector along one dimension.
 pub(crate) struct PartMessage {
-    /// The coordinate of the receiver.
+    /// The coordinate of the receiver in the dimension of the step.
     pub to: u64,
-    /// Direction: 1 for up, -1 for down, 0 for the shorter one.
+    /// Direction: 1 for up, -1 for down, 0 for the shorter direction.
     pub sign: i8,
-    /// The coordinates of the parts.
+    /// The coordinates of the parts in the dimension of the step.
     pub parts: Coordinates,
 }
 
-/// The order of steps: for each step its dimension, and its number in that dimension, from 0.
+/// The order of the steps. Each entry has the dimension of the step, and the number of the step
+/// within that dimension, from 0.
 pub(crate) struct StepOrder(Vec<(usize, u32)>);
 
 impl StepOrder {
-    /// Makes an order for dimensions with these numbers of steps, beginning with dimension `first`:
-    /// one dimension after another.
+    /// Returns the order that uses one dimension after another, beginning with dimension `first`.
+    /// `steps` has the number of steps of each dimension.
     pub(crate) fn sequential(steps: &[u32], first: usize) -> Self {
         let dimensions = (0..steps.len()).map(|turn| (turn + first) % steps.len());
         Self(dimensions.flat_map(|d| (0..steps[d]).map(move |s| (d, s))).collect())
     }
 
-    /// As [`StepOrder::sequential`], but one step of each dimension in turn. A dimension whose
-    /// steps are used up is left out.
+    /// Returns the order that uses the dimensions in turn, one step at a time, beginning with
+    /// dimension `first`. A dimension without remaining steps is left out. `steps` has the number
+    /// of steps of each dimension.
     pub(crate) fn alternating(steps: &[u32], first: usize) -> Self {
         let mut order = Self::sequential(steps, first);
         order.0.sort_by_key(|(_, s)| *s);
@@ -60,14 +64,14 @@ impl StepOrder {
         self.0[step]
     }
 
-    /// Returns how many steps before this one used a dimension.
+    /// Returns how many of the steps before step number `step` use `dimension`.
     pub(crate) fn done(&self, step: usize, dimension: usize) -> u32 {
         self.0[..step].iter().filter(|(of, _)| *of == dimension).count() as u32
     }
 }
 
-/// Returns the topology's grid if `is_power` holds for each side. `base` is the word for the base
-/// in the error message.
+/// Returns the grid of the topology, or an error if `is_power` returns false for a side. `base` is
+/// the name of the base in the error message.
 pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,
@@ -82,16 +86,17 @@ pub(crate) fn grid_of_powers(
     }
 }
 
-/// Returns whether every dimension wraps around, so that sends can request either direction.
+/// Returns whether every dimension wraps around. If so, a send can request either of the two
+/// directions.
 pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")
 }
 
-/// A set of coordinates, as bits.
+/// A set of coordinates, with one bit for each coordinate.
 pub(crate) type Coordinates = Vec<u64>;
 
-/// Returns the first dimension of each collective, and whether it uses the opposite direction.
-/// There is a single collective, or one for each direction of each dimension.
+/// Returns, for each collective, its first dimension and whether it uses the opposite direction.
+/// There is either a single collective, or one collective for each direction of each dimension.
 pub(crate) fn collectives_at_once(
     grid: &Grid,
     all_ports: bool,
@@ -101,22 +106,22 @@ pub(crate) fn collectives_at_once(
     (0..count).flat_map(|first| directions.iter().map(move |opposite| (first, *opposite)))
 }
 
-/// Declares the symmetry. Returns the nodes to plan.
+/// Declares the symmetry and returns the nodes to plan.
 fn planned(
     grid: &Grid,
     all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<Planned, Stop> {
-    // The collectives differ only in their first dimension and direction, so all have the same
-    // period in a dimension.
+    // The collectives differ only in their first dimension and direction, so all collectives have
+    // the same period in a dimension.
     let period =
         |dimension| all.iter().map(|collective| collective.period(dimension)).max().unwrap_or(1);
     let periods: Vec<u64> = (0..grid.dimensions()).map(period).collect();
     schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())
 }
 
-/// Runs the collective with the whole vector instead of shares: in each step a node sends all its
-/// sums to its partners.
+/// Runs the collective with the whole vector instead of parts of it. In each step, a node sends all
+/// its sums to its partners.
 pub(crate) fn exchange_whole(
     grid: &Grid,
     collective: &dyn ShareCollective,
@@ -165,13 +170,13 @@ struct StepMessages {
     dimension: usize,
     /// For each planned coordinate in `dimension`, the messages of nodes with that coordinate.
     sends: Vec<Vec<PartMessage>>,
-    /// For each other dimension and each planned coordinate in it, the coordinates of the parts that
-    /// nodes with this coordinate keep.
+    /// For each other dimension and each planned coordinate in that dimension, the coordinates of
+    /// the parts that nodes with this coordinate keep.
     kept: Vec<Vec<Coordinates>>,
 }
 
-/// Adds one step of all collectives, of the reduce-scatter (`sums`) or of the allgather, for the
-/// planned nodes.
+/// Adds one step of all collectives for the planned nodes. It is a step of the reduce-scatter if
+/// `sums` is set, and of the allgather otherwise.
 fn add_step(
     grid: &Grid,
     all: &[&dyn ShareCollective],
@@ -226,9 +231,9 @@ fn add_step(
     Ok(())
 }
 
-/// Returns the messages of a node with coordinate `c` in a step of the allgather: to each node that
-/// sent it a message in that step of the reduce-scatter it returns the same parts, in the opposite
-/// direction.
+/// Returns the messages of a node with coordinate `c` in a step of the allgather. In the same step
+/// of the reduce-scatter, other nodes sent messages to this node. The node now sends the same parts
+/// back to these nodes, in the opposite direction.
 fn returned_messages(
     collective: &dyn ShareCollective,
     step: usize,
@@ -237,7 +242,7 @@ fn returned_messages(
 ) -> Vec<PartMessage> {
     let period = collective.period(dimension);
     let mut back = Vec::new();
-    // Coordinates that differ by a multiple of the period send at the same distances.
+    // Nodes whose coordinates differ by a multiple of the period send over the same distances.
     for (like, messages) in (0..period).map(|like| (like, collective.messages(step, like))) {
         for (number, message) in messages.into_iter().enumerate() {
             let giver = (c + radix + like - message.to) % radix;

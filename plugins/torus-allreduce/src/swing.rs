@@ -1,20 +1,21 @@
 //! `swing-allreduce`: D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for
 //! Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356). On tori whose sides are powers of two
-//! it takes 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma through one port;
-//! `variant=latency` takes log2 p (alpha + m beta + m gamma).
+//! it takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma` through one port.
+//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`.
 //!
 //! This is a reconstruction from the abstract, the formulas of rho and pi, and the printed
-//! congestion deficiencies, which `reproduce swing` computes again.
+//! congestion deficiencies. `reproduce swing` computes these deficiencies again.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | rho(s) | `rho` | the sum 1 - 2 + 4 - etc. of s + 1 terms: 1, -1, 3, -5, 11, etc. |
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
-//! In step s of a dimension coordinate c exchanges with pi(c, s), at growing distances in
-//! alternating directions. The steps alternate among the dimensions that have steps left.
-//! `variant=all-ports` runs 2D collectives at once, of m/2D bytes each. Collective k begins with
-//! dimension k, and half of the collectives are mirrored: they use -rho.
+//! In step s of a dimension, coordinate c exchanges with pi(c, s). The distance grows from step to
+//! step, and the direction alternates. The steps use the dimensions in turn, as long as a dimension
+//! has steps left. `variant=all-ports` runs 2D collectives at the same time, each with m/2D bytes.
+//! Collective k begins with dimension k, and half of the collectives are mirrored: they use -rho
+//! instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
@@ -81,12 +82,12 @@ fn grid(problem: &Problem<'_>) -> Result<Grid, Stop> {
     grid_of_powers(problem, u64::is_power_of_two, "two")
 }
 
-/// Returns the sum 1 - 2 + 4 - etc. of s + 1 terms.
+/// Returns the sum of the first s + 1 terms of 1 - 2 + 4 - 8 + 16, etc.
 fn rho(s: u32) -> i64 {
     (1 - (-2_i64).pow(s + 1)) / 3
 }
 
-/// A swing along each dimension, in alternating steps.
+/// A swing along each dimension, whose steps use the dimensions in turn.
 struct Swings {
     radices: Vec<u64>,
     mirrored: bool,
@@ -109,7 +110,8 @@ impl Swings {
         (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
     }
 
-    /// Returns the coordinates that data of coordinate `c` reaches from step `s` on, including `c`.
+    /// Returns the coordinates to which data of coordinate `c` spreads in the steps from `s` on,
+    /// including `c`.
     fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
         let also = |reached: Vec<u64>, s| {
@@ -128,14 +130,14 @@ impl ShareCollective for Swings {
         let (dimension, s) = self.order.at(step);
         let to = self.partner(dimension, s, c);
         let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
-        // On a ring of two nodes both directions are equally short, so request the direction of the
-        // swing.
+        // On a ring of two nodes both directions are equally short, so the send requests the
+        // direction of the swing.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![PartMessage { to, sign, parts }]
     }
 
-    /// Even coordinates swing in one direction and odd ones in the other, at the same distance, so
-    /// shifts by 2 leave the schedule unchanged.
+    /// Even coordinates send in one direction and odd coordinates in the opposite direction, at the
+    /// same distance. Shifts by 2 therefore leave the schedule unchanged.
     fn period(&self, dimension: usize) -> u64 {
         self.radices[dimension].min(2)
     }

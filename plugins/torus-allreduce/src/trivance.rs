@@ -1,15 +1,17 @@
 //! `trivance-allreduce`: A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by
 //! Shortcutting Multiport Networks* (arXiv 2602.17254). On tori whose sides are powers of three it
-//! takes 2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma, with one message in each direction
-//! at a time; `variant=latency` takes log3 p (alpha + m beta + 2 m gamma).
+//! takes `2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, with one message in each
+//! direction at a time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`.
 //!
-//! This is a reconstruction from the abstract: distances grow by a factor of three in both
-//! directions at once, and all three terms are added before they are sent on.
+//! This is a reconstruction from the abstract. In each step a node sends in both directions, and
+//! the distance grows by a factor of three from step to step. A node adds the two sums that it
+//! receives to its own sum before it sends the result on.
 //!
-//! In step s of a dimension coordinate c exchanges with c - 3^s and c + 3^s. With shares, D
-//! collectives run at once, of m/D bytes each, and collective k begins with dimension k. Coordinate
-//! c keeps the parts that are equal to c modulo 3^(s + 1), and sends to each partner the parts that
-//! are equal to the partner's coordinate.
+//! In step s of a dimension, coordinate c exchanges with c - 3^s and c + 3^s. Unless the variant is
+//! `latency`, D collectives run at the same time, each with m/D bytes, and collective k begins with
+//! dimension k. Coordinate c keeps the parts whose coordinate is equal to c modulo 3^(s + 1). It
+//! sends to each of its two partners the parts whose coordinate is equal to the coordinate of that
+//! partner modulo 3^(s + 1).
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, exchange_whole, grid_of_powers,
@@ -63,7 +65,8 @@ fn log3(radix: u64) -> u32 {
     radix.checked_ilog(3).unwrap_or(0)
 }
 
-/// Exchanges at distances that are powers of three along each dimension, in alternating steps.
+/// Exchanges along each dimension over distances that are powers of three. The steps use the
+/// dimensions in turn.
 struct TernaryExchange {
     radices: Vec<u64>,
     order: StepOrder,
@@ -96,7 +99,7 @@ impl ShareCollective for TernaryExchange {
         vec![message((c + distance) % radix), message((c + radix - distance) % radix)]
     }
 
-    /// All nodes do the same relative to their own coordinates.
+    /// All nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }

@@ -1,10 +1,10 @@
 //! `by-dimension`: direct exchange along one dimension after another. It is the multiphase exchange
 //! of S. H. Bokhari, *Multiphase Complete Exchange on Paragon, SP2, and CS-2* (1996), with one
-//! phase for each dimension. It takes the sum over all dimensions of (n - 1) (alpha + N / n m
-//! beta), if no two messages share a link.
+//! phase for each dimension. If no two messages share a link, a dimension of n nodes takes `(n - 1)
+//! (alpha + N / n m beta)`.
 //!
-//! In step s of dimension i, each node sends to the node s positions further along the dimension
-//! all blocks for nodes with the receiver's coordinate.
+//! In step s of a dimension, each node sends to the node s positions further along the dimension.
+//! The message has all blocks for nodes with the receiver's coordinate in this dimension.
 
 use crate::TORUS;
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
@@ -25,8 +25,8 @@ impl Algorithm for ByDimension {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = problem.topology().grid()?;
-        // All nodes do the same relative to their own coordinates, so shifts along any dimension
-        // leave the schedule unchanged.
+        // All nodes apply the same rule, so shifts along any dimension leave the schedule
+        // unchanged.
         let planned = schedule.symmetric(&vec![Symmetry::shift(1); grid.dimensions()])?;
         let mut destinations = vec![Axis::ALL; grid.dimensions()];
         for dimension in 0..grid.dimensions() {

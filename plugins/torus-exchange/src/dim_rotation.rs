@@ -1,8 +1,10 @@
-//! `dim-rotation`: all dimensions at once. It takes d n/2 alpha + n N/8 m beta for even n, which is
-//! the lower bound for the links of a torus. This is a reconstruction of DimRotation (2025).
+//! `dim-rotation`: an all-to-all that uses all dimensions at the same time. For even n it takes `d
+//! n/2 alpha + n N/8 m beta`, which is the lower bound for the links of a torus. This is a
+//! reconstruction of DimRotation (2025).
 //!
-//! Every block is cut into d shares. Share i is sent along dimension i first, then along i + 1, and
-//! so on, with wrap-around, as on separate rings. At any time each dimension carries one share.
+//! Every block is cut into d segments. Segment i is sent along dimension i first, then along
+//! dimension i + 1, and so on, with wrap-around. Each dimension consists of separate rings. At any
+//! time, each dimension carries a different segment of the blocks.
 
 use crate::half_ring::Rings;
 use crate::{TORUS, only_tori};

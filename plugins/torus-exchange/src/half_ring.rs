@@ -1,11 +1,11 @@
-//! `half-ring`: both directions of a ring. It takes n/2 alpha + n^2/8 m beta for even n and (n -
-//! 1)/2 alpha + (n^2 - 1)/8 m beta for odd n, and no schedule takes less. This is a reconstruction
-//! of HalfRing (2025).
+//! `half-ring`: an all-to-all that uses both directions of a ring. It takes `n/2 alpha + n^2/8 m
+//! beta` for even n, and `(n - 1)/2 alpha + (n^2 - 1)/8 m beta` for odd n. No schedule takes less
+//! time. This is a reconstruction of HalfRing (2025).
 //!
-//! Every block takes the shorter direction; the block for the opposite node is cut into halves, one
-//! for each direction. In step s each node passes on, in either direction, the blocks that it
-//! received in the step before, except those for itself. These blocks began at the node s - 1
-//! positions behind and are for nodes further ahead.
+//! Every block is sent in the shorter direction. The block for the opposite node is cut into
+//! halves, one half for each direction. In step s, each node sends on in the same direction the
+//! blocks that it received in the step before, except the blocks for itself. The origin of these
+//! blocks is the node s - 1 positions behind, and their destinations are further ahead.
 
 use crate::{TORUS, only_tori};
 use swapmeet_sdk::{
@@ -14,11 +14,12 @@ use swapmeet_sdk::{
 
 pub(crate) struct HalfRing;
 
-/// One dimension of a grid, and the two segments of each block that currently travel along it.
+/// The rings along one dimension of a grid, and the two segments of each block that are sent along
+/// this dimension at present.
 pub(crate) struct Rings<'a> {
     pub grid: &'a Grid,
     pub dimension: usize,
-    /// Number of the pair of segments: the segments 2 `pair` and 2 `pair` + 1.
+    /// The number of the pair of segments. It consists of the segments 2 `pair` and 2 `pair` + 1.
     pub pair: u64,
 }
 
@@ -27,12 +28,13 @@ impl Rings<'_> {
         self.grid.radix(self.dimension)
     }
 
-    /// Returns the number of steps after which every block is at its coordinate in the dimension.
+    /// Returns the number of steps after which every block is at the coordinate of its destination
+    /// in the dimension.
     pub(crate) fn steps(&self) -> u64 {
         self.n() / 2
     }
 
-    /// Adds the sends of a node in step s, from 1, in both directions.
+    /// Adds the sends of node `from` in step s, from 1, in both directions.
     pub(crate) fn sends(&self, s: u64, from: u64, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.send_in_direction(s, from, true, schedule)?;
         self.send_in_direction(s, from, false, schedule)
@@ -57,11 +59,13 @@ impl Rings<'_> {
         let all = vec![Axis::ALL; self.grid.dimensions()];
         let (mut origins, mut destinations) = (all.clone(), all);
         origins[self.dimension] = Axis::one(ahead(n - (s - 1) % n));
-        // Number of destinations ahead that are less than half-way round from the origin.
+        // The number of destinations ahead that are less than half-way round the ring, as seen from
+        // the origin.
         let nearer = ((n - 1) / 2 + 1).saturating_sub(s);
         let nearest = if forwards { ahead(1) } else { ahead(nearer) };
         let whole = (Axis::range(nearest, nearer), Axis::range(2 * self.pair, 2));
-        // The opposite node of an even ring gets one half from each direction.
+        // The node opposite to the origin on an even ring gets one half of the block from each
+        // direction.
         let opposite = ahead(n / 2 + 1 - s);
         let half = (Axis::one(opposite), Axis::one(2 * self.pair + u64::from(!forwards)));
         for (destination, segments) in

@@ -3,14 +3,15 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | N, d | `grid` | number of nodes, number of dimensions |
-//! | n | `n` | nodes of a dimension; N = n^d if all are equal |
+//! | n | `n` | number of nodes of a dimension; N = n^d if all dimensions are equal |
 //! | m | | bytes of a block |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025), which use
-//! both directions of every ring, and all rings at once. The text of that paper was not available.
-//! The rules here follow from descriptions of it: blocks take the shorter direction, and a share of
-//! every block is sent along each rotation of the dimensions.
+//! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025). HalfRing
+//! uses both directions of every ring, and DimRotation also uses all rings at the same time. The
+//! text of that paper was not available. The rules here follow from descriptions of it: blocks take
+//! the shorter direction, and each block is divided into segments that use the dimensions in
+//! different orders.
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 

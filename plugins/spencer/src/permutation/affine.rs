@@ -1,21 +1,21 @@
-//! The map of coordinates of a permutation, determined from its destinations: axes exchanged,
-//! reflected, translated or sheared.
+//! The map of coordinates that a permutation performs: it exchanges, reflects, translates or shears
+//! axes. The map is determined from the destinations.
 
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
 
-/// One coordinate of the image: the coordinate of the node on some axis, possibly reflected, plus
-/// further terms.
+/// One coordinate of the image of a node. It is a coordinate of the node, possibly negated, plus a
+/// constant, plus a multiple of the coordinate on axis 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
-    /// The axis of the coordinate.
+    /// The axis of the node's coordinate.
     pub axis: usize,
-    /// Whether the coordinate is reflected. In the thesis -x stands for -1 - x modulo n, because
-    /// the mirror lies between the nodes n - 1 and 0.
+    /// Whether the coordinate is negated. In the thesis -x stands for -1 - x modulo n, because the
+    /// mirror lies between the nodes n - 1 and 0.
     pub negated: bool,
-    /// Constant term.
+    /// The constant that is added.
     pub plus: u64,
-    /// Factor of the coordinate on axis 1, which is added.
+    /// The factor by which the coordinate on axis 1 is multiplied before it is added (a shear).
     pub sheared: u64,
 }
 
@@ -105,12 +105,13 @@ impl Affine {
         })
     }
 
-    /// Returns whether axis `to` of the image differs from axis `to` of the node.
+    /// Returns whether the map changes axis `to`: coordinate `to` of the image differs from
+    /// coordinate `to` of the node.
     pub(super) fn moves(&self, to: usize) -> bool {
         self.terms[to] != Self::identity(to + 1).terms[to]
     }
 
-    /// Returns a map that changes only these axes of the image, in the same way as this map.
+    /// Returns a map that changes only the axes `axes` of the image, in the same way as this map.
     pub(super) fn only(&self, axes: &[usize]) -> Self {
         let mut part = Self::identity(self.terms.len());
         for &axis in axes {
@@ -119,7 +120,7 @@ impl Affine {
         part
     }
 
-    /// Returns the axis of the image that an axis is mapped to, and whether it is reflected.
+    /// Returns the axis of the image whose coordinate comes from `axis`, and whether it is negated.
     pub(super) fn axis_of_image(&self, axis: usize) -> (usize, bool) {
         let found = self.terms.iter().enumerate().find(|(_, term)| term.axis == axis);
         found.map_or((axis, false), |(to, term)| (to, term.negated))

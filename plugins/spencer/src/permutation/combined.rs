@@ -1,23 +1,27 @@
-//! `form=combined` (Appendix A): a transposition in which some bundles cross the mirror while
-//! others are still being collected, and again while those are distributed. It takes (2
-//! log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta (4.7, 4.10).
+//! `form=combined` (Appendix A): a transposition in which data already crosses the mirror during
+//! the collection and still crosses it during the distribution. It takes `(2
+//! log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta` (4.7, 4.10).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | nodes of a cycle |
-//! | q | `q` | circuits that a directed link carries |
-//! | r | `levels` | rounds of collection |
-//! | n / 4 | `count` | nodes of a quadrant, all of which cross the same mirror in the same direction |
+//! | n | `n` | number of nodes of a cycle |
+//! | q | `q` | largest number of circuits that a directed link carries at the same time |
+//! | r | `levels` | number of rounds of the collection |
+//! | n / 4 | `count` | number of nodes of a quadrant, whose data all crosses the same mirror in the same direction |
 //!
-//! Starting at the mirror, a quadrant has 2q groups of each level below r, then q groups of level
-//! r. A group of level l has (2q+1)^l nodes, which are collected in its middle node. Of the 2q
-//! groups of a level l below r, the q groups nearer to the mirror cross it in round l + 1, and the
-//! other q groups in round 2r + 1 - l. The groups of level r cross it in round r + 1. So q circuits
-//! share the mirror's link in each of the 2r + 1 rounds (equation A.1). The link is never idle, so
-//! propagation is n/4. If n + 4 differs from (4q + 4)(2q + 1)^r, the last groups are smaller.
+//! A quadrant is divided into groups of levels 0 to r, starting at the mirror. It has 2q groups of
+//! each level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data
+//! is collected in the middle node of the group. The groups cross the mirror in these rounds:
+//! * the first q groups of a level l below r, which are nearer to the mirror, in round l + 1;
+//! * the second q groups of this level in round 2r + 1 - l;
+//! * the groups of level r in round r + 1.
 //!
-//! In two dimensions, n cycles of n nodes are transposed at once; neighbouring nodes of a cycle are
-//! two links apart (section 4.2.2).
+//! So q circuits share the mirror's link in each of the 2r + 1 rounds (equation A.1). The link is
+//! never idle, so the propagation is n/4 blocks. If n + 4 differs from (4q + 4)(2q + 1)^r, the last
+//! groups are smaller.
+//!
+//! In two dimensions, n cycles of n nodes are transposed at the same time. Neighbouring nodes of
+//! such a cycle are two links apart (section 4.2.2).
 
 use super::affine::Affine;
 use super::mirrors::{Mirror, Mirrors};
@@ -25,27 +29,29 @@ use crate::torus::{Torus, Variant};
 use crate::tree::{Circuit, Payload, divide};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// Adjacent nodes of a quadrant that cross the mirror together.
+/// Adjacent nodes of a quadrant whose data crosses the mirror at the same time.
 struct Group {
-    /// Offset of the node nearest to the mirror; the quadrant's nearest node has offset 0.
+    /// Offset of the group's node nearest to the mirror. Offsets are counted from the quadrant's
+    /// node nearest to the mirror.
     first: u64,
-    /// Circuits that inform all nodes of the group from the collector. They are used in reverse
-    /// order for the collection, in forward order for the distribution.
+    /// For each round, the circuits from the collector that inform all nodes of the group. The
+    /// distribution uses them in this order, the collection in reverse order.
     circuits: Vec<Vec<Circuit>>,
-    /// Offset of the middle node.
+    /// Offset of the collector, the middle node of the group.
     collector: u64,
-    /// Round in which the group crosses the mirror, from 1.
+    /// The round in which the data of the group crosses the mirror, counted from 1.
     crosses: usize,
 }
 
-/// Returns the groups of a quadrant of `count` nodes, where r is `levels`.
+/// Returns the groups of a quadrant of `count` nodes. `levels` is r.
 fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut first = 0;
     for level in 0..=levels {
         let size = (2 * q + 1).saturating_pow(level);
         let max_groups = if level < levels { 2 * q } else { q };
-        // The last groups have nearly equal sizes, so that no circuit is longer than necessary.
+        // All groups of the last level have nearly equal sizes, so that no circuit is longer than
+        // necessary.
         let left = count - first;
         let full = max_groups.min(left / size.max(1));
         let sizes: Vec<u64> = if full == max_groups || level < levels {
@@ -75,8 +81,8 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     groups
 }
 
-/// Returns r: the smallest number of levels whose groups contain all nodes of a quadrant (equation
-/// A.1).
+/// Returns r, the smallest number of levels for which the groups include all `count` nodes of a
+/// quadrant (equation A.1).
 fn levels(count: u64, q: u64) -> u32 {
     let holds = |levels: u32| {
         let power = |level: u32| (2 * q + 1).saturating_pow(level);
@@ -87,8 +93,8 @@ fn levels(count: u64, q: u64) -> u32 {
     (0..).find(|r| holds(*r) >= count).unwrap_or(0)
 }
 
-/// The cycles of a transposition. On each cycle, the nodes at the positions x and `sum` - x are
-/// exchanged.
+/// The cycles of a transposition. On each cycle, the nodes at the positions x and sum - x exchange
+/// their data, where [`Self::sum`] is the sum of the two positions.
 struct Cycles<'a> {
     torus: &'a Torus,
     mirror: Mirror,
@@ -96,7 +102,7 @@ struct Cycles<'a> {
 }
 
 impl Cycles<'_> {
-    /// Returns the axis that numbers the nodes of a cycle.
+    /// Returns the axis whose coordinate is the position of a node on its cycle.
     fn axis(&self) -> usize {
         match self.mirror {
             Mirror::One(axis) => axis,
@@ -104,9 +110,10 @@ impl Cycles<'_> {
         }
     }
 
-    /// Returns the node of the torus for a node of the schedule's grid. In a 2-dimensional
-    /// transposition, the second axis of the grid numbers the cycles. The second coordinate in the
-    /// torus increases or decreases along each cycle.
+    /// Converts a node of the schedule's grid to a node of the torus. In a 2-dimensional
+    /// transposition, the first axis of the grid is the position on a cycle and the second axis is
+    /// the number of the cycle. Along each cycle, the second coordinate in the torus increases or
+    /// decreases.
     fn real(&self, logical: u64) -> u64 {
         let Mirror::Two { a, b, anti } = self.mirror else { return logical };
         let (x, cycle) = (self.torus.coordinate(logical, a), self.torus.coordinate(logical, b));
@@ -117,7 +124,7 @@ impl Cycles<'_> {
         )
     }
 
-    /// Returns the sum of the positions of a node and its image, modulo n.
+    /// Returns the sum, modulo n, of the positions of a node and of its image.
     fn sum(&self, logical: u64) -> u64 {
         match self.mirror {
             Mirror::One(_) => self.n - 1,
@@ -128,7 +135,8 @@ impl Cycles<'_> {
         }
     }
 
-    /// Returns the nodes of the route from a node of a cycle to the node `by` positions further.
+    /// Returns the nodes of the route from a node of a cycle to the node `by` positions further on
+    /// the cycle.
     fn path(&self, logical: u64, by: i64) -> Vec<u64> {
         let axis = self.axis();
         let mut path = Vec::with_capacity(2 * by.unsigned_abs() as usize);
@@ -142,9 +150,9 @@ impl Cycles<'_> {
             );
             let (from, to) = (self.real(at), self.real(next));
             if matches!(self.mirror, Mirror::Two { .. }) {
-                // One position further is one link along each axis. With increasing positions the
-                // link along the first axis comes first, with decreasing positions it comes last.
-                // So both directions use the same links.
+                // From one position to the next there is one link along each axis. In the direction
+                // of increasing positions, the link along the first axis is used first; in the
+                // opposite direction it is used last. Both directions therefore use the same links.
                 let (moved, kept) = if by > 0 { (to, from) } else { (from, to) };
                 path.push(self.torus.moved(kept, axis, self.torus.coordinate(moved, axis)));
             }
@@ -155,16 +163,17 @@ impl Cycles<'_> {
     }
 }
 
-/// A quadrant of one cycle.
+/// One of the quadrants of a cycle.
 struct Side<'a> {
     cycles: &'a Cycles<'a>,
     /// The node at position 0 of the cycle.
     base: u64,
-    /// Position of the quadrant's node nearest to the mirror.
+    /// Position on the cycle of the quadrant's node nearest to the mirror.
     nearest: u64,
     /// Whether positions increase with the distance from the mirror.
     up: bool,
-    /// Distance from the nearest node to its image, in positions.
+    /// Distance, in positions, from the quadrant's node nearest to the mirror to the image of this
+    /// node.
     gap: u64,
     groups: &'a [Group],
 }
@@ -176,14 +185,14 @@ impl Side<'_> {
         self.cycles.torus.moved(self.base, self.cycles.axis(), place.rem_euclid(n) as u64)
     }
 
-    /// Returns the offset of the image of the node at `offset`. Both have the same distance from
-    /// the mirror, on opposite sides.
+    /// Returns the offset of the image of the node at `offset`. A node and its image are on
+    /// opposite sides of the mirror, at the same distance from it.
     fn image(&self, offset: u64) -> i64 {
         -(self.gap as i64) - offset as i64
     }
 
-    /// Sends all data of a node or, if `bundle` is given, the blocks of `count` nodes from an
-    /// offset.
+    /// Adds a send of all data of a node. If `bundle` is given, the send has only the blocks of
+    /// `count` nodes from an offset on.
     fn send(
         &self,
         from: i64,
@@ -246,9 +255,9 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // Each cycle has two sides of the mirror, and each side has two quadrants. If a node lies on
-    // the mirror, each side has one node fewer. If a side has an odd number of nodes, its quadrants
-    // differ by one node.
+    // Each cycle has two sides of the mirror, and each side has two quadrants. If nodes lie on the
+    // mirror itself, each side has one node fewer. If a side has an odd number of nodes, the sizes
+    // of its two quadrants differ by one.
     let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
     let max_levels = levels(side_sizes[0][0], torus.q);
     let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));
@@ -260,8 +269,8 @@ pub(super) fn plan(
             let sum = cycles.sum(base);
             let on_node = sum.is_multiple_of(2);
             for half in [0, 1] {
-                // The first node above the mirror (`half` is 0) or above its counterpart half a
-                // cycle further (`half` is 1).
+                // The mirror crosses the cycle at two places, half a cycle apart. This is the first
+                // node above the first place (`half` is 0) or above the second place (`half` is 1).
                 let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];
@@ -275,7 +284,8 @@ pub(super) fn plan(
     Ok(())
 }
 
-/// Returns the mirror of a permutation that is a single transposition.
+/// Returns the mirror of a permutation that is a single transposition, or an error for any other
+/// permutation.
 fn only_mirror(torus: &Torus, affine: &Affine) -> Result<Mirror, Stop> {
     if torus.variant == Variant::OnePort {
         return Err(Stop::unsupported("`form=combined` needs all ports"));

@@ -1,11 +1,12 @@
-//! Permutations of the axes as one or two rounds of 1- and 2-dimensional transpositions, which the
-//! thesis composes (sections 4.2 and 4.4).
+//! Permutations of the axes as one or two rounds. Each round consists of 1- and 2-dimensional
+//! transpositions, from which the thesis composes such permutations (sections 4.2 and 4.4).
 //!
 //! Every permutation of the axes with signs is the product of at most two involutions. An
-//! involution exchanges pairs of axes and reflects others. Each pair and each reflected axis is a
-//! mirror. The mirrors of an involution are in different dimensions, so a single circuit can cross
-//! all of them in one round (section 4.4.1). Rotations by 180 degrees and reflections therefore
-//! take one round; rotations by 90 and 120 degrees and the 3-dimensional transpositions take two.
+//! involution exchanges some pairs of axes and reflects some other axes. Each such pair and each
+//! reflected axis is a mirror. The mirrors of an involution are in different dimensions, so a
+//! single circuit can cross all of them in one round (section 4.4.1). Therefore rotations by 180
+//! degrees and reflections take one round, and rotations by 90 and 120 degrees and the
+//! 3-dimensional transpositions take two rounds.
 
 use crate::torus::Torus;
 
@@ -31,8 +32,8 @@ impl Mirror {
         a
     }
 
-    /// Returns the signed number of steps from a node to its image. With one axis, a step is one
-    /// link; with two axes, it is one link along each axis.
+    /// Returns the signed number of steps from a node to its image. A step is one link along each
+    /// axis of the mirror.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());
@@ -47,22 +48,24 @@ impl Mirror {
         )
     }
 
-    /// Returns the round in which a node's block crosses the mirror if q nodes of every quadrant
-    /// cross in each round (Fraigniaud and Peters); `None` if the block stays.
+    /// Returns the round in which the block of a node crosses the mirror if there is no collection
+    /// and q nodes of every quadrant send in each round (Fraigniaud and Peters). Returns `None` if
+    /// the block stays at the node.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // The distances of the nodes of one cycle are all even or all odd, so each quadrant has q
-        // nodes with 2q successive distances.
+        // On a cycle, the distances between nodes and their images are all even or all odd. The q
+        // nodes of a quadrant that send in a round have successive distances, which differ by 2.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
 
-    /// Calls `pass` with each node of the circuit after `node`, and returns the last one, which is
-    /// the image of `node`.
+    /// Calls `pass` with each node of the circuit from `node` to its image, without `node` itself.
+    /// Returns the image.
     ///
-    /// In two dimensions the circuit is a staircase: if it used rows first and then columns, all
-    /// circuits of a row would meet in one node. Two cycles of n nodes lead through each node, and
-    /// every link belongs to one of all 2n cycles (Fig. 4.7 b). A circuit uses one of these two
-    /// cycles; with `other` it uses the second one, which begins along the other axis.
+    /// In two dimensions the circuit is a staircase. A circuit that used the row first and the
+    /// column second would meet all circuits of its row in one node. Two cycles of n nodes lead
+    /// through each node, and every link belongs to one of all 2n cycles (Fig. 4.7 b). The circuit
+    /// uses the first of the two cycles of the node, or, if `other` is set, the second cycle, which
+    /// begins along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,
@@ -90,8 +93,9 @@ impl Mirror {
         node
     }
 
-    /// Returns whether the collector of a section uses the second staircase. Neighbouring sections
-    /// use different staircases, even if all sections have an even number of nodes.
+    /// Returns whether the collector of a section uses the second of its two staircases. Collectors
+    /// of neighbouring sections use different staircases, even if all sections have an even number
+    /// of nodes.
     pub(super) fn uses_other_staircase(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
@@ -102,9 +106,9 @@ impl Mirror {
     }
 }
 
-/// Returns the signed distance from node x to its image, which is `beyond` positions before x on a
-/// cycle of n nodes, in the shorter direction. If both directions are equally long, half of the
-/// nodes use each.
+/// Returns the signed distance, in the shorter direction, from node x of a cycle of n nodes to its
+/// image. The image is `beyond` positions before x. If both directions are equally long, half of
+/// the nodes use each direction.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
@@ -115,14 +119,14 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     }
 }
 
-/// A permutation of axes as one or two rounds, each of which is a list of mirrors, and the signs
-/// that define the diagonals along which data is collected.
+/// A permutation of axes as one or two rounds, each of which is a list of mirrors. It also has the
+/// signs that define the diagonals along which data is collected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
-    /// 1 or -1 for each permuted axis. Nodes with the same sum of signed coordinates form a
-    /// diagonal. Adjacent diagonals are collected into one of them, and every staircase crosses
-    /// the diagonals.
+    /// For each permuted axis, 1 or -1. A diagonal consists of the nodes for which the sum of the
+    /// coordinates, multiplied by these signs, is the same. Data of several adjacent diagonals is
+    /// collected in one of them. The staircases must cross the diagonals.
     pub signs: Vec<i64>,
 }
 
@@ -131,10 +135,10 @@ pub(super) struct Mirrors {
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// Returns the one or two rounds that move the fewest axes. Axes are numbered as in
-    /// `permutation`. Returns `None` if there are too many axes for a search.
+    /// Returns the one or two rounds that together move the fewest axes. Each axis has its index in
+    /// `permutation`. Returns `None` if there are too many axes to search.
     pub(super) fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
-        /// The largest number of axes for which all mirrors are tried.
+        /// The largest number of axes for which all possible mirrors are tried.
         const MAX_AXES: usize = 8;
         if let Some(round) = involution(permutation) {
             return with_signs(vec![round], permutation.len());
@@ -145,8 +149,8 @@ impl Mirrors {
         let mut firsts = Vec::new();
         involutions(&mut (0..permutation.len()).map(|i| (i, false)).collect(), 0, &mut firsts);
         let pairs = firsts.into_iter().filter_map(|first| {
-            // The second round: the permutation composed with the inverse of `first`, which is
-            // `first` itself.
+            // The second round must undo the first involution and then perform the permutation. An
+            // involution is its own inverse.
             let rest: Signed = permutation
                 .iter()
                 .map(|&(axis, reflected)| (first[axis].0, reflected ^ first[axis].1))
@@ -186,7 +190,7 @@ fn involution(permutation: &[(usize, bool)]) -> Option<Vec<Mirror>> {
     Some(mirrors)
 }
 
-/// Adds to `all` every involution that agrees with `so_far` on the axes before `next`.
+/// Adds to `all` every involution that agrees with `so_far` on the axes below `next`.
 fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     if next == so_far.len() {
         all.push(so_far.clone());
@@ -209,9 +213,9 @@ fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     so_far[next] = (next, false);
 }
 
-/// Chooses signs with which every staircase crosses the diagonals: both of its directions must
-/// change the sum of signed coordinates in the same way. After a round, the signs of the axes of
-/// its mirrors are inverted.
+/// Chooses signs of the axes so that every staircase crosses the diagonals: both links of a stair
+/// must change the sum of signed coordinates in the same way. After a round, the signs of the axes
+/// of its mirrors are inverted.
 fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let crosses = |choice: &u64| {
         let mut minus: Vec<bool> = (0..axes).map(|i| choice >> i & 1 == 1).collect();
@@ -226,8 +230,8 @@ fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
             all_cross
         })
     };
-    // The search has the signs of at most 16 axes. A reflection of more axes has no pair of axes,
-    // so it accepts any signs.
+    // Only the signs of the first 16 axes are searched. A reflection of more axes has no pair of
+    // axes, so any signs are valid for it.
     let choice = (0..1_u64 << axes.min(16)).find(crosses)?;
     let signs = (0..axes).map(|i| if i < 64 && choice >> i & 1 == 1 { -1 } else { 1 }).collect();
     Some(Mirrors { rounds, signs })
@@ -250,11 +254,12 @@ mod tests {
         let (plus, minus) = (false, true);
         assert_eq!(shape(&[(x, minus)]), [1]);
         assert_eq!(shape(&[(y, minus), (x, minus)]), [2]);
-        // A rotation by 90 degrees is a 2-dimensional and a 1-dimensional transposition; by 120
-        // degrees, two 2-dimensional ones.
+        // A rotation by 90 degrees is a 2-dimensional and a 1-dimensional transposition. A rotation
+        // by 120 degrees is two 2-dimensional transpositions.
         assert_eq!(shape(&[(y, plus), (x, minus)]).iter().sum::<usize>(), 3);
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
-        // A rotation by 180 degrees about the middle of an edge takes one round for both mirrors.
+        // A rotation by 180 degrees about the middle of an edge takes one round, in which circuits
+        // cross both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
         // The 3-dimensional transpositions of type 1 (formula 4.26: 5n/2) and type 2 (formula 4.27:
         // 2n).

@@ -1,7 +1,7 @@
-//! A rotation by 90 degrees on balanced cycles (section 4.4.2, formula 4.22). Every section is
-//! collected along its cycle. The circuit of each collector leads to its image, a quarter of the
-//! cycle forwards or three quarters backwards, in one round. The distribution is the collection of
-//! the images in reverse.
+//! A rotation by 90 degrees along balanced cycles (section 4.4.2, formula 4.22). The data of every
+//! section is collected in its collector, along the cycle. In the next round, the circuit of each
+//! collector leads to the collector's image, a quarter of the cycle forwards or three quarters
+//! backwards. The distribution is the collection of the images' sections in reverse.
 
 use super::affine::Affine;
 use crate::cost::{self, Cost};
@@ -10,8 +10,8 @@ use crate::tree::{Circuit, Payload, bundle_costs, divide};
 use swapmeet_balanced_rotation::{Parameters, Section, Square, sections};
 use swapmeet_sdk::{Axis, Blocks, Route, Schedule, Set, Stop};
 
-/// The two axes of a rotation from (x, y) to (y, -x), where x is the coordinate on the first axis
-/// and y on the second.
+/// The two axes of a rotation from (x, y) to (y, -x). x is the coordinate on the first axis, and y
+/// the coordinate on the second axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Plane {
     first: usize,
@@ -19,7 +19,7 @@ struct Plane {
 }
 
 impl Plane {
-    /// Returns the node with these coordinates in the plane through `base`.
+    /// Returns the node with the coordinates (x, y) in the plane that contains `base`.
     fn node(self, torus: &Torus, base: u64, (x, y): (u64, u64)) -> u64 {
         torus.moved(torus.moved(base, self.first, x), self.second, y)
     }
@@ -32,19 +32,19 @@ pub(super) struct Rotation {
     sections: Vec<PreparedSection>,
 }
 
-/// A section and its circuits, which inform all its nodes from the collector. They are used in
-/// reverse order for the collection, in forward order for the distribution.
+/// A section, and for each round the circuits from the collector that inform all its nodes. The
+/// distribution uses the rounds in this order, the collection in reverse order.
 struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
-    /// The number of the section's first node among the nodes of its plane, as numbered in the
-    /// schedule's grid.
+    /// The number of the section's first node within its plane. The schedule's grid numbers the
+    /// nodes of a plane section by section.
     first: u64,
 }
 
 impl Rotation {
-    /// Returns the rotation if the map rotates two axes by 90 degrees and leaves all others
-    /// unchanged.
+    /// Returns the rotation if the map rotates two axes by 90 degrees and leaves all other axes
+    /// unchanged, or `None`.
     pub(super) fn new(torus: &Torus, map: &Affine) -> Option<Self> {
         let plane = plane(torus, map)?;
         let n = torus.dims[plane.first];
@@ -136,7 +136,7 @@ impl Rotation {
                 self.sections.iter().map(on)
             })
         };
-        // Collection, permutation and distribution.
+        // Add the collection, the permutation and the distribution.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase("collection")?;
@@ -163,7 +163,7 @@ impl Rotation {
 struct PlacedSection<'a> {
     rotation: &'a Rotation,
     torus: &'a Torus,
-    /// The node (0, 0) of the plane.
+    /// The node with the coordinates (0, 0) in the plane.
     base: u64,
     /// The number of the plane's first node in the schedule's grid.
     offset: u64,
@@ -194,15 +194,15 @@ impl PlacedSection<'_> {
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// Returns the positions of the collector and of its image. The same image has a position one
-    /// cycle lower if the circuit leads backwards.
+    /// Returns the positions of the collector and of the image of the collector. If the circuit
+    /// leads backwards, the position of the image is lower by the length of the cycle.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })
     }
 
-    /// Sends all data of a node or, if `members` is given, the blocks of these nodes, along the
-    /// cycle.
+    /// Adds a send of all data of a node along the cycle. If `members` is given, the send has only
+    /// the blocks of these nodes.
     fn send(
         &self,
         logical: &[u64],

@@ -1,30 +1,31 @@
-//! Collection on a cycle: the cycle is divided into sections, each of which is collected in one of
-//! its nodes (section 4.1.2, Fig. 4.2).
+//! Collection on a cycle. The cycle is divided into sections, and the data of each section is
+//! collected in one of its nodes (section 4.1.2, Fig. 4.2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | q | `q` | circuits that a directed link carries |
-//! | M / q | | nodes of a section |
-//! | 2q + 1 | | nodes collected in one node in a round, including that node; q + 1 with one port |
+//! | q | `q` | largest number of circuits that a directed link carries at the same time |
+//! | M / q | | number of nodes of a section |
+//! | 2q + 1 | | number of nodes whose data is collected in one node in a round, including that node; q + 1 with one port |
 
 use crate::cost::Cost;
 use crate::torus::Variant;
 use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// The rule for the collector of a section. It is one of the two middle nodes or, with one port,
-/// one of the two end nodes.
+/// The rule that selects the collector of a section. With an even number of nodes there are two
+/// candidates: the two middle nodes or, with one port, the two end nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
     Earlier,
     Later,
-    /// The candidate nearer to a mirror. The parameter is the number of equal parts of the cycle.
-    /// The first part begins at a mirror, the second one ends at a mirror, etc.
+    /// The candidate nearer to a mirror. The parameter is the number of equal ranges into which the
+    /// cycle is divided. The first range begins at a mirror, the second range ends at a mirror, and
+    /// so on alternately.
     Nearer(u64),
-    /// The earlier and the later candidate in alternate sections.
+    /// The earlier candidate and the later candidate, alternately from section to section.
     Alternating,
-    /// In sections with an even number of nodes, neither of the two middle nodes. Instead, the node
-    /// half-way between two collectors sends one half of its data to each, so that both sides of a
-    /// collector are equal.
+    /// In a section with an even number of nodes, neither of the two middle nodes. Instead, the
+    /// node half-way between two collectors sends one half of its data to each of them, so that the
+    /// data from both sides of a collector is equal.
     Shared,
 }
 
@@ -40,7 +41,7 @@ impl Collectors {
         Self::Shared,
     ];
 
-    /// Returns the position of the collector among the `count` nodes of section `i`.
+    /// Returns the position, within section `i` of `count` nodes, of the section's collector.
     fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
         let later = match self {
             Self::Earlier => false,
@@ -59,32 +60,34 @@ impl Collectors {
 
 /// A cycle divided into sections.
 pub(super) struct Sections {
-    /// Cost of each round of the collection, beginning with the last round, if whole blocks are
-    /// collected along one axis.
+    /// Cost of each round of the collection if whole blocks are collected along one axis. The first
+    /// entry is the last round.
     pub costs: Vec<Cost>,
     /// The collector of each section.
     pub collectors: Vec<u64>,
-    /// For each node, the section whose collector it is.
+    /// For each node, the index of the section of which it is the collector, if any.
     section: Vec<Option<usize>>,
     /// Whether nodes half-way between two collectors send one half of their block to each.
     pub shared: bool,
-    /// For each node, the circuits that inform it. In reverse they collect the node's data.
+    /// For each node, the circuits that end at it in the distribution. The collection uses them in
+    /// reverse to collect the data of the node.
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
-/// A circuit of a collection.
+/// A circuit between a collector, or an intermediate node, and the node at its far end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CollectionCircuit {
-    /// The round of the collection, counted from the last.
+    /// The round of the collection, counted backwards from the last round.
     round: usize,
     pub circuit: Circuit,
-    /// The half of the block of the circuit's far end that is carried, if that block is divided.
+    /// If the block of the node at the far end is divided into two halves, the half that the
+    /// circuit carries.
     pub half: Option<u64>,
 }
 
 impl Sections {
-    /// Divides a cycle of n nodes into `count` sections of nearly equal size. The first begins with
-    /// node 0.
+    /// Divides a cycle of n nodes into `count` sections of nearly equal size. The first section
+    /// begins with node 0.
     pub(super) fn new(
         n: u64,
         count: u64,
@@ -98,7 +101,7 @@ impl Sections {
             && all_ports
             && n.is_multiple_of(count)
             && size.is_multiple_of(2);
-        // Start with an empty division.
+        // Start without any sections.
         let mut sections = Self {
             costs: Vec::new(),
             collectors: Vec::with_capacity(count as usize),
@@ -113,7 +116,7 @@ impl Sections {
             sections.section[(first + at) as usize] = Some(i as usize);
             sections.collectors.push(first + at);
             let rounds = divide(end - first, at, q, variant, Payload::Bundle);
-            // Nodes at the ends of a shared section send one half of their block.
+            // The nodes at the ends of a section with shared nodes send one half of their block.
             let half = |node: u64| {
                 if shared && node == 0 { Some(1) } else { (shared && node == size).then_some(0) }
             };
@@ -127,7 +130,7 @@ impl Sections {
             let costs = bundle_costs(&rounds, |node| node as i64, blocks);
             sections.costs.resize(sections.costs.len().max(costs.len()), Cost::default());
             sections.costs.iter_mut().zip(costs).for_each(|(all, own)| *all = all.parallel(own));
-            // Store each circuit at its far end.
+            // Store each circuit at the node at its far end.
             for (round, circuits) in rounds.into_iter().enumerate() {
                 for Circuit { from, to, first: served, count } in circuits {
                     let circuit = Circuit {
@@ -166,7 +169,7 @@ impl Sections {
         (first, end - first)
     }
 
-    /// Returns the circuits of a round whose far end is this node. Round 0 is the last round of the
+    /// Returns the circuits of a round whose far end is `node`. Round 0 is the last round of the
     /// collection and the first round of the distribution.
     pub(super) fn circuits(
         &self,

@@ -1,46 +1,48 @@
-//! Translations and the shear: every node's block moves along its row (sections 4.3 and 4.5.2).
+//! Translations and the shear, which move the block of every node along its row (sections 4.3 and
+//! 4.5.2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n | `n` | nodes of a cycle |
+//! | n | `n` | number of nodes of a cycle |
 //! | i = n/a | `by` | distance, at most n/2 in either direction |
-//! | q | `q` | circuits that a directed link carries |
+//! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //!
 //! A link is used by the forward circuits of all collectors among the i nodes before it. If all
-//! circuits lead forward, there can therefore be (n/i) q = `a q` collectors. If one of every `a`
-//! collectors uses the backward direction instead, there can be more.
+//! circuits lead forwards, there can therefore be (n/i) q = `a q` collectors. If one of every `a`
+//! collectors uses the backward direction instead, there can be more collectors.
 //!
-//! A distance in several dimensions is covered by one circuit, dimension by dimension. No more
-//! circuits share a link than in one dimension. (The thesis moves one dimension after another in
-//! section 4.5.1 or, if all distances are equal, along staircases.)
+//! If a translation has distances in several dimensions, one circuit leads along one dimension
+//! after another. As many circuits share a link as in one dimension. (The thesis moves the data in
+//! one dimension after another in section 4.5.1 or, if all distances are equal, along staircases.)
 //!
-//! The rows of a shear are translations by different distances. For distances between n/4 and n/2,
-//! no choice of directions allows 4q collectors in one round, although formula 4.28 assumes it.
-//! Such rows use either two rounds or fewer collectors, whichever takes fewer rounds in total.
+//! Each row of a shear is a translation by a different distance. For distances between n/4 and n/2,
+//! no choice of directions allows 4q collectors in one round, although formula 4.28 assumes this
+//! number. Such rows therefore use either two rounds or fewer collectors. They use whichever takes
+//! fewer rounds in total.
 
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
 
-/// The movement of the data of one collector.
+/// The movement of the data of one collector after the collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Journey {
-    /// Number of its round, counted from the first round after the collection.
+    /// The round of the movement, counted from the first round after the collection.
     pub round: usize,
-    /// Signed distance along each axis.
+    /// The signed distance along each axis.
     pub by: Vec<i64>,
 }
 
-/// The schedule of rows with the same distance: their sections, and the journey of each section's
-/// data.
+/// The schedule of all rows that have the same distance: the sections of a row, and the journey of
+/// the data of each section.
 pub(super) struct Row {
     pub sections: Sections,
     pub journeys: Vec<Journey>,
 }
 
 impl Row {
-    /// Returns the period of a row of n nodes: shifts by multiples of it leave the row's schedule
-    /// unchanged. If all sections have the same size, the period is that of the smallest number of
-    /// sections after which the journeys repeat.
+    /// Returns the period of a row of n nodes: shifts by multiples of the period leave the row's
+    /// schedule unchanged. If all sections have the same size, the period is the length of the
+    /// shortest sequence of sections after which the journeys repeat. Otherwise it is n.
     pub(super) fn period(&self, n: u64) -> u64 {
         let count = self.journeys.len();
         let same =
@@ -57,14 +59,14 @@ pub(crate) enum Directions {
     /// Blocks use the longer direction if this takes fewer rounds, or if both directions are
     /// equally long.
     Best,
-    /// Blocks use the other direction only if the shift is half the length of the cycle, so that
-    /// both are equally long.
+    /// Blocks use the longer direction only if it is not really longer: the distance is half the
+    /// cycle, so both directions are equally long.
     Forward,
     /// Blocks use the longer direction whenever this allows more collectors.
     Both,
 }
 
-/// The distances of a row, and the resources for it.
+/// The distances by which a row is shifted, and the resources for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShiftProblem<'a> {
     pub n: u64,
@@ -82,8 +84,8 @@ impl ShiftProblem<'_> {
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
-    /// Returns the row with the most sections for which no link carries more than q circuits, with
-    /// the journeys in `middles` rounds.
+    /// Returns the schedule of a row in which collected data is moved in `middles` rounds. It has
+    /// the most sections for which no link carries more than q circuits.
     pub(super) fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
@@ -110,8 +112,8 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest number of sections and, for each axis, the number `a` if one of every
-    /// `a` sections uses the longer direction.
+    /// Returns the largest possible number of sections. For each axis, also returns the number `a`
+    /// if one of every `a` sections must use the longer direction.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -126,9 +128,9 @@ impl ShiftProblem<'_> {
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// Returns an upper bound for the number of sections. The forward circuits of a round use at
-    /// most n q links in total, and so do the backward circuits. With any distance i, at most n^2 q
-    /// / (i (n - i)) circuits can be divided between the directions so that both limits are met.
+    /// Returns an upper bound for the number of sections. All forward circuits of a round together
+    /// use at most n q links, and so do all backward circuits. For any distance i, at most `n^2 q /
+    /// (i (n - i))` circuits can be divided between the two directions so that both limits are met.
     fn max_sections(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
@@ -140,9 +142,10 @@ impl ShiftProblem<'_> {
         self.by.iter().map(least).min().unwrap_or(self.n)
     }
 
-    /// Returns the smallest `a` for which all circuits fit if one of every `a` collectors uses the
-    /// longer direction. The inner `None` means that all circuits fit without the longer direction,
-    /// the outer `None` that no value fits.
+    /// Returns the smallest `a` for which no link carries too many circuits if one of every `a`
+    /// collectors uses the longer direction. The inner `None` means that this is also true if no
+    /// collector uses the longer direction. The outer `None` means that no value of `a` is
+    /// possible.
     fn backward_share(
         &self,
         collectors: &[u64],
@@ -168,13 +171,14 @@ impl ShiftProblem<'_> {
     }
 }
 
-/// Returns whether collector `i` uses the longer direction, as one of every `one_in` collectors
+/// Returns whether collector `i` uses the longer direction, if one of every `one_in` collectors
 /// does.
 fn is_backward(i: u64, one_in: Option<u64>) -> bool {
     one_in.is_some_and(|a| i % a == a - 1)
 }
 
-/// Returns the signed distance in the shorter or the longer direction.
+/// Returns the signed distance in the shorter direction or, if `longer` is set, in the longer
+/// direction.
 fn signed(n: u64, by: u64, longer: bool) -> i64 {
     let plus = (2 * by <= n) != longer;
     if by == 0 {
@@ -191,8 +195,8 @@ fn max_load(n: u64, journeys: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in journeys {
         let links = by.unsigned_abs();
-        // The number of a link is that of its lower node. The lowest link of a backward journey
-        // begins at the journey's end.
+        // A link has the number of its lower node. The lowest link of a backward journey begins at
+        // the node where the journey ends.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;
@@ -243,8 +247,9 @@ mod tests {
         assert_eq!(row.journeys.iter().map(|j| j.by[0]).collect::<Vec<_>>(), [18, -18, 18, -18]);
     }
 
-    /// A row of 36 nodes has sections of 9 nodes, every other one of which moves backwards. A row
-    /// of 25 nodes has sections of different sizes, so its period is the whole row.
+    /// A row of 36 nodes has sections of 9 nodes, and every second section uses the longer
+    /// direction, so two sections repeat. A row of 25 nodes has sections of different sizes, so its
+    /// period is 25.
     #[test]
     fn periods_are_whole_numbers_of_sections() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);

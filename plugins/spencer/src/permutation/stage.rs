@@ -1,17 +1,18 @@
-//! Collection, permutation and distribution (sections 4.1 to 4.5) on axes of the same size.
+//! A stage of a permutation: collection, permutation and distribution on axes of the same size
+//! (sections 4.1 to 4.5).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | d | `axes.len()` | number of permuted dimensions |
-//! | n | | nodes of a cycle |
-//! | M | | adjacent diagonals that share a link: n/4 in a transposition |
+//! | n | | number of nodes of a cycle |
+//! | M | | number of adjacent diagonals whose data uses the same link: n/4 in a transposition |
 //!
-//! Nodes with the same sum of signed coordinates form a diagonal (in three dimensions a plane).
-//! Adjacent diagonals are collected into one of them. With all ports, one d-th of each message is
-//! collected along each dimension; with one port, whole messages are collected along the first
-//! dimension. The circuits of the collectors then perform the permutation in one or two rounds. The
-//! images of neighbours are neighbours, so the distribution is a collection of the images in
-//! reverse.
+//! A diagonal consists of the nodes with the same sum of signed coordinates (in three dimensions it
+//! is a plane). The data of several adjacent diagonals is collected in one of them. With all ports,
+//! each message is split into d segments, and one segment is collected along each dimension. With
+//! one port, whole messages are collected along the first dimension. The circuits of the collectors
+//! then perform the permutation in one or two rounds. The images of neighbouring nodes are
+//! neighbours, so the distribution is the collection of the images in reverse.
 
 use super::affine::Affine;
 use super::lcm;
@@ -24,55 +25,56 @@ use swapmeet_sdk::Stop;
 
 mod plan;
 
-/// The rounds between collection and distribution.
+/// The kind of the rounds between the collection and the distribution.
 pub(super) enum Middle {
-    /// Rounds of transpositions.
+    /// Transpositions: a list of mirrors for each round.
     Mirrors(Vec<Vec<Mirror>>),
-    /// One transposition without collection, with q nodes of every quadrant in a round (Fraigniaud
-    /// and Peters).
+    /// One transposition without collection, in which q nodes of every quadrant send in each round
+    /// (Fraigniaud and Peters).
     Direct(Mirror),
-    /// The journeys of every row.
+    /// A translation or shear: the journeys of every row.
     Shift,
 }
 
-/// A permutation of some axes.
+/// The schedule of the permutation of some axes, all of the same size.
 pub(super) struct Stage {
     /// The permuted axes.
     pub axes: Vec<usize>,
     /// For each permuted axis, the sign (1 or -1) of its coordinate in the sum that numbers the
     /// diagonals.
     pub signs: Vec<i64>,
-    /// Number of axes along which messages are collected, with one part of each message along each
-    /// axis. With one port there is one such axis, otherwise all axes are used.
+    /// Number of segments of a message, each of which is collected along a different axis. With one
+    /// port it is 1, otherwise it is the number of permuted axes.
     pub lanes: usize,
     /// The sections and journeys of the rows. A shear has one entry for each coordinate on the
-    /// second axis, other stages have a single one.
+    /// second axis. All other stages have a single entry.
     pub rows: Vec<Row>,
     pub middle: Middle,
-    /// The map from each node to the destination of its block.
+    /// The map from each node to the destination of its block in this stage.
     pub map: Affine,
 }
 
 impl Stage {
     /// Returns the cheapest known stage that permutes axes of the same size, with signs.
     ///
-    /// Two rounds of transpositions can be joined into one if no link then carries more than q
-    /// circuits. Fewer collectors than q allows may be cheaper, because fewer circuits share a
-    /// link.
+    /// Two rounds of transpositions can be joined into one round if then no link carries more than
+    /// q circuits. A stage with fewer collectors than q allows may be cheaper, because fewer
+    /// circuits share a link.
     pub(super) fn of_mirrors(
         torus: &Torus,
         axes: &[usize],
         map: &Affine,
         times: MachineTimes,
     ) -> Result<Self, Stop> {
-        // The candidates are the separate rounds, and a single round that joins all of them.
+        // There are two candidates: the separate rounds, and a single round that joins all of them.
         let (mirrors, n, q) = (mirrors(axes, map)?, torus.dims[axes[0]], torus.q);
         let joined = (mirrors.rounds.len() > 1).then(|| vec![mirrors.rounds.concat()]);
         let candidates: Vec<Vec<Vec<Mirror>>> =
             std::iter::once(mirrors.rounds).chain(joined).collect();
         let mut best: Option<(Self, Cost)> = None;
-        // The circuits from a quarter of a cycle cross the same mirror in the same direction. More
-        // than 4q sections would therefore always need more than q circuits on a link.
+        // Circuits from nodes of the same quarter of a cycle cross the same mirror in the same
+        // direction. With more than 4q sections, a link would therefore always carry more than q
+        // circuits.
         for count in (1..=n.min(4 * q)).rev() {
             for (rounds, collectors) in candidates
                 .iter()
@@ -87,7 +89,8 @@ impl Stage {
                     sections,
                     Middle::Mirrors(rounds.clone()),
                 );
-                // Skip candidates whose rounds and collection alone cost more than the best.
+                // Skip a candidate if its rounds and its collection alone cost more than the best
+                // stage so far.
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
@@ -106,7 +109,8 @@ impl Stage {
         best.map(|(stage, _)| stage).ok_or_else(none)
     }
 
-    /// Returns a single transposition without collection, `None` if the map is not one.
+    /// Returns a stage that is a single transposition without collection, or `None` if the map is
+    /// not a single transposition.
     pub(super) fn direct(
         torus: &Torus,
         axes: &[usize],
@@ -146,7 +150,7 @@ impl Stage {
         }
     }
 
-    /// Returns a translation along axes of the same size.
+    /// Returns a stage that translates data along axes of the same size.
     pub(super) fn of_translation(
         torus: &Torus,
         axes: &[usize],
@@ -171,7 +175,7 @@ impl Stage {
         }
     }
 
-    /// Returns a shear along the first axis.
+    /// Returns a stage that shears data along the first axis.
     pub(super) fn of_shear(torus: &Torus, map: &Affine, directions: Directions) -> Self {
         let n = torus.dims[0];
         let rows = |middles| {
@@ -194,13 +198,13 @@ impl Stage {
         if two.least_rounds(torus) < one.least_rounds(torus) { two } else { one }
     }
 
-    /// Returns the period of an axis: shifts of the coordinates by multiples of it leave the stage
-    /// unchanged.
+    /// Returns the period of an axis: shifts of the coordinates by multiples of the period leave
+    /// the stage unchanged.
     ///
-    /// Case 1: an axis that is not permuted has the period 1, except the axis that distinguishes
-    /// the rows of a shear, which has the period n. Case 2: a translation has the period of its
-    /// rows, because the diagonals move with the coordinates. Case 3: mirrors have fixed positions,
-    /// so the period is n.
+    /// Case 1: the axis is not permuted. Its period is 1, or n if it is the axis that distinguishes
+    /// the rows of a shear. Case 2: the stage is a translation. The period is that of its rows,
+    /// because the diagonals move with the coordinates. Case 3: the stage has mirrors. Their
+    /// positions are fixed, so the period is n.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
@@ -214,7 +218,8 @@ impl Stage {
         }
     }
 
-    /// Returns the number of rounds, if no round has to be divided.
+    /// Returns the number of rounds of the stage, if no round must be divided because of the q
+    /// circuits of a link.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
@@ -240,7 +245,7 @@ impl Stage {
         }
     }
 
-    /// Returns the row and the diagonal of a node.
+    /// Returns the row of a node and the number of its diagonal.
     fn place(&self, torus: &Torus, node: u64) -> (&Row, u64) {
         let row = if self.rows.len() == 1 { 0 } else { torus.coordinate(node, 1) };
         let n = torus.dims[self.axes[0]] as i64;
@@ -249,9 +254,10 @@ impl Stage {
         (&self.rows[row as usize], sum.rem_euclid(n) as u64)
     }
 
-    /// Returns the route of the data of a collector in a middle round: the nodes after `node`,
-    /// ending with the receiver. `origin` is the collector, and `node` is where its data is before
-    /// the round. The route is empty if the data stays.
+    /// Returns the route of the data of a collector in a round between collection and distribution.
+    /// `origin` is the collector, and `node` is the node that has its data before the round. The
+    /// route has the nodes after `node`, up to the receiver. It is empty if the data stays at
+    /// `node`.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {
@@ -298,7 +304,8 @@ impl Stage {
         cost
     }
 
-    /// Returns the cost of a transposition, `None` if a link would carry more than q circuits.
+    /// Returns the cost of a stage with transpositions, or `None` if a link would carry more than q
+    /// circuits.
     pub(super) fn cost(&self, torus: &Torus) -> Option<Cost> {
         let sections = &self.rows[0].sections;
         let mut at: Vec<(u64, u64)> = torus

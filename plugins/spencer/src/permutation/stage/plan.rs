@@ -6,7 +6,8 @@ use crate::torus::Torus;
 use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
 impl Stage {
-    /// Plans the stage. Blocks have `parts` segments, and `earlier` are the stages before this one.
+    /// Plans the stage. A block has `parts` segments, and `earlier` has the stages that have
+    /// already been planned.
     pub(in crate::permutation) fn plan(
         &self,
         torus: &Torus,
@@ -19,7 +20,7 @@ impl Stage {
         let names: Vec<String> = self.axes.iter().map(usize::to_string).collect();
         let names =
             format!("dimension{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
-        // Collection: the circuits in reverse order.
+        // Collection: the circuits of the sections in reverse order.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase(&format!("collection, {names}"))?;
@@ -30,7 +31,7 @@ impl Stage {
                 self.collect(torus, parts, node, from_last, schedule)?;
             }
         }
-        // Permutation: follow each collector through the middle rounds.
+        // Permutation: move the data of each collector through the rounds.
         schedule.phase(&format!("permutation, {names}"))?;
         let collectors = (0..nodes).filter(|node| self.collects(torus, *node));
         let mut at: Vec<(u64, u64)> = collectors.map(|node| (node, node)).collect();
@@ -51,7 +52,7 @@ impl Stage {
                 *node = *to;
             }
         }
-        // Distribution: the circuits of the images in forward order.
+        // Distribution: the circuits of the images of the sections, in forward order.
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }
@@ -65,8 +66,9 @@ impl Stage {
     }
 
     /// Returns the origins of the data that a collector has collected, or `None` if all data at the
-    /// node belongs to it. In a middle round, other data may have arrived at a node whose own data
-    /// still waits for a later round.
+    /// node is data of this collector. They must be distinguished because, between two rounds of
+    /// the permutation, data of another collector may have arrived at a node whose own data has not
+    /// been sent yet.
     fn section(
         &self,
         torus: &Torus,
@@ -93,8 +95,8 @@ impl Stage {
         Some(origins)
     }
 
-    /// Returns the number of segments of a block that the stage needs: one for each lane, or two if
-    /// lanes are halved.
+    /// Returns the number of segments of a block that the stage needs: one for each lane, or two
+    /// for each lane if blocks are halved.
     pub(in crate::permutation) fn parts(&self) -> u32 {
         let shared = self.rows.iter().any(|row| row.sections.shared);
         self.lanes as u32 * if shared { 2 } else { 1 }
@@ -109,15 +111,15 @@ impl Stage {
         }
     }
 
-    /// Returns the node `diagonals` diagonals further along the axis of a lane.
+    /// Returns the node that is `diagonals` diagonals away from `node` along the axis of a lane.
     fn along(&self, torus: &Torus, node: u64, lane: usize, diagonals: i64) -> u64 {
         let axis = self.axes[lane];
         let x = torus.coordinate(node, axis) as i64 + self.signs[lane] * diagonals;
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// Returns the circuits of a node in a round, where 0 is the last round. Each circuit comes
-    /// with the number of diagonals from the node to the collector.
+    /// Returns the circuits of a node in a round. Round 0 is the last round of the collection. The
+    /// second value of each entry is the number of diagonals from the node to the collector.
     fn circuits(
         &self,
         torus: &Torus,
@@ -129,7 +131,8 @@ impl Stage {
         circuits.map(|c| (c, c.circuit.from as i64 - c.circuit.to as i64))
     }
 
-    /// Adds the sends of a node to its collectors in a round counted from the last.
+    /// Adds the sends of a node to its collectors. The round is counted backwards from the last
+    /// round.
     fn collect(
         &self,
         torus: &Torus,
@@ -150,8 +153,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds the sends from the images of a node's collectors, if these are planned, to the image of
-    /// the node: all blocks that the node has sent to these collectors.
+    /// Adds the sends of the distribution to the image of a node. They have all blocks that the
+    /// node sent to its collectors. The senders are the images of these collectors. Only sends of
+    /// planned images are added.
     fn distribute(
         &self,
         torus: &Torus,
@@ -171,9 +175,9 @@ impl Stage {
                 if !planned.contains(from) {
                     continue;
                 }
-                // The blocks to pass on were collected from neighbours along the lane's own axis.
-                // No earlier stage has permuted that axis, so their origins are neighbours along it
-                // too.
+                // The blocks were collected from neighbours along the axis of the lane. No earlier
+                // stage has permuted that axis, so the origins of these blocks are also neighbours
+                // along it.
                 let first = circuit.first as i64 - circuit.to as i64;
                 let lowest =
                     if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
@@ -197,7 +201,7 @@ impl Stage {
     }
 }
 
-/// Returns the origin of the block that is at `node` after the earlier stages.
+/// Returns the origin of the block that is at `node` at the start of this stage.
 fn origin_before(torus: &Torus, earlier: &[Stage], node: u64) -> u64 {
     earlier.iter().rev().fold(node, |at, stage| stage.map.origin(torus, at))
 }
