@@ -1,10 +1,11 @@
-//! The arguments of workloads over which curves can be drawn.
+//! Properties of workloads that can be an axis of a plot.
 
-/// A property of a workload over which curves can be drawn.
+/// A property of a workload that can be the horizontal axis of a plot with curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CurveAxis {
-    /// The bytes of a block: of all blocks, of a block on average, or of the large blocks.
+    /// The number of bytes of a block. If blocks differ in size, this is the mean size or the size
+    /// of the large blocks, depending on the generator.
     BlockSize,
-    /// The coefficient of variation of the sizes.
+    /// The coefficient of variation of the block sizes.
     Variation,
 }

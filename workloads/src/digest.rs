@@ -1,26 +1,26 @@
-//! Digests of input files. A spec contains only the name of a file; the digest identifies its
-//! content.
+//! Digests of input files. A spec only contains the name of a file. The digest identifies the
+//! content of the file.
 
 use sha2::{Digest, Sha256};
 
-/// A file named in a spec, with the digest of its content.
+/// A file that a spec names, with the digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputDigest {
-    /// The name of the file in the spec.
+    /// The name of the file, as in the spec.
     pub file: String,
-    /// The digest, in the form of [`digest`].
+    /// The digest of the content, in the format of [`digest`].
     pub digest: String,
 }
 
 impl InputDigest {
-    /// Calculates the digest of a file with this content.
+    /// Creates the digest of a file with this name and this content.
     pub fn new(file: &str, content: &str) -> Self {
         Self { file: file.to_owned(), digest: digest(content.as_bytes()) }
     }
 }
 
-/// Returns `sha256:` and the first twelve hexadecimal digits of the SHA-256 digest. They
-/// distinguish different contents, unless somebody constructs a collision.
+/// Returns `sha256:` and the first twelve hexadecimal digits of the SHA-256 digest. Different
+/// contents have different digests unless somebody deliberately constructs a collision.
 pub fn digest(content: &[u8]) -> String {
     let digits: String =
         Sha256::digest(content).iter().take(6).map(|byte| format!("{byte:02x}")).collect();

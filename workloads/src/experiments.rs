@@ -1,21 +1,21 @@
-//! The experiment files that are part of the program.
+//! The experiment files that are included in the program.
 
-/// An experiment file.
+/// An experiment file that is included in the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShippedExperiment {
-    /// The name of the file, without its ending.
+    /// The name of the file without its extension.
     pub name: &'static str,
     pub text: &'static str,
 }
 
 impl ShippedExperiment {
-    /// Returns a description: the comment at the beginning of the file.
+    /// Returns a description of the experiment, which is the comment at the start of the file.
     pub fn about(&self) -> String {
         about(self.text)
     }
 }
 
-/// Returns the comment at the beginning of an experiment file, which describes it.
+/// Returns the comment at the start of an experiment file. It describes the experiment.
 pub fn about(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
     lines.collect::<Vec<_>>().join(" ")
@@ -27,7 +27,7 @@ macro_rules! shipped {
     };
 }
 
-/// Returns all experiment files, sorted by name.
+/// Returns all experiment files that are included in the program, sorted by name.
 pub fn shipped() -> &'static [ShippedExperiment] {
     shipped![
         "li-dual-nets",

@@ -1,25 +1,26 @@
-//! Files named by users. They are read as a whole, up to a limit.
+//! Reads files that users name. A file is read as a whole, up to a maximum size.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 
-/// The maximum size of any file that is read as a whole. Some kinds of files have lower limits.
+/// The maximum number of bytes of a file. Some kinds of files have lower limits.
 pub const MAX_BYTES: u64 = 512 << 20;
 
-/// Reads a regular file of at most `most` bytes. `expected` describes its content in errors. Pipes
-/// and devices are refused, because worker processes read the file again.
+/// Reads a regular file of at most `most` bytes. `expected` describes the expected content in error
+/// messages. Pipes and devices are refused, because worker processes have to read the file again.
 pub fn read_regular(path: &Path, most: u64, expected: &str) -> Result<String, String> {
-    // Check before opening the file: to open a pipe would block until another process writes to it.
+    // Check the type of the file before opening it. Opening a pipe waits until another process
+    // opens it for writing.
     if !std::fs::metadata(path).map_err(unread)?.is_file() {
         return Err(format!("is a folder or a device, expected {expected}"));
     }
     read_bounded(path, most, expected)
 }
 
-/// Reads at most `most` bytes of text from a file of any kind. `expected` describes its content in
-/// errors.
+/// Reads at most `most` bytes of text from a file, a pipe or a device. `expected` describes the
+/// expected content in error messages.
 pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unread)?;
@@ -35,8 +36,8 @@ pub fn read_bounded(path: &Path, most: u64, expected: &str) -> Result<String, St
     })
 }
 
-/// Returns the files that match a name with a `*` in its last part, sorted by name; a name without
-/// a `*` is the only file.
+/// Returns the files that match a path, sorted by name. The last part of the path may contain a
+/// `*`. A path without a `*` matches only itself.
 pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     let Some((before, after)) = name.split_once('*') else { return Ok(vec![PathBuf::from(name)]) };
     if after.contains(['*', '/']) {
@@ -65,7 +66,7 @@ pub fn files(name: &str) -> Result<Vec<PathBuf>, String> {
     Ok(names.into_iter().map(in_folder).collect())
 }
 
-/// Returns the folder in which a name with a `*` is looked up.
+/// Returns the folder that contains the files which match a path with a `*`.
 pub fn folder(name: &str) -> Option<PathBuf> {
     let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
     name.contains('*').then(|| folder.unwrap_or(Path::new(".")).to_path_buf())

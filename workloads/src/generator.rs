@@ -1,9 +1,10 @@
-//! The table of workload generators, which is used by the parser, lists, suggestions, plots and the
-//! dashboard.
+//! The table of workload generators. The parser, lists, suggestions, plots and the dashboard use
+//! it.
 //!
-//! A row of the table and the [`Pattern`] that it creates are in one file with the code that draws
-//! the sizes. A new generator needs such a file and a row in [`GENERATORS`], or in [`PERMUTATIONS`]
-//! if it defines the destinations of blocks.
+//! Each generator has a file. It contains the row of the table, the [`Pattern`] that the generator
+//! creates, and the code that draws the sizes. To add a generator, add a file and a row in
+//! [`GENERATORS`]. If the generator defines the destinations of blocks, add the row in
+//! [`PERMUTATIONS`] instead.
 
 use crate::args::Args;
 use crate::curve_axis::CurveAxis;
@@ -25,26 +26,27 @@ pub(crate) mod spikes;
 pub(crate) mod uniform;
 mod zipf;
 
-/// A generator of sizes, or of a permutation.
+/// A generator of block sizes or of a permutation.
 #[derive(Debug)]
 pub struct Generator {
-    /// The name before the colon.
+    /// The name of the generator, which precedes the colon in a spec.
     pub name: &'static str,
-    /// The form of the spec.
+    /// The syntax of the spec, for help texts.
     pub syntax: &'static str,
     pub help: &'static str,
-    /// The generator's own arguments, in canonical order; the empty key stands for the argument
-    /// without a key.
+    /// The keys of the generator's own arguments, in canonical order. An empty key stands for an
+    /// argument without a key.
     pub keys: &'static [&'static str],
-    /// The arguments over which curves can be drawn.
+    /// The arguments that can be an axis of a plot with curves.
     pub axes: &'static [(CurveAxis, &'static str)],
-    /// Whether every pair of nodes has its own size. Blocks may then be empty, and empty blocks are
-    /// not sent by default.
+    /// Whether each pair of nodes has a separate size. Blocks may then be empty, and empty blocks
+    /// are not sent by default.
     pub sized_by_pair: bool,
-    /// Whether there are also sizes for each node, for collectives whose blocks have no single
-    /// destination.
+    /// Whether the generator can also create one size for each node. Collectives whose blocks have
+    /// no single destination need this.
     pub sized_by_node: bool,
-    /// Whether sizes are random. Repetitions, which have different seeds, then differ.
+    /// Whether sizes are random. In this case, repetitions differ, because they have different
+    /// seeds.
     pub random: bool,
     pub(crate) read: fn(&mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError>,
 }
@@ -61,7 +63,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
 ];
 
 impl Generator {
-    /// Returns whether the generator has sizes for the blocks of a collective.
+    /// Returns whether the generator can create sizes for the blocks of a collective.
     pub(crate) fn fits(&self, collective: &CollectiveKind) -> bool {
         !self.sized_by_pair
             || collective.is_sized_by_pair()
@@ -69,29 +71,29 @@ impl Generator {
     }
 }
 
-/// Returns the generators that fit a collective.
+/// Returns the generators that can create sizes for the blocks of a collective.
 pub fn generators(collective: &CollectiveKind) -> impl Iterator<Item = &'static Generator> + Clone {
     let rows = if collective.permutes() { PERMUTATIONS } else { GENERATORS };
     rows.iter().filter(move |row| row.fits(collective))
 }
 
-/// The sizes or destinations that a generator creates from its arguments.
+/// A generator with its arguments, which creates sizes or destinations.
 pub(crate) trait Pattern: fmt::Debug + Send + Sync {
-    /// Returns the arguments in canonical form and order, without those that have their default
-    /// value.
+    /// Returns the arguments in canonical form and order. Arguments with default values are left
+    /// out.
     fn arguments(&self) -> Vec<(&'static str, String)>;
 
-    /// Returns the bytes of each block, if all blocks have the same size.
+    /// Returns the number of bytes of each block; `None` if blocks differ in size.
     fn uniform_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Creates the sizes for a number of nodes, in multiples of `element`. The text of `Err`
-    /// continues a sentence that begins with the name of the workload.
+    /// Creates the sizes for a number of nodes. All sizes are multiples of `element`. The text of
+    /// `Err` continues a sentence that begins with the name of the workload.
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String>;
 
-    /// Creates one size for each node, for blocks without a single destination. Only called for
-    /// generators that are `sized_by_node`.
+    /// Creates one size for each node, for collectives whose blocks have no single destination.
+    /// This is only called if the generator is `sized_by_node`.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -101,24 +103,25 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         self.sizes(nodes, element, seed)
     }
 
-    /// Returns the destination of each node's block on a grid, if every node has a block for one
-    /// node only. The text of `Err` continues a sentence that begins with the name of the workload.
+    /// Returns the destination of the block of each node on a grid; `None` if the generator is not
+    /// a permutation. The text of `Err` continues a sentence that begins with the name of the
+    /// workload.
     fn images(&self, _radices: &[u64]) -> Result<Option<Arc<[u32]>>, String> {
         Ok(None)
     }
 
-    /// Returns the file of sizes, if there is one.
+    /// Returns the file that contains the sizes, if there is one.
     fn input(&self) -> Option<&InputDigest> {
         None
     }
 
-    /// Returns the number of repetitions, if each has its own sizes. [`Pattern::replicate`] returns
-    /// these.
+    /// If each repetition has separate sizes, returns the number of repetitions.
+    /// [`Pattern::replicate`] returns the sizes of one repetition.
     fn replicates(&self) -> Option<u32> {
         None
     }
 
-    /// Returns the sizes of a repetition.
+    /// Returns the pattern with the sizes of one repetition.
     fn replicate(&self, _number: u32) -> Option<Arc<dyn Pattern>> {
         None
     }
@@ -129,7 +132,7 @@ mod tests {
     use super::*;
     use crate::args::WORD;
 
-    /// Names are unique, and each row describes its arguments.
+    /// The names of generators must be unique, and each row must describe all of its arguments.
     #[test]
     fn every_generator_documents_its_arguments() {
         for table in [GENERATORS, PERMUTATIONS] {

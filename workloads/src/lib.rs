@@ -1,8 +1,10 @@
-//! Workload generators: the number of bytes that each node has for each other node.
+//! Workload generators. A workload defines the number of bytes that each node has for each other
+//! node.
 //!
-//! A workload is a spec such as `uniform:64` or `broadcast/uniform:1KiB`: a collective (`alltoall`
-//! by default) and a generator of sizes. Random sizes come from ChaCha8 with the seed of the case;
-//! they are the same on every platform and in every version.
+//! The user describes a workload by a spec, such as `uniform:64` or `broadcast/uniform:1KiB`. A
+//! spec consists of a collective (by default `alltoall`) and a generator of sizes. Random sizes
+//! come from ChaCha8 with the seed of the case. They are the same on every platform and in every
+//! version.
 
 use std::fmt;
 use std::sync::Arc;
@@ -35,22 +37,23 @@ pub use range::{expand, unreached_end};
 pub struct Workload {
     /// The spec in canonical form.
     spec: Arc<str>,
-    /// The spec without the size of blocks, if all blocks have the same size.
+    /// The spec without the block size. `None` if blocks differ in size.
     shape: Option<Arc<str>>,
     collective: &'static CollectiveKind,
     generator: &'static Generator,
     pattern: Arc<dyn generator::Pattern>,
-    /// The repetition whose file is used, if each repetition has its own file; otherwise 0.
+    /// If each repetition has its own file, the number of the repetition whose file is used;
+    /// otherwise 0.
     replicate: u32,
     root: u64,
-    /// The unit of redistribution, in bytes.
+    /// The number of bytes of an element. Redistribution cannot divide elements.
     element: u64,
-    /// Whether empty blocks are skipped instead of sent.
+    /// Whether empty blocks are not sent.
     skip_empty: bool,
 }
 
 impl Workload {
-    /// Parses a spec. `matrix:FILE` also reads the file.
+    /// Parses a spec. For `matrix:FILE`, this also reads the file.
     ///
     /// ```
     /// use swapmeet_workloads::Workload;
@@ -66,12 +69,12 @@ impl Workload {
         parse::parse(text)
     }
 
-    /// Returns the collective.
+    /// Returns the collective of the workload.
     pub fn collective(&self) -> &'static CollectiveKind {
         self.collective
     }
 
-    /// Returns the root, if the collective has one.
+    /// Returns the root of the collective, if it has one.
     pub fn root(&self) -> Option<u64> {
         self.collective.is_rooted().then_some(self.root)
     }
@@ -81,28 +84,28 @@ impl Workload {
         self.pattern.uniform_bytes().is_some()
     }
 
-    /// Returns the bytes of each block if sizes are uniform, otherwise 0.
+    /// Returns the number of bytes of each block, or 0 if blocks differ in size.
     pub fn block_bytes(&self) -> u64 {
         self.pattern.uniform_bytes().unwrap_or(0)
     }
 
-    /// Returns the unit of redistribution, in bytes.
+    /// Returns the number of bytes of an element. Redistribution cannot divide elements.
     pub fn element_bytes(&self) -> u64 {
         self.element
     }
 
-    /// Returns the file of sizes, if there is one.
+    /// Returns the file that contains the sizes, if there is one.
     pub fn input(&self) -> Option<&InputDigest> {
         self.pattern.input()
     }
 
-    /// Returns the number of repetitions, if each repetition has its own file.
+    /// If each repetition has its own file, returns the number of repetitions.
     pub fn replicates(&self) -> Option<u32> {
         self.pattern.replicates()
     }
 
-    /// Returns the workload of a repetition. It differs between repetitions only if each has its
-    /// own file; `Err` if there is no such file.
+    /// Returns the workload of a repetition. Workloads of repetitions only differ if each
+    /// repetition has its own file. `Err` if there is no file for this repetition.
     pub fn replicate(&self, repetition: u32) -> Result<Self, String> {
         let Some(count) = self.replicates() else { return Ok(self.clone()) };
         let pattern = self.pattern.replicate(repetition);
@@ -112,12 +115,12 @@ impl Workload {
         Ok(Self { pattern, replicate: repetition, ..self.clone() })
     }
 
-    /// Returns whether two workloads differ at most in the size of uniform blocks.
+    /// Returns whether two workloads are equal, or differ only in the size of uniform blocks.
     pub fn same_shape(&self, other: &Self) -> bool {
         self == other || (self.shape.is_some() && self.shape == other.shape)
     }
 
-    /// Creates the task of this workload on a topology. `Err` has the reason why there is none.
+    /// Creates the task of this workload on a topology. `Err` is the reason why there is no task.
     pub fn task(&self, topology: &Arc<dyn Topology>, seed: u64) -> Result<Task, String> {
         let (nodes, root) = (topology.nodes(), self.root);
         if root >= nodes {
@@ -137,7 +140,8 @@ impl Workload {
             false => self.pattern.sizes(nodes, self.element, seed),
         };
         let sizes = sizes.map_err(why)?;
-        // Every block moves at most once in a step, so that no sum of a step exceeds this product.
+        // Each block moves at most once in a step. Therefore, no sum in a step exceeds this
+        // product.
         let largest = sizes.largest();
         if u128::from(largest) * u128::from(nodes) * u128::from(nodes) > u128::from(u64::MAX / 2) {
             return Err(format!(
@@ -162,12 +166,14 @@ impl Workload {
         (other.block_bytes() == bytes && self.same_shape(&other)).then_some(other)
     }
 
-    /// Returns whether the simulation can count blocks: all have the same size, and all are sent.
+    /// Returns whether the simulation can count blocks instead of bytes. This is so if all blocks
+    /// have the same size and all blocks are sent.
     pub fn counts_blocks(&self) -> bool {
         self.pattern.uniform_bytes().is_some_and(|bytes| bytes > 0 || !self.skip_empty)
     }
 
-    /// Returns the name of the permutation with its own argument.
+    /// Returns the name of the permutation, with the argument that only this kind of permutation
+    /// has.
     fn permutation_name(&self) -> String {
         let own = self.pattern.arguments().into_iter().filter(|(key, _)| *key != args::WORD);
         own.fold(self.generator.name.to_owned(), |name, (key, value)| {
@@ -176,7 +182,7 @@ impl Workload {
     }
 }
 
-/// Workloads are equal if their specs and the contents of their files are equal.
+/// Two workloads are equal if their specs and the contents of their files are equal.
 impl PartialEq for Workload {
     fn eq(&self, other: &Self) -> bool {
         self.spec == other.spec

@@ -1,4 +1,4 @@
-//! Parser for workload specs.
+//! The parser of workload specs.
 
 use crate::Workload;
 use crate::args::{Args, WORD};
@@ -10,7 +10,7 @@ use swapmeet_core::spec::{Spec, SpecError, format_size, near_matches};
 
 pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let spec = Spec::parse("workload", text)?;
-    // Find the collective, and a generator that fits it.
+    // Find the collective, and a generator that can create sizes for it.
     let (prefix, name) = spec.name().split_once('/').unwrap_or(("alltoall", spec.name()));
     let collective = COLLECTIVES.into_iter().find(|collective| collective.word == prefix);
     let words = COLLECTIVES.into_iter().map(|collective| collective.word);
@@ -30,7 +30,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         );
         return Err(spec.error(at, name.len(), &what));
     }
-    // Read the arguments that all generators have, then those of the generator itself.
+    // Parse the arguments that all generators have, and then those that only this generator has.
     let mut args = Args::new(&spec, collective);
     if let Some(arg) = args.take("element") {
         args.element = match args.size(arg)? {
@@ -53,7 +53,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let pattern = (row.read)(&mut args)?;
     args.finish(row.keys, collective.is_rooted())?;
     let element = args.element;
-    // Print the canonical spec, without arguments that have their default value.
+    // Write the canonical spec. It omits arguments with default values.
     let common = [
         ("root", root.to_string(), root == 0),
         ("element", format_size(element), element == 1),
@@ -81,7 +81,7 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         element,
         skip_empty,
     };
-    // The shape of a workload is its spec without the size of blocks.
+    // The shape of a workload is its spec without the block size.
     if workload.counts_blocks() {
         workload.shape = CurveAxis::BlockSize.split(&workload.spec).map(|(_, shape)| shape.into());
     }
@@ -288,8 +288,8 @@ mod tests {
         ));
     }
 
-    /// The sizes of an allgatherv are the diagonal of the matrix, or one number for each node. The
-    /// same holds for a scatterv and a gatherv.
+    /// The sizes of an allgatherv, a scatterv or a gatherv are the diagonal of the matrix, or one
+    /// number for each node.
     #[test]
     fn blocks_for_all_nodes_have_sizes_by_origin() {
         let dir = tempfile::tempdir().unwrap();
@@ -349,7 +349,7 @@ mod tests {
             all.task(&ring(2), 0).unwrap_err(),
             format!("`{spec}` is 3 files, one for each repetition: name one of them")
         );
-        // The digest covers the content of all files.
+        // The digest must depend on the contents of all files.
         std::fs::write(dir.path().join("b.csv"), "0,5\n0,0\n").unwrap();
         assert_ne!(parse(&spec).unwrap().input(), all.input());
     }
@@ -373,8 +373,8 @@ mod tests {
         );
     }
 
-    /// As in nccl-tests, the amount is the fraction times the size. At 256 MiB, a fraction of 0.5
-    /// is 128 MiB.
+    /// The size of a block is a fraction in the file times the given size, as in nccl-tests. For
+    /// 256 MiB, a fraction of 0.5 is 128 MiB.
     #[test]
     fn fractions_apply_to_the_given_size() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Properties of workloads that are found without reading sizes.
+//! Properties of workloads that only depend on the spec. They are found without reading files of
+//! sizes.
 
 use crate::args::WORD;
 use crate::curve_axis::CurveAxis;
@@ -7,8 +8,9 @@ use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
 use swapmeet_core::spec::{Spec, parse_size};
 
 impl CurveAxis {
-    /// Splits a workload into its value on this axis and the rest of its spec, which is common to
-    /// the cases of a curve. Returns `None` if the workload has no such value.
+    /// Returns the value of a workload on this axis, and the spec without this value. All cases of
+    /// a curve have the same spec without the value. Returns `None` if the workload has no value on
+    /// this axis.
     ///
     /// ```
     /// use swapmeet_workloads::CurveAxis;
@@ -37,7 +39,7 @@ impl CurveAxis {
     }
 }
 
-/// Returns whether a workload has random sizes; `None` if the workload is unknown.
+/// Returns whether a workload has random sizes; `None` if its generator is unknown.
 ///
 /// ```
 /// use swapmeet_workloads::is_random;

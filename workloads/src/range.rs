@@ -1,4 +1,5 @@
-//! Ranges of sizes: `uniform:8..1MiB` stands for a list of workloads, one for each size.
+//! Ranges of sizes. For example, `uniform:8..1MiB` is a list of workloads with one workload for
+//! each size.
 
 use crate::curve_axis::CurveAxis;
 use crate::properties::find_generator;
@@ -6,11 +7,12 @@ use swapmeet_core::spec::{Arg, Spec, SpecError, format_size, parse_size};
 
 const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) or 8..1MiB*4";
 
-/// Expands a range of sizes to a list of workloads. A text without a range is returned unchanged,
-/// whether or not it is valid.
+/// Replaces a range of sizes by a list of workloads, one for each size. A text without a range is
+/// returned unchanged, even if it is not valid.
 ///
-/// Each size is the previous one multiplied by a factor, which is 2 by default. The list includes
-/// the end of the range if the factor leads to it.
+/// The first size is the start of the range. Each further size is the previous size multiplied by a
+/// factor, which is 2 by default. The list contains the end of the range only if this sequence
+/// reaches it exactly.
 ///
 /// ```
 /// use swapmeet_workloads::expand;
@@ -23,7 +25,7 @@ const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) o
 pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let as_it_is = || vec![text.to_owned()];
     let Ok(spec) = Spec::parse("workload", text) else { return Ok(as_it_is()) };
-    // The name of a file may contain two dots, which are not a range.
+    // The name of a file may contain two dots that are not a range.
     if find_generator(&spec)
         .is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == CurveAxis::BlockSize))
     {
@@ -45,8 +47,8 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
         .collect())
 }
 
-/// Returns the last size in the list of a range, and the end of the range, if the factor does not
-/// lead to the end.
+/// Returns two sizes if the list of a range does not contain the end of the range: the last size in
+/// the list, and the end of the range. Otherwise, returns `None`.
 ///
 /// ```
 /// use swapmeet_workloads::unreached_end;
@@ -55,7 +57,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
 /// assert_eq!(unreached_end("uniform:8..1MiB*2"), None);
 /// ```
 pub fn unreached_end(text: &str) -> Option<(String, String)> {
-    // Only valid workloads with a range have an end.
+    // Only a valid workload with a range has an end.
     expand(text).ok().filter(|workloads| *workloads != [text])?;
     let spec = Spec::parse("workload", text).ok()?;
     let arg = spec.args().iter().find(|arg| arg.value().contains(".."))?;

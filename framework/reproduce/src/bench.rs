@@ -1,5 +1,5 @@
-//! Runs for reproductions. They use the same code as `swapmeet run`, except that any failed case is
-//! an error.
+//! Runs of cases for reproductions of papers. They use the same code as `swapmeet run`, but any
+//! failed case is an error.
 
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_core::simulation::step::StepFacts;
@@ -10,18 +10,18 @@ use swapmeet_runner::input::{InputError, Text};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
-/// The reason why a paper cannot be rerun.
+/// The reason why the experiments of a paper cannot be repeated.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
     /// A case cannot be prepared, most likely because a plugin is missing.
     #[error(transparent)]
     Input(#[from] Box<InputError>),
-    /// A paper's data cannot be parsed.
+    /// The data file of a paper cannot be parsed.
     #[error("the data of `{paper}` can't be read: {message}")]
     Data {
-        /// The paper's name on the command line.
+        /// The name of the paper on the command line.
         paper: &'static str,
-        /// The error of the parser.
+        /// The message of the parser.
         message: String,
     },
     /// A case failed.
@@ -29,12 +29,12 @@ pub enum ReproduceError {
     Row { algorithm: String, topology: String, status: Status, reason: String },
 }
 
-/// The result of running a schedule.
+/// The result of running an algorithm on a topology.
 #[derive(Debug)]
 pub struct Run {
-    /// One row for each workload and machine, ordered by workload.
+    /// One row for each pair of a workload and a machine, sorted by workload and then by machine.
     pub rows: Vec<Record>,
-    /// The facts of each step, with loads in blocks.
+    /// The facts of each step of the schedule. Loads are in blocks.
     pub steps: Vec<StepFacts>,
 }
 
@@ -45,8 +45,8 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Creates a bench for the plugins in `registry`, with a time limit for each case. `on_start` is
-    /// called with the first case of each group that shares a schedule.
+    /// Creates a bench for the plugins in `registry`, with a time limit for each case. Before cases
+    /// that share a schedule run, `on_start` is called with the first of these cases.
     pub fn new(
         registry: &'a Registry,
         timeout_secs: Option<f64>,
@@ -55,7 +55,7 @@ impl<'a> Bench<'a> {
         Self { registry, timeout_secs, on_start }
     }
 
-    /// Runs an algorithm on a topology once, for all workloads and machines.
+    /// Runs an algorithm on a topology, once for each pair of a workload and a machine.
     pub fn run(
         &self,
         topology: &str,
@@ -79,7 +79,8 @@ impl<'a> Bench<'a> {
         Ok(run.rows.into_iter().next().unwrap_or_default())
     }
 
-    /// Runs a workload with `seeds` seeds, from 0. Returns rows ordered by seed, then by machine.
+    /// Runs a workload with the seeds 0 to `seeds - 1`. Returns rows that are sorted by seed and
+    /// then by machine.
     pub fn repeated(
         &self,
         topology: &str,
@@ -95,7 +96,7 @@ impl<'a> Bench<'a> {
         Ok(rows)
     }
 
-    /// Returns the facts of each step, with loads in blocks.
+    /// Returns the facts of each step of a schedule. Loads are in blocks.
     pub fn steps(&self, topology: &str, algorithm: &str) -> Result<Vec<StepFacts>, ReproduceError> {
         let mut facts = StepRecorder::default();
         self.watch(topology, algorithm, &mut facts)?;
@@ -112,7 +113,7 @@ impl<'a> Bench<'a> {
         self.watch_with(topology, algorithm, "uniform:1", watcher).map(|_| ())
     }
 
-    /// Reports each step of a schedule with this workload to `watcher`, and returns its row.
+    /// Reports each step of the schedule for a workload to `watcher`. Returns the row of the case.
     pub fn watch_with(
         &self,
         topology: &str,
@@ -163,9 +164,10 @@ impl<'a> Bench<'a> {
             ..Experiment::default()
         };
         let cases = cases(&experiment, self.registry).map_err(Box::new)?;
-        // Cases with different seeds share a schedule only if sizes are uniform. Cases with
-        // different machines share one only if both machines wait for arrivals or neither does.
-        // Rows are returned in the order of cases.
+        // Run the cases in groups that share a schedule. Cases with different seeds share a
+        // schedule only if all blocks have the same size. Cases with different machines share one
+        // only if ranks wait for arrivals on both machines or on neither. The returned rows are in
+        // the order of the cases.
         let mut rows = vec![Record::default(); cases.len()];
         let mut open: Vec<usize> = (0..cases.len()).collect();
         while let Some(first) = open.first().map(|first| &cases[*first]) {
@@ -196,7 +198,8 @@ struct StepRecorder(Vec<StepFacts>);
 impl Listener for StepRecorder {
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         let ScheduleEvent::Step(step) = event else { return };
-        // If the schedule is planned again for other sizes or ports, only the last plan counts.
+        // If the schedule is planned again for other sizes or ports, keep only the steps of the
+        // last plan.
         if step.number == 1 {
             self.0.clear();
         }

@@ -1,5 +1,5 @@
-//! De Sensi et al.: the distances between senders and receivers in Bine's algorithms, and the bytes
-//! that they send between groups of nodes.
+//! De Sensi et al.: the distances between senders and receivers in the Bine algorithms, and the
+//! number of bytes that these algorithms send between groups of nodes.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -7,11 +7,11 @@ use crate::report::{Table, Verdict};
 use serde::Deserialize;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// A ring, in which ranks with consecutive numbers are neighbours.
+/// The topology of the runs. In a ring, ranks with consecutive numbers are neighbours.
 const RANKS: &str = "ring:1024";
-/// The sizes of the groups into which nodes are divided.
+/// The number of nodes in a group. Each of these values is tested.
 const GROUPS: [u64; 3] = [16, 64, 256];
-/// The maximum saving that the paper claims, in per cent.
+/// The maximum saving of bytes that the paper claims, in per cent.
 const A_THIRD: f64 = 100.0 / 3.0;
 
 #[derive(Debug, Deserialize)]
@@ -21,7 +21,7 @@ struct Bine {
     pair: Vec<Pair>,
 }
 
-/// An algorithm of the paper, and the algorithm that it replaces.
+/// An algorithm of the paper, and the existing algorithm with which it is compared.
 #[derive(Debug, Deserialize)]
 struct Pair {
     workload: String,
@@ -29,7 +29,7 @@ struct Pair {
     rival: String,
 }
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the paper that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let bine: Bine = read("bine", include_str!("../papers/bine.toml"))?;
     Ok(vec![distances(&bine, bench)?, global_links(&bine, bench)?, bine.words.left_out()])
@@ -53,10 +53,10 @@ fn distances(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// A listener that sums the load between groups of neighbouring nodes, averaged over all positions
-/// of the group boundaries.
+/// A listener that adds up the load that crosses from one group of consecutive nodes to another.
+/// The result is the average over all positions of the group boundaries.
 struct Crossing {
-    /// The load for each size in `GROUPS`.
+    /// The load for each group size in `GROUPS`.
     loads: [f64; GROUPS.len()],
 }
 
@@ -69,7 +69,8 @@ impl Listener for Crossing {
         for transfer in step.transfers {
             let distance = u64::from(transfer.from.abs_diff(transfer.to));
             for (load, group) in self.loads.iter_mut().zip(GROUPS) {
-                // The fraction of the possible group boundaries that separate sender and receiver.
+                // Multiply the load by the fraction of group boundary positions that separate the
+                // sender from the receiver.
                 *load += transfer.load as f64 * distance.min(group) as f64
                     / group as f64
                     / step.segments as f64;
@@ -89,7 +90,7 @@ fn global_links(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError>
         for (group, (ours, theirs)) in GROUPS.into_iter().zip(ours.into_iter().zip(theirs)) {
             let saved = 100.0 * (1.0 - ours / theirs);
             let row = format!("{bine} against {rival}");
-            // Without this check, a saving of zero would satisfy the upper bound.
+            // A saving of zero or less would satisfy the upper bound, but it contradicts the claim.
             let verdict =
                 if saved > 0.0 { Verdict::at_most(A_THIRD, saved) } else { Verdict::Fails };
             table.add(

@@ -1,5 +1,5 @@
-//! The contents of papers as data. The values, formulas and errors of each paper are in a file in
-//! `papers/`, which is parsed when the paper is rerun.
+//! The contents of papers as data. A file in `papers/` contains the values, formulas and errors of
+//! each paper. It is parsed when the paper is reproduced.
 
 use crate::bench::ReproduceError;
 use crate::report::{Kind, Table, Verdict};
@@ -10,30 +10,30 @@ pub(crate) fn read<T: for<'a> Deserialize<'a>>(
     paper: &'static str,
     text: &str,
 ) -> Result<T, ReproduceError> {
-    // TOML is converted to plain values first. Deserializing each type from TOML directly would
-    // take a third of this crate's compile time.
+    // Convert TOML to plain values first. If each type were deserialized directly from TOML, that
+    // code would take a third of the compile time of this crate.
     let values: serde_json::Value =
         toml::from_str(text).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })?;
     T::deserialize(values).map_err(|e| ReproduceError::Data { paper, message: e.to_string() })
 }
 
-/// The texts in a paper's file.
+/// The texts in the data file of a paper.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct PaperTexts {
-    /// For each table: what it shows, and how our values were made.
+    /// For each table, a text that states what the table shows and how our values were computed.
     titles: BTreeMap<String, String>,
-    /// For each table whose cells are not of the kind `independent`: the kind of its cells.
+    /// The kind of the cells in each table. Tables of the kind `independent` are not listed.
     #[serde(default)]
     kinds: BTreeMap<String, Kind>,
-    /// The errors of the paper.
+    /// The errors in the paper.
     #[serde(default)]
     erratum: Vec<Erratum>,
-    /// The parts of the paper that are not rerun.
+    /// The parts of the paper that are not reproduced.
     #[serde(default)]
     left_out: Vec<Omission>,
 }
 
-/// An error in the paper's text.
+/// An error in the text of the paper.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Erratum {
@@ -45,13 +45,13 @@ struct Erratum {
     why: String,
 }
 
-/// A value or formula of the paper with which no value of ours is compared.
+/// A value or formula of the paper that is not compared with a value of ours.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Omission {
     what: String,
     why: String,
-    /// Whether the paper's text leaves the value open. In that case, `why` is our assumption.
+    /// Whether the paper does not state the value. In that case, `why` is our assumption.
     #[serde(default)]
     unknown: bool,
 }
@@ -63,8 +63,8 @@ impl PaperTexts {
         Table::new(id, self.titles.get(id).map_or("", String::as_str), kind)
     }
 
-    /// Returns the table of errors. Its first rows are those of `shown`, which were computed by
-    /// runs.
+    /// Returns the table of the errors in the paper. It begins with the rows of `shown`, which are
+    /// errors that runs have shown.
     pub(crate) fn errata(&self, shown: Option<Table>) -> Table {
         let mut table = shown.unwrap_or_else(|| self.table("Errata"));
         for erratum in &self.erratum {
@@ -79,7 +79,7 @@ impl PaperTexts {
         table
     }
 
-    /// Returns the table of parts that are not rerun, with the reasons.
+    /// Returns the table of the parts that are not reproduced, with the reasons.
     pub(crate) fn left_out(&self) -> Table {
         let mut table = self.table("Left out");
         for Omission { what, why, unknown } in &self.left_out {

@@ -1,29 +1,31 @@
-//! Formulas as papers print them, parsed from text: `2 log(2q+1, n/4q) + 1`.
+//! Formulas in the notation of papers, such as `2 log(2q+1, n/4q) + 1`. They are parsed from text.
 //!
-//! Adjacent factors are multiplied, and multiplication binds tighter than division. As in print,
-//! `n/4q` is therefore n divided by 4q. A name before a parenthesis is a function: `log(base, x)`,
-//! `max`, `min`, `floor`, `up`, `sqrt`. Any other name (letters, digits, `_`) is a variable.
+//! Adjacent factors are multiplied. This multiplication binds tighter than division, as in print:
+//! `n/4q` is n divided by 4q. A name before a parenthesis is a function: `log(base, x)`, `max`,
+//! `min`, `floor`, `up`, `sqrt`. Any other name is a variable. It consists of letters, digits and
+//! `_`.
 
 use serde::Deserialize;
 
-/// The rounding that is applied to logarithms: none, as in the printed formula, or upwards, as a
-/// schedule needs.
+/// How the values of logarithms are rounded. The printed formulas do not round them. A schedule
+/// needs a whole number, which is rounded up.
 pub(crate) type Round = fn(f64) -> f64;
 
 pub(crate) fn as_printed(x: f64) -> f64 {
     x
 }
 
-/// Rounds up. The tolerance keeps a rounding error from raising an integer to the next one.
+/// Rounds up to an integer. A small tolerance prevents a rounding error above an integer from
+/// raising it to the next integer.
 pub(crate) fn up(x: f64) -> f64 {
     (x - 1e-9).ceil().max(0.0)
 }
 
-/// Returns the value of a variable. If the variable is itself defined by a formula, the rounding
+/// A function that returns the value of a variable. If a formula defines the variable, the rounding
 /// applies to the logarithms in that formula.
 pub(crate) type Variables<'a> = &'a dyn Fn(&str, Round) -> Option<f64>;
 
-/// A parsed formula. Its variables may still be unknown.
+/// A parsed formula. The values of its variables are given later.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Formula {
@@ -67,17 +69,18 @@ impl TryFrom<String> for Formula {
 }
 
 impl Formula {
-    /// Returns the text of the formula.
+    /// Returns the text from which the formula was parsed.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the value without rounding logarithms.
+    /// Returns the value of the formula. Logarithms are not rounded.
     pub(crate) fn at(&self, variables: Variables<'_>) -> f64 {
         self.rounded(variables, as_printed)
     }
 
-    /// Returns the value with rounded logarithms; NaN if a variable is unknown.
+    /// Returns the value of the formula with rounded logarithms. The value is NaN if a variable is
+    /// unknown.
     pub(crate) fn rounded(&self, variables: Variables<'_>, round: Round) -> f64 {
         self.root.value(variables, round)
     }
@@ -108,14 +111,14 @@ impl Node {
     }
 }
 
-/// A parser that reads from left to right; `None` is a syntax error.
+/// A parser that reads from left to right. Its methods return `None` if there is a syntax error.
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl Reader<'_> {
-    /// Skips spaces and returns the next character.
+    /// Skips spaces and returns the next character without consuming it.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at) == Some(&b' ') {
             self.at += 1;
@@ -129,7 +132,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Returns the longest run of characters for which `belongs` is true.
+    /// Consumes and returns the following characters as long as `belongs` is true for them.
     fn piece(&mut self, belongs: fn(&u8) -> bool) -> String {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let piece: Vec<u8> = rest.iter().copied().take_while(belongs).collect();

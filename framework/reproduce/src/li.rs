@@ -1,8 +1,9 @@
-//! Li, Peng & Chu: Theorems 1 to 6, Tables I and II, and errata.
+//! Li, Peng & Chu: Theorems 1 to 6, Tables I and II, and errors in the paper.
 //!
-//! The paper counts start-ups (ts) and words (m tw) separately. Our runs use a store-and-forward
-//! machine on which a start-up and a byte cost 1 us each, and blocks of one byte. A step in which
-//! each message crosses one link is then one start-up, and `critical_bytes` is the number of words.
+//! The paper counts start-ups (ts) and words (m tw) separately. Our runs use a machine with
+//! store-and-forward switching and blocks of one byte. A start-up and a byte take 1 us each. Thus,
+//! a step in which each message crosses one link counts as one start-up, and `critical_bytes` is
+//! the number of words.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -16,8 +17,7 @@ mod patterns;
 
 pub use networks::Published;
 
-/// A machine with one port and store-and-forward switching, where a start-up and a word take one
-/// unit of time each.
+/// A machine with one port and store-and-forward switching. A start-up and a word take 1 us each.
 const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
 
 #[derive(Debug, Deserialize)]
@@ -36,8 +36,8 @@ impl Li {
         read("li", include_str!("../papers/li.toml"))
     }
 
-    /// Returns the value of a formula. `variables` gives the values of variables that the data does
-    /// not define.
+    /// Returns the value of a formula. `variables` returns the values of variables that the data
+    /// file does not define.
     fn value(&self, formula: &Formula, variables: &dyn Fn(&str) -> Option<f64>) -> f64 {
         formula.at(&|name, _: Round| {
             variables(name)
@@ -46,7 +46,7 @@ impl Li {
     }
 }
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the paper that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let li = Li::read()?;
     let measured = patterns::run(&li, bench)?;
@@ -61,7 +61,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// Returns the erratum that only runs can show: Algorithm 4 sends some data twice.
+/// Returns the table of the one error that only runs can show: Algorithm 4 sends some data twice.
 fn algorithm_4(li: &Li, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Errata");
     let mut met = true;

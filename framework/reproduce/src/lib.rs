@@ -1,7 +1,7 @@
-//! Reruns the tables of papers and compares them cell by cell.
+//! Reproduces the tables of papers and compares them cell by cell.
 //!
-//! The papers' values are data in this crate, with their sources. The values that they are compared
-//! with come from runs of verified schedules, or are computed from such runs.
+//! The values of the papers are data in this crate, with their sources. Our values come from runs
+//! of verified schedules, or are computed from these runs.
 
 mod bench;
 mod bine;
@@ -20,12 +20,12 @@ pub use bench::{Bench, ReproduceError, Run};
 pub use li::Published;
 pub use report::{Cell, Kind, Report, Table, Verdict, overview};
 
-/// A paper that can be rerun.
+/// A paper whose experiments can be repeated.
 #[derive(Debug)]
 pub struct Paper {
-    /// The name on the command line.
+    /// The name of the paper on the command line.
     pub name: &'static str,
-    /// Authors, title and year.
+    /// The authors, the title and the year.
     pub title: &'static str,
     run: fn(&Bench<'_>) -> Result<Vec<Table>, ReproduceError>,
 }
@@ -37,7 +37,7 @@ impl Paper {
 }
 
 pub fn papers() -> &'static [Paper] {
-    // The five papers whose algorithms this project implements in full come first.
+    // The list starts with the five papers whose algorithms this project implements in full.
     &[
         Paper {
             name: "suh-shin",

@@ -1,8 +1,8 @@
 //! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of
-//! Figs. 15 to 23 and the claims about them, Fig. 10, and errata.
+//! Figs. 15 to 23 and the claims about them, Fig. 10, and errors in the paper.
 //!
-//! Our tables count messages and steps as the paper does (see [`stages`]): a node's message to
-//! itself is a message, and it may take a step of its own.
+//! Our tables count messages and steps as the paper does (see [`stages`]). In the paper, a node's
+//! message to itself counts as a message, and a step can consist of such messages only.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -19,7 +19,7 @@ mod messages;
 mod schedule;
 mod stages;
 
-/// For each algorithm, the name in the paper and our name.
+/// For each algorithm, its name in the paper and its name in this project.
 const ALGORITHMS: [(&str, &str); 4] =
     [("A1", "direct"), ("A2", "two-stage"), ("A3", "row-column"), ("A4", "four-stage")];
 
@@ -40,12 +40,12 @@ impl Liu {
     }
 }
 
-/// Returns a topology whose links do not influence the time.
+/// Returns a topology with `p` nodes whose links do not influence the time.
 fn nodes(p: u64) -> String {
     format!("fully-connected:{p}")
 }
 
-/// The parameters of a preset that the closed forms need.
+/// The parameters of a machine preset that the closed forms use.
 struct PresetParameters {
     startup_us: f64,
     byte_us: f64,
@@ -65,7 +65,7 @@ fn preset(name: &str) -> PresetParameters {
     }
 }
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the paper that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let liu = Liu::read()?;
     let times = experiments::Times::run(bench)?;

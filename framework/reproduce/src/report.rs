@@ -1,22 +1,22 @@
-//! The report of a reproduction. It consists of tables, whose cells have the paper's value, our
-//! value and a verdict.
+//! The report about the reproduction of a paper. It consists of tables. Each cell contains the
+//! paper's value, our value and a verdict.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The origin of the paper's value. It determines whether an equal value of ours confirms the
-/// paper.
+/// The origin of a value of the paper. It determines whether our value confirms the paper if both
+/// values are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A value or claim that the paper prints. Nothing in our program was derived from it.
+    /// A value or claim that the paper prints. Nothing in this project was derived from it.
     Independent,
-    /// A value computed by a closed form of the paper.
+    /// A value that was computed with a closed form of the paper.
     Formula,
-    /// A value measured in the paper, to which parameters of our machine were fitted.
+    /// A value that the paper measured. Parameters of our machine were fitted to it.
     Fitted,
-    /// A value of the paper from which our algorithm or machine was rebuilt.
+    /// A value of the paper that was used to rebuild our algorithm or machine.
     Rebuilt,
 }
 
@@ -32,41 +32,41 @@ impl Kind {
         }
     }
 
-    /// Returns whether an equal value of ours confirms the value of the paper.
+    /// Returns whether our value confirms the paper if both values are equal.
     fn is_evidence(self) -> bool {
         matches!(self, Self::Independent | Self::Formula)
     }
 }
 
-/// The relation of our value to the paper's.
+/// How our value relates to the value of the paper.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Verdict {
-    /// Our value equals the paper's in all digits that the paper prints.
+    /// Our value equals the value of the paper in all digits that the paper prints.
     Agrees,
-    /// Our value differs from the paper's by this many per cent.
+    /// Our value differs from the value of the paper by this number of per cent.
     Off(f64),
-    /// Our value differs from the paper's, and the difference is not a number. The cell gives the
-    /// reason.
+    /// Our value differs from the value of the paper, but the difference cannot be given in per
+    /// cent. The cell states the reason.
     Differs,
-    /// The paper gives a bound, and our value satisfies it without reaching it.
+    /// The paper states a bound. Our value satisfies the bound without being equal to it.
     WithinBound,
-    /// The paper gives a bound, and our value violates it.
+    /// The paper states a bound, and our value violates it.
     BeyondBound,
-    /// A claim that is confirmed.
+    /// Our runs confirm the claim of the paper.
     Holds,
-    /// A claim that is not confirmed.
+    /// Our runs do not confirm the claim of the paper.
     Fails,
-    /// Our value is what the algorithm declares; it is not measured.
+    /// Our value is not measured, but declared by the algorithm.
     Declared,
-    /// The paper gives no value.
+    /// The paper states no value.
     NotGiven,
-    /// There is no schedule for the paper's value; the cell gives the reason.
+    /// This project has no schedule for the value of the paper. The cell states the reason.
     NotRebuilt,
-    /// The paper's text leaves the value open. The cell says what we assume.
+    /// The paper does not state the value. The cell states what we assume.
     Unknown,
 }
 
-/// Returns whether two computed values are equal except for rounding errors.
+/// Returns whether two computed values are equal. Rounding errors are ignored.
 pub(crate) fn same(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-6 * a.abs().max(1.0)
 }
@@ -78,13 +78,13 @@ pub(crate) fn number(x: f64) -> String {
 }
 
 impl Verdict {
-    /// Returns the verdict on a measured value that the paper prints with this many decimals.
+    /// Returns the verdict on a measured value. The paper prints it with `decimals` decimals.
     pub fn measured(paper: f64, ours: f64, decimals: usize) -> Self {
         let printed = |x: f64| format!("{x:.decimals$}");
         if printed(paper) == printed(ours) { Self::Agrees } else { Self::off(paper, ours) }
     }
 
-    /// Returns the verdict on the value of a formula.
+    /// Returns the verdict on a value that was computed with a formula.
     pub fn computed(paper: f64, ours: f64) -> Self {
         if same(paper, ours) { Self::Agrees } else { Self::off(paper, ours) }
     }
@@ -93,17 +93,17 @@ impl Verdict {
         if paper == 0.0 { Self::Differs } else { Self::Off(100.0 * (ours / paper - 1.0)) }
     }
 
-    /// Returns the verdict on an integer.
+    /// Returns the verdict on an integer value.
     pub fn whole(paper: impl Into<u128>, ours: impl Into<u128>) -> Self {
         Self::computed(paper.into() as f64, ours.into() as f64)
     }
 
-    /// Returns the verdict on texts or lists.
+    /// Returns the verdict on a text or a list.
     pub fn exactly<T: PartialEq + ?Sized>(paper: &T, ours: &T) -> Self {
         if paper == ours { Self::Agrees } else { Self::Differs }
     }
 
-    /// Returns the verdict on a value with an upper bound in the paper.
+    /// Returns the verdict on a value for which the paper states an upper bound.
     pub fn at_most(bound: f64, ours: f64) -> Self {
         match same(bound, ours) {
             true => Self::Agrees,
@@ -112,12 +112,12 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict on a value with a lower bound in the paper.
+    /// Returns the verdict on a value for which the paper states a lower bound.
     pub fn at_least(bound: f64, ours: f64) -> Self {
         Self::at_most(ours, bound)
     }
 
-    /// Returns the verdict on a claim.
+    /// Returns the verdict on a claim. `yes` states whether our runs confirm it.
     pub fn holds(yes: bool) -> Self {
         if yes { Self::Holds } else { Self::Fails }
     }
@@ -126,8 +126,7 @@ impl Verdict {
         match self {
             Self::Agrees => "agrees".to_owned(),
             Self::Off(percent) => {
-                // Show one decimal, or as many as are needed to show the first digit that is not
-                // zero.
+                // Show one decimal, or more if they are needed to show a digit other than zero.
                 let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
                 let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
                 format!("{percent:+.decimals$} %")
@@ -144,11 +143,12 @@ impl Verdict {
         }
     }
 
-    /// Returns the verdict's category in [`COUNTED`].
+    /// Returns the category in [`COUNTED`] to which the verdict belongs.
     fn counted(self) -> &'static str {
         match self {
             Self::Agrees => COUNTED[0],
-            // The percentage counts as it is printed, so 10.04 % is within 10 %.
+            // Use the percentage as it is printed, so that 10.04 % belongs to the category "within
+            // 10 %".
             Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => COUNTED[1],
             Self::Off(_) => COUNTED[2],
             Self::Differs => COUNTED[3],
@@ -164,7 +164,7 @@ impl Verdict {
     }
 }
 
-/// The categories that a summary counts, in order.
+/// The categories in which a summary counts cells, in the order of the summary.
 const COUNTED: [&str; 12] = [
     "agree",
     "within 10 %",
@@ -180,26 +180,26 @@ const COUNTED: [&str; 12] = [
     "unknown",
 ];
 
-/// The explanation of verdicts at the beginning of each page.
+/// The text at the beginning of each page that explains the verdicts.
 const EXPLANATION: &str = "Each cell has a kind. *Independent*: the paper prints the value or claim, and nothing in the program was derived from it. *Formula*: the paper's value is that of a closed form, not \
 of a printed number. *Fitted*: parameters of our machine were fitted to the paper's values. *Rebuilt*: our algorithm or machine was rebuilt from these values. Fitted and rebuilt cells are counted apart, \
 and are *equal* but never agree.\n\nA cell *agrees* if our value equals the paper's to the digits that it prints (for a formula: to a millionth). A percentage gives the difference; a difference that is not a number \
 *differs*. If the paper gives a bound, our value *keeps* it, *breaks* it, or agrees with it. A claim *holds* if it is confirmed in every case that it covers, by the threshold that its table \
 states. *Declared*: our value is what the algorithm declares; it is not measured. *No figure*: the paper gives no value. *Not rebuilt*: we have no schedule for the paper's value. *Unknown*: the paper's text leaves it open.";
 
-/// One value or claim.
+/// A cell of a table, which is a value or a claim of the paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// The name of the row in the paper's table, or the claim.
+    /// The name of the table row in the paper, or the text of the claim.
     pub row: String,
     pub column: String,
-    /// The paper's value.
+    /// The value of the paper.
     pub paper: String,
-    /// The value from a run, or from a computation.
+    /// Our value, from a run or from a computation.
     pub ours: String,
     pub kind: Kind,
     pub verdict: Verdict,
-    /// The reason for a difference, or another remark.
+    /// The reason why the values differ, or another remark.
     pub why: String,
 }
 
@@ -211,8 +211,8 @@ impl Cell {
         }
     }
 
-    /// Returns whether the cell confirms the paper; `None` if it neither confirms nor contradicts
-    /// it.
+    /// Returns whether the cell confirms the paper. `None` means that it neither confirms nor
+    /// contradicts the paper.
     fn holds(&self) -> Option<bool> {
         if !self.kind.is_evidence() {
             return None;
@@ -226,7 +226,7 @@ impl Cell {
         }
     }
 
-    /// Returns the cell's category in a summary.
+    /// Returns the category of the cell in a summary.
     fn counted(&self) -> &'static str {
         match self.verdict {
             Verdict::Agrees if !self.kind.is_evidence() => "equal",
@@ -235,12 +235,12 @@ impl Cell {
     }
 }
 
-/// A table of the paper, or of claims.
+/// A table with values or claims of the paper.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// The number of the table in the paper.
+    /// The number of the table in the paper, or a name.
     pub id: String,
-    /// What the table shows, and how our values were made.
+    /// A text that states what the table shows and how our values were computed.
     pub title: String,
     /// The kind of the cells that are added next.
     pub kind: Kind,
@@ -277,7 +277,7 @@ impl Table {
     }
 }
 
-/// Counts cells by category, such as `3 agree, 1 within 10 %`.
+/// Counts cells by category. The result is a text such as `3 agree, 1 within 10 %`.
 fn summary<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
     let mut counts = BTreeMap::new();
     cells.for_each(|cell| *counts.entry(cell.counted()).or_insert(0) += 1);
@@ -290,13 +290,14 @@ fn summary<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
 pub struct Report {
     /// The name of the paper on the command line.
     pub paper: &'static str,
-    /// Authors, title and year.
+    /// The authors, the title and the year.
     pub title: &'static str,
     pub tables: Vec<Table>,
 }
 
 impl Report {
-    /// Formats one row for each cell: table, row, column, paper, ours, verdict, why, kind.
+    /// Formats the report as CSV. Each cell has one row with the columns table, row, column, paper,
+    /// ours, verdict, why and kind.
     pub fn to_csv(&self) -> Result<String, csv::Error> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer
@@ -335,7 +336,8 @@ impl Report {
                 "| | | paper | ours | | | kind |\n| --- | --- | ---: | ---: | --- | --- | --- |\n";
             let mut row = "";
             for c in &table.cells {
-                // Show the name of a row only in its first line.
+                // If several lines belong to the same row of the paper, show the name of the row
+                // only in the first line.
                 let name = if c.row == row { "" } else { &c.row };
                 row = &c.row;
                 let verdict = c.verdict_text();
@@ -347,7 +349,7 @@ impl Report {
         out
     }
 
-    /// Formats this paper's section of the overview page of all papers.
+    /// Formats the section of this paper on the overview page of all papers.
     pub fn to_overview(&self) -> String {
         let mut out = format!("## {}\n\n[All cells]({}.md).\n\n", self.title, self.paper);
         // Count the cells of each kind.
@@ -359,7 +361,8 @@ impl Report {
                 let _ = writeln!(out, "| {} | {cells} |", kind.text());
             }
         }
-        // List the tables in which all cells hold, and those in which some do not.
+        // List the tables in which all cells confirm the paper, and the tables in which some cells
+        // do not.
         let compared = |table: &Table| table.cells.iter().any(|c| c.holds().is_some());
         let differs = |table: &Table| table.cells.iter().any(|c| c.holds() == Some(false));
         let listed = |tables: Vec<&Table>, text: &dyn Fn(&Table) -> String| {
@@ -380,7 +383,7 @@ impl Report {
         });
         let _ = write!(out, "\nWhat holds in every cell that is evidence:\n\n{holding}");
         let _ = write!(out, "\nWhat does not hold in some cells:\n\n{differing}");
-        // List what the paper's text leaves open.
+        // List the values that the paper does not state.
         let open =
             self.tables.iter().flat_map(|t| &t.cells).filter(|c| c.verdict == Verdict::Unknown);
         let open: String = open.map(|c| format!("- {}: {}\n", c.row, c.why)).collect();
@@ -390,7 +393,7 @@ impl Report {
     }
 }
 
-/// Formats the overview page of all papers from their sections.
+/// Formats the overview page of all papers. `sections` contains one section for each paper.
 pub fn overview(sections: &[String]) -> String {
     format!(
         "# Reproductions\n\nWritten by `swapmeet reproduce --out FOLDER`. Each section sums up the page of a paper: which tables hold, which do not, and what cannot be known from the paper's text.\n\n{EXPLANATION}\n\n{}",
@@ -445,7 +448,7 @@ mod tests {
         "#);
     }
 
-    /// Fitted cells count as neither agreements nor differences.
+    /// The values of the kind `Fitted` count neither as agreements nor as differences.
     #[test]
     fn the_overview_separates_kinds() {
         insta::assert_snapshot!(report().to_overview(), @r#"
@@ -502,7 +505,8 @@ mod tests {
         );
     }
 
-    /// A value that satisfies a bound counts separately from a value that equals it.
+    /// A value can satisfy a bound, violate it, or be equal to it. These cases are counted
+    /// separately.
     #[test]
     fn a_bound_is_kept_broken_or_reached() {
         let verdicts = [65536.0, 1087.0, 1000.0].map(|bound| Verdict::at_most(bound, 1087.0));
@@ -510,7 +514,7 @@ mod tests {
         assert_eq!([2.0, 3.0, 4.0].map(|bound| Verdict::at_least(bound, 3.0)), verdicts);
     }
 
-    /// A claim that is not confirmed does not count as agreeing.
+    /// A claim that is not confirmed must not count as an agreement.
     #[test]
     fn a_claim_holds_or_does_not() {
         assert_eq!([true, false].map(|yes| Verdict::holds(yes).text()), ["holds", "does not hold"]);

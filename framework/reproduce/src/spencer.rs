@@ -1,11 +1,11 @@
-//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas, compared with runs of
-//! verified schedules on several tori.
+//! Spencer's thesis: Tables 3.1, 3.2 and 4.4 and the numbered formulas. They are compared with runs
+//! of verified schedules on several tori.
 //!
-//! The thesis omits floors and ceilings, so a run can only equal a formula if the logarithm in it
-//! is an integer. Otherwise the run is also compared with the value of the formula when its
-//! logarithm is rounded up. Propagation is counted in blocks. Each circuit of a round costs its
-//! number of blocks times the number of circuits on its most loaded link, and the round costs the
-//! maximum over its circuits.
+//! The thesis omits floors and ceilings. Thus a run can only equal a formula if the logarithm in
+//! the formula is an integer. Otherwise, the run is also compared with the formula after its
+//! logarithm has been rounded up. Propagation is measured in blocks. The propagation of a circuit
+//! is its number of blocks times the number of circuits on its most loaded link. The propagation of
+//! a round is the maximum of its circuits.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::read;
@@ -15,7 +15,7 @@ use rows::{Costs, Row, TERMS, Thesis, Torus};
 
 mod rows;
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the thesis that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let thesis = thesis()?;
     Ok(vec![
@@ -35,18 +35,20 @@ fn thesis() -> Result<Thesis, ReproduceError> {
     read("spencer", include_str!("../papers/spencer.toml"))
 }
 
-/// A lower bound as printed in the thesis, and a valid bound, which may be lower.
+/// A lower bound on costs. It has two versions: the bound as printed in the thesis, and a valid
+/// bound, which may be lower.
 struct Bound {
     printed: Costs,
     sound: Costs,
-    /// The reason why the printed bound can be too high.
+    /// Why the printed bound can be too high.
     why: &'static str,
 }
 
 impl Bound {
-    /// Returns the bound of Table 3.1. If n is odd, the printed bounds are too high, because half
-    /// of a cycle is then (n-1)/2 links. For a multi-scatter with all ports, the printed bound on
-    /// propagation is half of the bound that follows from link capacity.
+    /// Returns the bound of Table 3.1 for a collective. If n is odd, the printed bounds are too
+    /// high, because half of a cycle then has only (n-1)/2 links. For a multi-scatter with all
+    /// ports, the capacity of the links gives a bound on propagation that is twice the printed
+    /// bound.
     fn of_dissemination(thesis: &Thesis, row: &Row, torus: Torus) -> Option<Self> {
         let printed = thesis.costs(row.bound.as_ref()?, torus, as_printed);
         let links = row
@@ -58,7 +60,8 @@ impl Bound {
         Some(Self { printed, sound, why: "half of a cycle of an odd number of nodes is (n-1)/2" })
     }
 
-    /// Returns the bound of section 4.6, which holds because one circuit crosses half of the torus.
+    /// Returns the bound of section 4.6. It is valid for permutations in which one circuit crosses
+    /// half of the torus.
     fn of_permutation(
         thesis: &Thesis,
         bench: &Bench<'_>,
@@ -77,7 +80,7 @@ impl Bound {
         Ok(Some(Self { printed, sound, why }))
     }
 
-    /// Describes the bound on the term with index `i`.
+    /// Describes the bound on the term with index `i` of [`TERMS`].
     fn note(&self, i: usize) -> String {
         let (printed, sound) = (number(self.printed[i]), number(self.sound[i]));
         match self.sound[i] < self.printed[i] - 1e-6 {
@@ -90,7 +93,7 @@ impl Bound {
     }
 }
 
-/// Compares a row's formula with a run, term by term.
+/// Compares the formula of a row with a run. Each term has its own line.
 fn compare(
     table: &mut Table,
     thesis: &Thesis,
@@ -157,7 +160,7 @@ fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
     for row in &thesis.dissemination {
         for torus in thesis.tori(row) {
             let ours = torus.run(bench, (&row.algorithm, &row.workload), &row.ports, torus.q)?;
-            // This table shows the valid bounds, because Table 3.1 already shows the printed ones.
+            // Use the valid bound, because Table 3.1 already shows the printed bound.
             let bound = Bound::of_dissemination(thesis, row, *torus)
                 .map(|bound| Bound { printed: bound.sound, ..bound });
             compare(&mut table, thesis, row, *torus, ours, &row.why, bound.as_ref());
@@ -166,7 +169,7 @@ fn table_3_2(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
     Ok(table)
 }
 
-/// Compares Table 3.2 with runs that use the thesis's number of virtual cycles.
+/// Compares Table 3.2 with runs. The runs use the number of virtual cycles that the thesis states.
 fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = thesis.words.table("Table 3.2, k = 2q");
     for row in &thesis.dissemination {
@@ -184,7 +187,7 @@ fn virtual_cycles(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, Reproduce
     Ok(table)
 }
 
-/// Compares formulas of permutations with runs.
+/// Compares the formulas of permutations with runs.
 fn formulas(
     thesis: &Thesis,
     bench: &Bench<'_>,
@@ -215,8 +218,8 @@ fn formulas(
     Ok(table)
 }
 
-/// Compares Appendix A: the one-dimensional transposition with combined phases, and the
-/// two-dimensional one, which consists of n one-dimensional transpositions.
+/// Compares Appendix A. It contains the one-dimensional transposition with combined phases, and the
+/// two-dimensional transposition, which consists of n one-dimensional transpositions.
 fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = formulas(thesis, bench, "Appendix A", &thesis.appendix)?;
     let Some(combined) = thesis.appendix.first() else { return Ok(table) };

@@ -1,5 +1,5 @@
-//! Suh & Shin: Tables 1 and 2, sizes that need virtual nodes, the crossovers and curves of Figs. 13
-//! to 16, and errata.
+//! Suh & Shin: Tables 1 and 2, networks that need virtual nodes, the curves and crossovers of Figs.
+//! 13 to 16, and errors in the paper.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -12,8 +12,9 @@ mod crossovers;
 /// The names of the five costs.
 const NAMES: [&str; 5] = ["startups", "blocks", "hops", "rearranged", "barriers"];
 
-/// The five costs: start-ups, the sum over steps of the blocks in the longest message, the sum over
-/// steps of the hops of the longest route, the blocks that a node rearranges, and barriers.
+/// The five costs of an algorithm: the number of start-ups, the sum over steps of the number of
+/// blocks in the longest message, the sum over steps of the number of hops of the longest route,
+/// the number of blocks that a node rearranges, and the number of barriers.
 type Costs = [f64; 5];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -49,20 +50,20 @@ impl<T> ByShape<T> {
     }
 }
 
-/// An algorithm by other authors in Table 2.
+/// An algorithm of other authors that is listed in Table 2.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Rival {
     shape: Shape,
-    /// The reference by which the paper names the algorithm.
+    /// The number of the reference with which the paper cites the algorithm.
     name: String,
-    /// Our name of the algorithm, if we have an implementation.
+    /// Our name of the algorithm; `None` if this project does not have it.
     algorithm: Option<String>,
     costs: [Formula; 5],
 }
 
 impl Rival {
-    /// Returns the algorithm's costs on a network with sides of 2^d nodes.
+    /// Returns the costs of the algorithm on a network whose sides have 2^d nodes.
     fn costs(&self, d: u32) -> Costs {
         let d = f64::from(d);
         [0, 1, 2, 3, 4].map(|i| self.costs[i].at(&|name, _| (name == "d").then_some(d)))
@@ -85,7 +86,7 @@ impl SuhShin {
         read("suh-shin", include_str!("../papers/suh-shin.toml"))
     }
 
-    /// Returns the costs of the proposed algorithm by Table 1.
+    /// Returns the costs of the paper's own algorithm, according to Table 1.
     fn proposed(&self, shape: Shape, dims: &[u64]) -> Costs {
         let variable = |name: &str| match name {
             "n" => Some(dims.len() as f64),
@@ -96,12 +97,12 @@ impl SuhShin {
         [0, 1, 2, 3, 4].map(|i| self.proposed.of(shape)[i].at(&|name, _| variable(name)))
     }
 
-    /// Returns the algorithms by other authors in Table 2.
+    /// Returns the algorithms of other authors in Table 2.
     fn rivals(&self, shape: Shape) -> impl Iterator<Item = &Rival> {
         self.rival.iter().filter(move |rival| rival.shape == shape)
     }
 
-    /// Returns the shape and the dimensions of each network in `sizes`.
+    /// Returns the shape and the side lengths of each network in `sizes`.
     fn all<'a>(
         &self,
         sizes: &'a ByShape<Vec<Vec<u64>>>,
@@ -112,9 +113,9 @@ impl SuhShin {
     }
 }
 
-/// A square network with sides of `side` nodes. `run` has the costs of a run of `suh-shin`.
-/// `rivals` has the costs of the other algorithms in the paper's order, as far as we have these
-/// algorithms.
+/// A square network whose sides have `side` nodes. `run` contains the costs of a run of `suh-shin`.
+/// `rivals` contains the costs of the algorithms of other authors, in the order of the paper; the
+/// costs are `None` if this project does not have the algorithm.
 struct Square {
     shape: Shape,
     side: u64,
@@ -122,7 +123,7 @@ struct Square {
     rivals: Vec<Option<Costs>>,
 }
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the paper that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let paper = SuhShin::read()?;
     let mut squares = Vec::new();
@@ -152,8 +153,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// Returns the five costs of a run in the paper's units. On the machine of the run, one unit of
-/// each cost takes 1 us, so the parts of the time are the costs.
+/// Returns the five costs of a run in the units of the paper. On the machine of this run, each unit
+/// takes 1 us, so the costs are the parts of the time.
 fn costs(
     bench: &Bench<'_>,
     algorithm: &str,
@@ -177,8 +178,8 @@ fn joined(dims: &[u64], between: &str) -> String {
     dims.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
 }
 
-/// Compares the paper's costs with those of a run. The number of rearranged blocks is what the
-/// algorithm declares.
+/// Compares the costs in the paper with those of a run. The number of rearranged blocks is not
+/// measured in the run; the algorithm declares it.
 fn compare(table: &mut Table, row: &str, paper: Costs, ours: Costs, why: &str) {
     for (i, column) in NAMES.into_iter().enumerate() {
         let verdict = match column {
@@ -190,7 +191,7 @@ fn compare(table: &mut Table, row: &str, paper: Costs, ours: Costs, why: &str) {
     }
 }
 
-/// Compares Table 1 with runs on networks of two, three and four dimensions.
+/// Compares Table 1 with runs on networks with two, three and four dimensions.
 fn table_1(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = paper.words.table("Table 1");
     for (shape, dims) in paper.all(&paper.sizes) {
@@ -213,7 +214,7 @@ fn table_1(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
     Ok(table)
 }
 
-/// Compares Table 2 with runs of those algorithms that we have.
+/// Compares Table 2 with runs of the algorithms that this project has.
 fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Table 2");
     for Square { shape, side, run, rivals } in squares {
@@ -251,7 +252,7 @@ fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
     table
 }
 
-/// Checks sizes for which the algorithm needs virtual nodes.
+/// Checks networks for which the algorithm needs virtual nodes.
 fn virtual_nodes(paper: &SuhShin, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = paper.words.table("Virtual nodes");
     for (shape, dims) in paper.all(&paper.virtual_sizes) {
@@ -280,7 +281,8 @@ mod tests {
     #[test]
     fn table_2_is_table_1_on_squares() {
         let paper = SuhShin::read().unwrap();
-        // Compare the formulas of Table 1 with the rows of the proposed algorithm in Table 2.
+        // For the paper's own algorithm, the formulas of Table 1 must agree with its rows in Table
+        // 2.
         for d in 2..8_u32 {
             let (side, x) = (1_u64 << d, f64::from(d));
             let [startups, blocks, hops, ..] = paper.proposed(Shape::Torus, &[side, side]);
@@ -300,8 +302,8 @@ mod tests {
         assert_eq!(thirteen.costs(3), paper.proposed(Shape::Torus, &[8, 8]));
     }
 
-    /// The number of rearranged blocks is not measured, so an equal value does not count as an
-    /// agreement.
+    /// The algorithm declares the number of rearranged blocks, and no run measures it. An equal
+    /// value is therefore not an agreement.
     #[test]
     fn declared_values_do_not_count_as_agreeing() {
         let mut table = Table::new("t", "", Kind::Formula);
@@ -311,7 +313,7 @@ mod tests {
         assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Agrees).count(), 4);
     }
 
-    /// For algorithms that we do not have, the table still shows the paper's values.
+    /// If this project does not have an algorithm, the table still shows the values of the paper.
     #[test]
     fn rivals_without_a_run_keep_the_papers_values() {
         let paper = SuhShin::read().unwrap();

@@ -1,4 +1,5 @@
-//! De Sensi, Bonato, Saam & Hoefler: Swing's distances, congestion deficiency and steps.
+//! De Sensi, Bonato, Saam & Hoefler: the distances of Swing's messages, the congestion deficiency,
+//! and the number of steps.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -8,7 +9,7 @@ use serde::Deserialize;
 
 /// A machine with all ports, on which only bytes take time.
 const MACHINE: &str = "free:byte_us=1,ports=all";
-/// The number of nodes on which steps are counted.
+/// The number of nodes for which steps are counted.
 const NODES: f64 = 64.0;
 
 #[derive(Debug, Deserialize)]
@@ -23,7 +24,7 @@ struct Swing {
 struct Deficiency {
     dimensions: u32,
     torus: String,
-    /// The paper's value for a torus with this number of nodes.
+    /// The congestion deficiency that the paper states for a torus of this size.
     figure: Option<f64>,
     limit: f64,
 }
@@ -35,7 +36,7 @@ struct Steps {
     formula: Formula,
 }
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the paper that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let swing: Swing = read("swing", include_str!("../papers/swing.toml"))?;
     Ok(vec![
@@ -46,7 +47,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     ])
 }
 
-/// Returns |1 - 2 + 4 - ...|, a sum with `terms` terms.
+/// Returns the absolute value of the sum 1 - 2 + 4 - ..., which has `terms` terms.
 fn distance(terms: u32) -> u64 {
     ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs()
 }
@@ -74,22 +75,23 @@ fn distances(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> 
     Ok(table)
 }
 
-/// Returns the total load of the most loaded link over all steps, relative to the minimum. A
-/// message of step s is 1/2^(s + 1) of the data that is assigned to one port. The number of
-/// messages that share a link equals the distance between sender and receiver.
+/// Returns the congestion deficiency by the formula of the paper: the total load of the most loaded
+/// link in all steps, divided by the minimum. In step s, a message contains 1/2^(s + 1) of the data
+/// that is assigned to one port. The number of messages that share a link is the distance between
+/// sender and receiver.
 fn sum(dimensions: u32, steps: u32) -> f64 {
     (0..steps).map(|s| distance(s / dimensions + 1) as f64 / 2_f64.powi(s as i32 + 1)).sum()
 }
 
 fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
-    /// A number of steps that is sufficient for four decimals of each limit.
+    /// After this number of steps, four decimals of each limit no longer change.
     const MANY_STEPS: u32 = 48;
     let mut table = swing.words.table("Congestion deficiency");
     for of in &swing.deficiency {
         let d = of.dimensions;
         let nodes = bench.row(&of.torus, "linear", "broadcast/uniform:1", MACHINE)?.nodes;
-        // Choose a size that can be divided into `2 * d` parts for each node, each of which is a
-        // whole number of bytes.
+        // Each node has `2 * d` parts of the data. Choose a size with which each part is a whole
+        // number of bytes.
         let bytes = nodes * u64::from(2 * d);
         let row = bench.row(
             &of.torus,

@@ -1,4 +1,5 @@
-//! Thakur, Choudhary & Fox: Tables 1 to 6, the formulas for contention, the findings, and errata.
+//! Thakur, Choudhary & Fox: Tables 1 to 6, the formulas for contention, the findings, and errors in
+//! the paper.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -27,7 +28,7 @@ struct Thakur {
     claim: Vec<findings::Claim>,
 }
 
-/// One of Tables 2 to 6.
+/// One of Tables 2 to 6, which contain measured times.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Measured {
@@ -37,7 +38,7 @@ struct Measured {
     meshes: Vec<Mesh>,
 }
 
-/// The times on a mesh (rows x columns) in seconds, by message size.
+/// The times in seconds on a mesh (rows x columns), one for each message size.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Mesh {
@@ -58,12 +59,12 @@ impl Thakur {
     }
 }
 
-/// Returns the number of decimals with which the paper prints a time.
+/// Returns how many decimals the paper prints for a time.
 fn decimals(seconds: f64) -> usize {
     if seconds < 10.0 { 3 } else { 2 }
 }
 
-/// A cell of Tables 2 to 6, with the paper's time and three times of ours, in seconds.
+/// A cell of Tables 2 to 6. It has the time in the paper and three times of ours, all in seconds.
 #[derive(Debug, Clone, Copy)]
 struct TimedCell<'a> {
     table: &'a str,
@@ -71,27 +72,28 @@ struct TimedCell<'a> {
     mesh: &'a str,
     bytes: u64,
     paper: f64,
-    /// The time on `delta`.
+    /// The time on the machine preset `delta`.
     ours: f64,
-    /// The time on a machine on which a byte costs the same in paired and unpaired steps, so that
-    /// only link loads matter.
+    /// The time on a machine on which a byte takes the same time in paired and unpaired steps. On
+    /// this machine, only link loads make a difference between steps.
     equal_cost_seconds: f64,
-    /// Like `equal_cost_seconds`, except that GEN has the contention that section 3.4 prints.
+    /// Like `equal_cost_seconds`, but for GEN with the contention of the formula that section 3.4
+    /// prints.
     printed: f64,
 }
 
-/// Selects one of the times of a cell.
+/// A function that selects one of the times of a cell.
 type TimeOf = fn(&TimedCell<'_>) -> f64;
 
-/// The facts of each step, by algorithm and mesh.
+/// The facts of each step. The key consists of the algorithm and the mesh.
 type Profiles = BTreeMap<(String, String), Vec<StepFacts>>;
 
-/// Returns the steps of an algorithm on a mesh.
+/// Returns the facts of the steps of an algorithm on a mesh.
 fn steps_of<'a>(profiles: &'a Profiles, algorithm: &str, mesh: &str) -> &'a [StepFacts] {
     profiles.get(&(algorithm.to_owned(), mesh.to_owned())).map_or(&[], Vec::as_slice)
 }
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the paper that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let thakur = Thakur::read()?;
     let (mut tables, mut cells, mut profiles) =
@@ -99,8 +101,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     for measured in &thakur.table {
         tables.push(measured_table(&thakur, bench, measured, &mut cells, &mut profiles)?);
     }
-    // Add PEX on larger meshes. According to the paper, the contention of PEX there is an upper
-    // bound on that of PEX-GEN.
+    // Also run PEX on larger meshes. The paper claims that the contention of PEX on these meshes is
+    // an upper bound on the contention of PEX-GEN.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen") {
         let power = findings::power_of_two_mesh(mesh);
         let steps = bench.steps(&format!("mesh:{power}"), "pex")?;
@@ -116,7 +118,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     Ok(tables)
 }
 
-/// Makes one of Tables 2 to 6, and adds the results to `cells` and `profiles`.
+/// Returns one of Tables 2 to 6. Adds its cells to `cells`, and the facts of its steps to
+/// `profiles`.
 fn measured_table<'a>(
     thakur: &'a Thakur,
     bench: &Bench<'_>,
@@ -124,8 +127,8 @@ fn measured_table<'a>(
     cells: &mut Vec<TimedCell<'a>>,
     profiles: &mut Profiles,
 ) -> Result<Table, ReproduceError> {
-    // Each cell has a time on the fitted machine, and one on a machine on which both algorithms
-    // have the same cost per byte.
+    // Each cell has a time on the fitted machine, and a time on a machine on which a byte takes the
+    // same time in paired and unpaired steps.
     let machines = ["delta".to_owned(), equal_cost()];
     let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
     let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
@@ -133,13 +136,13 @@ fn measured_table<'a>(
     let mut rendered = Table { title, ..thakur.words.table(table) };
     for Mesh { mesh, seconds } in &measured.meshes {
         let run = bench.run(&format!("mesh:{mesh}"), algorithm, &workloads, &machines)?;
-        // Each message size has two rows, one for each machine.
+        // The run has two rows for each message size, one for each machine.
         for ((bytes, paper), rows) in thakur.sizes.iter().zip(seconds).zip(run.rows.chunks_exact(2))
         {
             let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
             let (ours, equal_cost_seconds) = (seconds_of(row.time_us), seconds_of(equal.time_us));
-            // The paper's formula for f is wrong for GEN. The third time is based on this formula
-            // as printed.
+            // The paper's formula for f is wrong for GEN. For the third time, use the wrong
+            // formula, as printed.
             let printed = if algorithm == "gen" {
                 as_printed(equal, mesh, &run.steps)
             } else {
@@ -151,7 +154,7 @@ fn measured_table<'a>(
                 }
                 _ => "",
             };
-            // Compare the times with as many decimals as the paper prints.
+            // Compare the times with the number of decimals that the paper prints.
             let digits = decimals(paper);
             let verdict = Verdict::measured(paper, ours, digits);
             rendered.add(
@@ -177,7 +180,8 @@ fn measured_table<'a>(
     Ok(rendered)
 }
 
-/// Returns the machine `delta`, with the same cost per byte in paired and unpaired steps.
+/// Returns a variant of the machine `delta` on which a byte takes the same time in paired and
+/// unpaired steps.
 fn equal_cost() -> String {
     let byte_us =
         Machine::parse("delta").ok().and_then(|delta| delta.number("byte_us")).unwrap_or_default();
@@ -188,14 +192,14 @@ fn seconds_of(us: Option<f64>) -> f64 {
     us.unwrap_or(f64::NAN) / 1e6
 }
 
-/// Returns the time that a run of GEN would have if its links had the contention printed in section
-/// 3.4. In this run, the transmission time is the time of all steps without contention.
+/// Returns the time that a run of GEN would have if its contention were that of the formula printed
+/// in section 3.4. The transmission time of the run is its time without contention.
 fn as_printed(run: &Record, mesh: &str, steps: &[StepFacts]) -> f64 {
     seconds_of(run.startup_us)
         + seconds_of(run.transmission_us) * fit::printed_half(mesh, steps) / steps.len() as f64
 }
 
-/// Returns the numbers of rows and columns of a mesh such as `16x32`.
+/// Returns the number of rows and the number of columns of a mesh such as `16x32`.
 fn rows_and_columns(mesh: &str) -> (u64, u64) {
     let mut sides = mesh.split('x').map(|side| side.parse().unwrap_or(1));
     (sides.next().unwrap_or(1), sides.next().unwrap_or(1))

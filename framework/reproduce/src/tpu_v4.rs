@@ -1,4 +1,5 @@
-//! Jouppi et al.: the factor by which twisting the torus of TPU v4 speeds up an all-to-all.
+//! Jouppi et al.: how much faster an all-to-all is on a twisted torus of TPU v4 than on the torus
+//! without a twist.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
@@ -7,7 +8,7 @@ use serde::Deserialize;
 use swapmeet_core::network::multipath::MultipathLoad;
 use swapmeet_core::network::topology::parse;
 
-/// A machine on which only bytes on links take time.
+/// A machine on which only the transfer of bytes on links takes time.
 const MACHINE: &str = "free:model=wormhole,byte_us=1,ports=all";
 
 #[derive(Debug, Deserialize)]
@@ -20,18 +21,18 @@ struct TpuV4 {
 #[derive(Debug, Deserialize)]
 struct Geometry {
     sides: String,
-    /// The throughput on the twisted torus relative to that on the torus.
+    /// The measured throughput on the twisted torus divided by that on the torus without a twist.
     measured: f64,
 }
 
 impl Geometry {
-    /// Returns the torus and the twisted torus.
+    /// Returns the specs of the torus without a twist and of the twisted torus.
     fn networks(&self) -> [String; 2] {
         ["torus", "twisted-torus"].map(|family| format!("{family}:{}", self.sides))
     }
 }
 
-/// Returns all tables that can be rerun.
+/// Returns all tables of the paper that can be reproduced.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let paper: TpuV4 = read("tpu-v4", include_str!("../papers/tpu-v4.toml"))?;
     let mut table = paper.words.table("Twisting");
@@ -70,8 +71,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     Ok(vec![table, paper.words.left_out()])
 }
 
-/// Returns the maximum link load of an all-to-all in which each message is split evenly over all of
-/// its shortest routes.
+/// Returns the maximum link load of an all-to-all. Each message is split evenly among all of its
+/// shortest routes.
 fn max_link_load(spec: &str) -> Result<f64, ReproduceError> {
     let wrong = |message: String| ReproduceError::Data { paper: "tpu-v4", message };
     let network = parse(spec).map_err(|e| wrong(e.to_string()))?;
@@ -83,10 +84,10 @@ fn max_link_load(spec: &str) -> Result<f64, ReproduceError> {
 mod tests {
     use super::*;
 
-    /// Expected values were calculated by hand. On the 4x4x8 torus, each link of the long ring of 8
-    /// carries 128 messages. In the twisted torus, the messages of each node have 440 hops, which
-    /// six links share. The ratio is 128 / (440 / 6) = 1.745. On 4x8x8, it is 256 / (1104 / 6) =
-    /// 1.391.
+    /// The expected values were calculated by hand. On the 4x4x8 torus, each link of the long rings
+    /// (8 nodes) carries 128 messages. On the twisted torus, the messages of a node have 440 hops
+    /// in total, which are divided among six links. The ratio is 128 / (440 / 6) = 1.745. For
+    /// 4x8x8, it is 256 / (1104 / 6) = 1.391.
     #[test]
     fn the_maximum_link_load_matches_the_distances() {
         for (sides, gain) in [("4x4x8", 128.0 / (440.0 / 6.0)), ("4x8x8", 256.0 / (1104.0 / 6.0))] {

@@ -1,4 +1,4 @@
-//! The files of an installation and their locations below a prefix.
+//! The files of an installation, and where they are installed below a prefix.
 
 use crate::Outcome;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The root of an installation: `/usr`, or the top folder of an archive.
+/// The root folder of an installation, such as `/usr` or the top folder of an archive.
 pub(crate) struct Prefix(PathBuf);
 
 impl Prefix {
@@ -14,7 +14,7 @@ impl Prefix {
         Self(path.to_owned())
     }
 
-    /// Creates a folder below the prefix and returns its path.
+    /// Creates the folder `below` in the prefix and returns its path.
     fn folder(&self, below: &str) -> Outcome<PathBuf> {
         let path = self.0.join(below);
         fs::create_dir_all(&path)?;
@@ -22,12 +22,13 @@ impl Prefix {
     }
 }
 
-/// Installs the results of a build from the checkout at `root`.
+/// Installs a build below a prefix. `root` is the root of the checkout, and `built` is the folder
+/// with the results of the build.
 pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()> {
     let program = prefix.folder("bin")?.join("swapmeet");
     copy(&built.join("swapmeet"), &program)?;
     strip(&program);
-    // The program looks for plugins here, relative to its own folder.
+    // Install the plugins where the program looks for them, relative to its own folder.
     let plugins = prefix.folder("lib/swapmeet/plugins")?;
     let is_plugin = |name: &str| {
         name.starts_with("libswapmeet_plugin_") && name.ends_with(std::env::consts::DLL_SUFFIX)
@@ -62,7 +63,7 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     Ok(())
 }
 
-/// Returns the regular files of a folder with matching names, in order.
+/// Returns the regular files of a folder whose names are wanted, sorted by name.
 fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Outcome<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
@@ -85,14 +86,14 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
         .map_err(|e| format!("{} to {}: {e}", from.display(), to.display()).into())
 }
 
-/// Removes debugging information if `strip` is installed. Backtraces keep their names, and an
-/// installation takes a quarter of the space.
+/// Removes debugging information from a file if the program `strip` is available. Names of
+/// functions remain for backtraces. An installation then takes a quarter of the space.
 fn strip(file: &Path) {
-    // Without `strip` the file is only larger.
+    // If `strip` fails, the file only stays larger.
     drop(Command::new("strip").arg("--strip-debug").arg(file).output());
 }
 
-/// Returns the standard output of the program.
+/// Runs a program and returns its standard output.
 fn output_of(program: &Path, args: &[&str]) -> Outcome<Vec<u8>> {
     let output = Command::new(program)
         .args(args)

@@ -55,13 +55,13 @@ fn complain(what: &str) {
     eprintln!("{what}");
 }
 
-/// Returns the root of the checkout.
+/// Returns the root folder of the checkout.
 fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here)
 }
 
-/// Builds the workspace and returns the folder of the results.
+/// Builds the workspace. Returns the folder that contains the results.
 fn build() -> Outcome<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     run(Command::new(cargo)
@@ -72,7 +72,7 @@ fn build() -> Outcome<PathBuf> {
     Ok(root().join(built).join("release"))
 }
 
-/// Packs the results of a build and returns the created files.
+/// Makes an archive and a Debian package of a build. Returns the paths of the created files.
 fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
     let folder = std::path::absolute(folder)?;
     fs::create_dir_all(&folder)?;
@@ -85,7 +85,7 @@ fn dist(folder: &Path, built: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(made)
 }
 
-/// Makes an archive with a single top folder.
+/// Makes an archive. All of its files are in one top folder.
 fn archive(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     let name = format!("swapmeet-{VERSION}-{ARCH}-{OS}");
     let top = fresh(&folder.join(&name))?;
@@ -125,7 +125,7 @@ fn debian(built: &Path, folder: &Path) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-/// Creates an empty folder and removes an old one.
+/// Creates an empty folder. If the folder exists, removes it first.
 fn fresh(path: &Path) -> Outcome<PathBuf> {
     if path.exists() {
         fs::remove_dir_all(path)?;
@@ -134,7 +134,7 @@ fn fresh(path: &Path) -> Outcome<PathBuf> {
     Ok(path.to_owned())
 }
 
-/// Runs a program to its end and discards its standard output.
+/// Runs a program until it ends. Its standard output is discarded.
 fn run(command: &mut Command) -> Outcome<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command

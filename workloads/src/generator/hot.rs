@@ -1,4 +1,4 @@
-//! A few receivers to which all nodes send large blocks.
+//! The workload `hot`: all nodes send large blocks to a few receivers.
 
 use super::matrix::Matrix;
 use super::random::Stream;
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn hot_receivers_are_common_and_receive_their_share() {
         let sizes = |seed| Hot { receivers: 2, share: 0.5, mean: 30 }.sizes(10, 1, seed).unwrap();
-        // Of the 300 bytes of a sender, 150 are for two receivers and 150 for the other eight
-        // nodes.
+        // Each sender has 300 bytes: 150 bytes for the two hot receivers, and 150 bytes for the
+        // other eight nodes.
         let row = |seed: u64, from: u64| {
             (0..10).map(|to| sizes(seed).bytes(from, to)).collect::<Vec<u64>>()
         };

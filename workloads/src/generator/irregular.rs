@@ -1,11 +1,12 @@
-//! Random sizes. They are drawn from one of five distributions with a mean and a coefficient of
-//! variation (standard deviation over mean), or depend on the rank of the destination (Zipf
-//! distribution). Optionally, only a share of all pairs has any bytes.
+//! Random sizes. There are two kinds. Sizes can be drawn from one of five distributions with a
+//! given mean and a given coefficient of variation (standard deviation divided by mean). Or they
+//! depend on the rank of the destination (Zipf distribution). Optionally, only a fraction of all
+//! pairs has any bytes.
 //!
-//! For every size, one number in (0, 1) is drawn from ChaCha8, and the quantile function of the
-//! distribution is applied to it. Sizes are therefore the same on every platform and with every
-//! version of the libraries. Row r uses stream r of the generator, so that further nodes do not
-//! change the streams of other rows.
+//! Each size is computed from one random number in (0, 1), to which the quantile function of the
+//! distribution is applied. The random numbers come from ChaCha8. Therefore, sizes are the same on
+//! every platform and with every version of the libraries. Row r of the matrix uses stream r of
+//! ChaCha8. Thus the streams of existing rows stay the same if there are more nodes.
 
 use super::matrix::Matrix;
 use super::node_sizes::{NodeSizes, SizedBy};
@@ -93,7 +94,7 @@ fn distribution(args: &mut Args<'_>, dist: &Arg, mean: f64) -> Result<Distributi
     Distribution::new(shape, mean, number).map_err(|expected| args.spec.bad_value(cv, &expected))
 }
 
-/// The distribution of sizes, and the share of pairs that have any bytes.
+/// The distribution of sizes, and the fraction of pairs that have any bytes.
 #[derive(Debug)]
 struct Irregular {
     law: SizeLaw,
@@ -137,7 +138,7 @@ impl Pattern for Irregular {
         Ok(Arc::new(if self.density < 1.0 { thin(matrix, self.density, seed) } else { matrix }))
     }
 
-    /// Returns the sizes that row 0 of the matrix would have.
+    /// Creates one size for each node. They are the sizes of row 0 of the matrix.
     fn sizes_of_nodes(
         &self,
         nodes: u64,
@@ -155,14 +156,16 @@ impl Pattern for Irregular {
     }
 }
 
-/// Keeps the sizes of a random share of pairs and sets the others to 0. The numbers come from
-/// streams that sizes do not use, so that the kept sizes do not depend on the density.
+/// Keeps the sizes of a random fraction of the pairs (`density`), and sets all other sizes to 0.
+/// The random numbers come from streams that sizes do not use, so that the kept sizes do not depend
+/// on the density.
 fn thin(mut matrix: Matrix, density: f64, seed: u64) -> Matrix {
     (0..).zip(matrix.rows_mut()).for_each(|(row, sizes)| thin_row(sizes, row, density, seed));
     matrix
 }
 
-/// Keeps the sizes of a random share of the pairs of one row.
+/// Keeps the sizes of a random fraction of the pairs in one row (`density`), and sets the other
+/// sizes of this row to 0.
 fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);
@@ -171,16 +174,17 @@ fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistributionKind {
-    /// Uniform in an interval; cv is at most 1/sqrt(3).
+    /// Sizes are uniform in an interval. The cv is at most 1/sqrt(3).
     Uniform,
-    /// Exponential; cv is 1.
+    /// Sizes have an exponential distribution. The cv is always 1.
     Exponential,
-    /// Log-normal: the logarithm of a size has a normal distribution.
+    /// Sizes have a log-normal distribution: the logarithm of a size has a normal distribution.
     Lognormal,
-    /// A power law that begins at a smallest size. If cv is about 1 or larger, the variance depends
-    /// on sizes so rare that most samples have none of them and vary less.
+    /// Sizes follow a power law above a smallest size. If the cv is about 1 or larger, very rare
+    /// sizes determine most of the variance. Most samples contain none of these sizes, so their cv
+    /// is smaller.
     Pareto,
-    /// One in ten sizes is large, the others are small; cv is at most 3.
+    /// One tenth of the sizes is large, and all other sizes are small. The cv is at most 3.
     Bimodal,
 }
 
@@ -194,7 +198,7 @@ impl DistributionKind {
         (Self::Bimodal, "bimodal"),
     ];
 
-    /// Returns the largest cv for which no size is negative.
+    /// Returns the largest cv for which all sizes are at least 0.
     fn max_cv(self) -> f64 {
         match self {
             Self::Uniform => 1.0 / 3.0_f64.sqrt(),
@@ -205,7 +209,7 @@ impl DistributionKind {
     }
 }
 
-/// The share of large blocks in a bimodal workload.
+/// The fraction of large blocks in a bimodal workload.
 const LARGE_SHARE: f64 = 0.1;
 
 impl fmt::Display for DistributionKind {
@@ -214,25 +218,26 @@ impl fmt::Display for DistributionKind {
     }
 }
 
-/// A distribution with its parameters.
+/// A distribution of sizes with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distribution {
     pub shape: DistributionKind,
-    /// The mean size in bytes.
+    /// The mean of the sizes in bytes.
     pub mean: f64,
-    /// The coefficient of variation: standard deviation over mean.
+    /// The coefficient of variation, which is the standard deviation divided by the mean.
     pub cv: f64,
 }
 
 impl Distribution {
-    /// Creates a distribution. `Err` says which `cv` was expected.
+    /// Creates a distribution. `Err` states which values of `cv` are valid.
     pub fn new(shape: DistributionKind, mean: f64, cv: f64) -> Result<Self, String> {
         let most = shape.max_cv();
         if shape == DistributionKind::Exponential && cv != 1.0 {
             return Err("1, the value of every exponential distribution".to_owned());
         }
         if !(0.0..=most + 1e-12).contains(&cv) {
-            // The limit in the message is rounded down, so that the program accepts it.
+            // The message states the largest valid cv. Round it down, so that the program accepts
+            // the printed value.
             let most = (most * 1e4).floor() / 1e4;
             return Err(format!(
                 "a number from 0 to {most}: with more, sizes would be negative or meaningless"
@@ -241,7 +246,7 @@ impl Distribution {
         Ok(Self { shape, mean, cv })
     }
 
-    /// Returns the size below which a share `u` of all sizes lies.
+    /// Returns the quantile `u`: the size for which a fraction `u` of all sizes is smaller.
     fn quantile(&self, u: f64) -> f64 {
         let Self { shape, mean, cv } = *self;
         if cv == 0.0 {
@@ -255,7 +260,8 @@ impl Distribution {
                 (mean.ln() - variance / 2.0 + variance.sqrt() * normal_quantile(u)).exp()
             }
             DistributionKind::Pareto => {
-                // cv^2 = 1 / (a (a - 2)), and the smallest size is mean (a - 1) / a.
+                // The exponent a of the power law follows from `cv^2 = 1 / (a (a - 2))`. The
+                // smallest size is `mean (a - 1) / a`.
                 let a = 1.0 + (1.0 + 1.0 / (cv * cv)).sqrt();
                 mean * (a - 1.0) / a * (1.0 - u).powf(-1.0 / a)
             }
@@ -270,12 +276,12 @@ impl Distribution {
         }
     }
 
-    /// Draws the sizes for all pairs of nodes, in multiples of `element`.
+    /// Draws the sizes for all pairs of nodes. All sizes are multiples of `element`.
     pub fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
         Matrix::new(nodes, (0..nodes).flat_map(|row| self.row(row, nodes, element, seed)).collect())
     }
 
-    /// Draws the sizes of the blocks that one node sends.
+    /// Draws the sizes of the blocks that one node sends, which are one row of the matrix.
     fn row(&self, row: u64, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
         let mut stream = Stream::new(seed, row);
         let mut size = || {
@@ -319,8 +325,8 @@ mod tests {
         }
     }
 
-    /// This test uses the quantiles, because a sample is not suitable: for a cv of 2, four thousand
-    /// sizes usually have a cv of about 1.1.
+    /// The test uses quantiles instead of a sample. A sample is not suitable: for a cv of 2, a
+    /// sample of four thousand sizes usually has a cv of about 1.1.
     #[test]
     fn a_power_law_has_the_requested_mean_and_variation() {
         for cv in [0.1, 0.4, 1.0, 2.0, 20.0] {
@@ -335,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Published results depend on these values, which must never change.
+    /// Published results depend on these sizes. The expected values must never change.
     #[test]
     fn sizes_are_pinned() {
         let sizes = |shape, cv, element| {
@@ -362,8 +368,8 @@ mod tests {
         [336, 7000, 336, 336],
     ];
 
-    /// A tenth of 40,000 pairs is 4,000, with a standard deviation of 60. The kept sizes are those
-    /// of the dense matrix.
+    /// The expected number of kept sizes is a tenth of 40,000, with a standard deviation of 60. The
+    /// kept sizes must be equal to those of the dense matrix.
     #[test]
     fn a_sparse_matrix_keeps_a_share_of_the_sizes() {
         let dense =

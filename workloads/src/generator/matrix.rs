@@ -1,5 +1,5 @@
-//! A size for every pair of nodes, read from a file of N rows of N byte counts or drawn by other
-//! generators.
+//! A matrix of sizes, which has a size for each pair of nodes. It is read from a file with N rows
+//! of N byte counts, or drawn by another generator.
 
 use super::node_sizes::{NodeSizes, SizedBy};
 use super::{Generator, Pattern};
@@ -90,7 +90,8 @@ fn read_sizes(
     cell: impl Fn(&str) -> Result<u64, String>,
 ) -> Result<(Sizes, InputDigest), String> {
     let content = read_regular(Path::new(file), Matrix::MAX_TEXT, "a file of sizes")?;
-    // The node that determines the size of a block, if there is one block for each node.
+    // If the collective has one block for each node, find the node that determines the size of the
+    // block: its origin or its destination.
     let by = match (args.collective.initial, args.collective.required) {
         (InitialBlocks::Own, FinalBlocks::ForNode | FinalBlocks::Permuted) => None,
         (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
@@ -107,11 +108,11 @@ fn read_sizes(
     Ok((sizes, InputDigest::new(file, &content)))
 }
 
-/// Sizes of one workload from several files, one for each repetition.
+/// The sizes of one workload from several files. Each repetition has one file.
 #[derive(Debug)]
 struct MatrixFiles {
     all: Vec<Sizes>,
-    /// The name pattern, and a digest of the content of all files.
+    /// The file name with a `*`, and the digest of the contents of all files.
     input: InputDigest,
     size: Option<u64>,
 }
@@ -149,19 +150,19 @@ impl Pattern for MatrixFiles {
     }
 }
 
-/// Returns the name of the file or the name pattern, and the size by which fractions are
-/// multiplied, if the file contains fractions.
+/// Returns the arguments of the spec: the file name and, if the file contains fractions, the size
+/// by which they are multiplied.
 fn arguments(input: &InputDigest, size: Option<u64>) -> Vec<(&'static str, String)> {
     let size = size.map(|bytes| ("bytes", format_size(bytes)));
     [(WORD, input.file.clone())].into_iter().chain(size).collect()
 }
 
-/// Sizes from one file.
+/// The sizes of a workload from one file.
 #[derive(Debug)]
 struct MatrixFile {
     sizes: Sizes,
     input: InputDigest,
-    /// The size by which fractions are multiplied, if the file contains fractions.
+    /// If the file contains fractions, the size by which they are multiplied.
     size: Option<u64>,
 }
 
@@ -215,7 +216,7 @@ impl Pattern for MatrixFile {
     }
 }
 
-/// Bytes from each node (row) to each node (column).
+/// The number of bytes from each node (row) to each node (column).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
     nodes: u64,
@@ -225,18 +226,19 @@ pub struct Matrix {
 /// An error in a file of sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatrixError {
-    /// The line number, from 1.
+    /// The number of the line, counted from 1.
     pub line: usize,
-    /// The field number in the line, from 1.
+    /// The number of the field in the line, counted from 1.
     pub column: usize,
-    /// What is wrong and what was expected.
+    /// A text that states what is wrong and what was expected.
     pub message: String,
 }
 
 impl Matrix {
-    /// Maximum number of nodes. The largest matrix takes half a gigabyte.
+    /// The maximum number of nodes. A matrix for this number of nodes takes half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// Maximum size of a file in bytes: 8 bytes for each entry of the largest matrix.
+    /// The maximum number of bytes of a file, which is eight bytes for each entry of the largest
+    /// matrix.
     pub const MAX_TEXT: u64 = crate::file::MAX_BYTES;
 
     /// Checks the number of nodes. The text of `Err` continues a sentence that begins with the name
@@ -260,8 +262,8 @@ impl Matrix {
         self.nodes
     }
 
-    /// Parses N rows of N byte counts, separated by commas and without a header. Row i has the
-    /// sizes of the blocks that node i sends.
+    /// Parses N rows of N byte counts. They are separated by commas, and there is no header. Row i
+    /// contains the sizes of the blocks that node i sends.
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
         let Cells { rows, bytes, .. } = Cells::parse(content, false, byte_count)?;
         Ok(Self::new(rows as u64, bytes))
@@ -272,7 +274,7 @@ impl Matrix {
     }
 }
 
-/// The content of a file, row by row.
+/// The values in a file, row by row.
 struct Cells {
     rows: usize,
     columns: usize,
@@ -280,8 +282,9 @@ struct Cells {
 }
 
 impl Cells {
-    /// Parses a table with as many rows as columns or, if `one_per_node` is set, with a single row
-    /// or column. `cell` parses a field; its `Err` says what was expected.
+    /// Parses a table with as many rows as columns. If `one_per_node` is set, the table may also
+    /// consist of a single row or a single column. `cell` parses a field; its error states what was
+    /// expected.
     fn parse(
         content: &str,
         one_per_node: bool,
@@ -307,7 +310,8 @@ impl Cells {
                 })?;
                 bytes.push(size);
             }
-            // Check that the row is as long as the first one, and that there are not too many rows.
+            // The row must be as long as the first row, and there must not be more rows than
+            // columns.
             let here = bytes.len() - before;
             if rows == 0 {
                 columns = here;
@@ -334,7 +338,7 @@ impl Cells {
                 ));
             }
         }
-        // Check that there are enough rows.
+        // There must be as many rows as columns, unless a single row is allowed.
         if rows == 0 || rows < columns && !(one_per_node && rows == 1) {
             return Err(error(
                 content.lines().count().max(1),

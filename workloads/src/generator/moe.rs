@@ -1,5 +1,5 @@
-//! Expert-parallel dispatch in mixture-of-experts models: each node has tokens, each token is sent
-//! to its top experts, and each expert is at a node.
+//! Expert-parallel dispatch in mixture-of-experts models. Each node has tokens. Each token is sent
+//! to its top experts, and each expert is located on a node.
 
 use super::irregular::normal_quantile;
 use super::matrix::Matrix;
@@ -23,7 +23,7 @@ pub(super) const MOE: Generator = Generator {
     read,
 };
 
-/// Maximum number of experts, and also of the tokens of a node.
+/// The maximum number of experts. It is also the maximum number of tokens of a node.
 const MAX_COUNT: u64 = 1 << 20;
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
@@ -51,13 +51,13 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     Ok(Arc::new(Dispatch { experts, top, tokens, bytes, popularity, cyclic }))
 }
 
-/// The distribution of tokens over experts.
+/// How unevenly tokens choose experts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Popularity {
-    /// Log-normal, with this standard deviation of the logarithm.
+    /// The popularity of experts has a log-normal distribution. The value is the standard deviation
+    /// of the logarithm.
     Skew(f64),
-    /// The excess of the most popular expert over the mean, divided by the mean (the *maximum
-    /// violation* of balance).
+    /// The *maximum violation* of balance: (most popular expert - mean) / mean, in tokens.
     Violation(f64),
 }
 
@@ -68,14 +68,14 @@ struct Dispatch {
     tokens: u64,
     bytes: u64,
     popularity: Popularity,
-    /// Whether expert e is at node e modulo the number of nodes.
+    /// Whether expert e is located on node e modulo the number of nodes.
     cyclic: bool,
 }
 
 impl Dispatch {
-    /// Returns the probability that each expert is the first choice of a token.
+    /// Returns, for each expert, the probability that a token chooses it first.
     fn shares(&self, seed: u64) -> Vec<f64> {
-        // No node uses this stream for its tokens.
+        // This stream of random numbers is not used for the tokens of any node.
         let mut stream = Stream::new(seed, u64::MAX);
         let drawn: Vec<f64> =
             (0..self.experts).map(|_| normal_quantile(stream.fraction())).collect();
@@ -88,9 +88,9 @@ impl Dispatch {
         match self.popularity {
             Popularity::Skew(skew) => of(skew),
             Popularity::Violation(violation) => {
-                // The share of the most popular expert grows with the skew, from the mean to 1.
-                // After 100 bisections, the interval is as small as the precision of floating-point
-                // numbers allows.
+                // Find the skew by bisection. The share of the most popular expert increases with
+                // the skew, from the mean to 1. After 100 bisections, the interval cannot become
+                // smaller in floating-point numbers.
                 let beyond = |skew: f64| {
                     of(skew).into_iter().fold(0.0, f64::max) * self.experts as f64 - 1.0
                 };
@@ -113,10 +113,10 @@ impl Dispatch {
     }
 }
 
-/// Draws different experts one by one, each with a probability proportional to its share among the
-/// remaining ones.
+/// Draws several different experts for a token. Each draw chooses one of the remaining experts,
+/// with probabilities proportional to their shares.
 struct ExpertSampler {
-    /// The cumulative sums of the shares.
+    /// The cumulative sums of the experts' shares.
     cumulative: Vec<f64>,
     popularity: Vec<f64>,
 }
@@ -131,8 +131,8 @@ impl ExpertSampler {
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
-        /// Maximum number of draws, because a draw may give an expert that has already been chosen.
-        /// After that, only the remaining experts are drawn from.
+        /// A draw may result in an expert that has already been chosen, and is then repeated. After
+        /// this number of draws, draw only from the remaining experts.
         const TRIES: usize = 16;
         let last = self.cumulative.len() - 1;
         let all = self.cumulative[last];
@@ -177,7 +177,7 @@ impl Pattern for Dispatch {
     }
 
     fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        /// Maximum number of draws, which take some seconds.
+        /// The maximum number of draws in a workload. They take some seconds.
         const MAX_DRAWS: u64 = 1 << 28;
         Matrix::check_nodes(nodes)?;
         if nodes.saturating_mul(self.tokens).saturating_mul(self.top) > MAX_DRAWS {
@@ -216,8 +216,7 @@ mod tests {
 
     #[test]
     fn every_token_has_the_same_number_of_different_experts() {
-        // Each expert is at a node of its own, so that the copies of a token are sent to different
-        // nodes.
+        // Each node has only one expert, so the copies of a token are sent to different nodes.
         for (popularity, top) in [
             (Popularity::Skew(0.0), 3),
             (Popularity::Skew(4.0), 7),
@@ -244,7 +243,8 @@ mod tests {
         }
     }
 
-    /// Of 4,000 tokens, 1,000 are expected at each of four nodes, with a standard deviation of 27.
+    /// Each of four nodes is expected to receive 1,000 of 4,000 tokens, with a standard deviation
+    /// of 27.
     #[test]
     fn equally_popular_experts_receive_equally_many_tokens() {
         let sizes = dispatch(16, 1, Popularity::Skew(0.0)).sizes(4, 1, 1).unwrap();

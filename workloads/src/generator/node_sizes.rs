@@ -1,17 +1,17 @@
-//! One size for each node, for collectives in which every node has, sends or receives one block.
+//! One size for each node. Collectives use it if each node has, sends or receives one block.
 
 use swapmeet_core::delivery::collective::BlockSizes;
 
-/// The node that determines the size of a block.
+/// Which node determines the size of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SizedBy {
-    /// The node from which the block comes.
+    /// The node that has the block at the start.
     Origin,
-    /// The node to which the block is sent.
+    /// The node that receives the block.
     Destination,
 }
 
-/// The size of each node's block, in bytes.
+/// The number of bytes of each node's block.
 #[derive(Debug)]
 pub(super) struct NodeSizes {
     pub(super) bytes: Vec<u64>,

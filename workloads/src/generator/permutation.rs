@@ -1,10 +1,11 @@
-//! Permutations of the nodes of a grid: every node has one block for one other node (C. C. Spencer,
-//! *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
+//! Permutations of the nodes of a grid. Each node has one block, which it sends to one node (C. C.
+//! Spencer, *Circuit-Switched Structured Communications on Toroidal Meshes*, 1994).
 //!
-//! Coordinates are (x, y, z, ..), where x is the topology's first dimension. A permutation of the
-//! axes sends the block of the node at (x, y) to, for example, (y, -x). Here -x stands for -1 - x
-//! modulo n: the mirror lies between nodes n - 1 and 0, so that no node of an even dimension is its
-//! own image. Axes that are exchanged must have the same size.
+//! Coordinates are (x, y, z, ..), where x belongs to the first dimension of the topology. The
+//! destination of a block is called the image of its origin. For example, a permutation of the axes
+//! can send the block of node (x, y) to node (y, -x). Here, -x is defined as -1 - x modulo n. The
+//! mirror is thus between the nodes n - 1 and 0, so that no node is its own image in a dimension of
+//! even size. Axes that are exchanged must have the same size.
 
 use super::{Generator, Pattern};
 use crate::args::{Args, WORD};
@@ -150,13 +151,13 @@ fn sheared(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Shear(by), (by != 1).then(|| ("by", by.to_string())))
 }
 
-/// Creates a permutation of the axes that has a name of its own.
+/// Creates a permutation of the axes that has a separate name.
 fn fixed(axes: &str, args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     permutation(args, Map::Axes(parse_axes(axes).unwrap_or_default()), None)
 }
 
-/// Reads the size and creates the permutation. `own` is the argument of this kind of permutation,
-/// in canonical form.
+/// Parses the block size and creates the permutation. `own` is the argument that only this kind of
+/// permutation has, in canonical form.
 fn permutation(
     args: &mut Args<'_>,
     map: Map,
@@ -168,7 +169,7 @@ fn permutation(
 
 const LETTERS: &str = "xyzw";
 
-/// A permutation of any grid that has the required dimensions.
+/// A permutation that can be applied to any grid with the required number of dimensions.
 #[derive(Debug)]
 struct Permutation {
     bytes: u64,
@@ -178,15 +179,15 @@ struct Permutation {
 
 #[derive(Debug)]
 enum Map {
-    /// For each axis of the image: the axis from which its coordinate is taken, and whether the
-    /// coordinate is negated. Axes after the end of the list keep their coordinates.
+    /// One entry for each axis of the image: the axis from which the coordinate is taken, and
+    /// whether it is negated. Axes without an entry keep their coordinates.
     Axes(Vec<(usize, bool)>),
-    /// All axes are negated.
+    /// The coordinates of all axes are negated.
     Reflect,
-    /// Distances added to the coordinates, one for each axis. A single distance is added to all
-    /// coordinates.
+    /// A distance for each axis, which is added to the coordinate. If there is only one distance,
+    /// it is added to all coordinates.
     Translate(Vec<i64>),
-    /// The factor of a shear: this number times y is added to x.
+    /// The factor of a shear. The factor times y is added to x.
     Shear(i64),
 }
 
@@ -221,8 +222,8 @@ impl Pattern for Permutation {
 }
 
 impl Map {
-    /// Returns the axes of the image. The text of `Err` continues a sentence that begins with the
-    /// name of the workload.
+    /// Returns how to compute each coordinate of an image on a grid. The text of `Err` continues a
+    /// sentence that begins with the name of the workload.
     fn over(&self, radices: &[u64]) -> Result<Vec<ImageAxis>, String> {
         let d = radices.len();
         let same = |axis| ImageAxis { axis, negated: false, plus: 0, sheared: 0 };
@@ -265,8 +266,8 @@ impl Map {
     }
 }
 
-/// The calculation of a coordinate of the image: the coordinate of an axis, possibly negated, plus
-/// an offset.
+/// How to compute one coordinate of an image. It is the coordinate of an axis, which may be
+/// negated, plus the offset `plus`, plus `sheared` times y.
 struct ImageAxis {
     axis: usize,
     negated: bool,
@@ -284,12 +285,12 @@ impl ImageAxis {
     }
 }
 
-/// Parses a whole number and checks that it is small enough to be multiplied by coordinates.
+/// Parses a whole number. Returns `None` if multiplying it by a coordinate could overflow.
 fn offset(text: &str) -> Option<i64> {
     text.parse().ok().filter(|i: &i64| i.unsigned_abs() <= 1 << 31)
 }
 
-/// Parses the axes of an image such as `y.-x`.
+/// Parses the axes of an image, such as `y.-x`.
 fn parse_axes(text: &str) -> Option<Vec<(usize, bool)>> {
     let mut axes: Vec<(usize, bool)> = Vec::new();
     for word in text.split('.') {
@@ -314,7 +315,7 @@ mod tests {
         Ok(task.collective.images().unwrap().to_vec())
     }
 
-    /// Returns the coordinates of the image of a node.
+    /// Returns the coordinates of the image of the node at `at`.
     fn of(spec: &str, topology_spec: &str, at: &[u64]) -> Vec<u64> {
         let topology = topology::parse(topology_spec).unwrap();
         let node = at.iter().zip(topology.radices()).fold(0, |node, (x, n)| node * n + x);

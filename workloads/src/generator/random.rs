@@ -3,7 +3,7 @@
 use chacha20::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 
-/// One of many independent ChaCha8 streams with the same seed.
+/// A stream of random numbers from ChaCha8. There are many independent streams for each seed.
 pub(super) struct Stream(ChaCha8Rng);
 
 impl Stream {
@@ -14,19 +14,19 @@ impl Stream {
         Self(rng)
     }
 
-    /// Returns a number in (0, 1) from 53 random bits: the middle of one of 2^53 equal intervals,
-    /// so that it is never 0 or 1.
+    /// Returns a random number in (0, 1) with 53 random bits. The interval is divided into 2^53
+    /// equal parts, and the number is the middle of one of them. Thus it is never 0 or 1.
     pub(super) fn fraction(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Returns a number from 0 to `n - 1` by scaling down 64 bits. Libraries also have such a
-    /// function, but its results may change with the version.
+    /// Returns a random number from 0 to `n - 1` by scaling 64 random bits. Libraries have
+    /// functions for this, but their results may change with the version.
     pub(super) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// Returns the numbers below n in random order.
+    /// Returns the numbers from 0 to `n - 1` in random order.
     pub(super) fn shuffled(&mut self, n: u64) -> Vec<u64> {
         let mut numbers: Vec<u64> = (0..n).collect();
         for last in (1..numbers.len()).rev() {

@@ -1,8 +1,9 @@
-//! Workloads in which each node has one large block and small blocks for all other nodes:
-//! `one-spike` and `transpose`.
+//! The workloads `one-spike` and `transpose`. In both, each node has one large block (spike) for
+//! one node, and small blocks for all other nodes.
 //!
-//! No table of N x N sizes is stored. The sum over any product of origins and destinations is the
-//! small size times the number of pairs, corrected for each large block (spike) among them.
+//! There is no table of N x N sizes. The sum for a product of origins and destinations is computed
+//! instead: the number of pairs times the small size, plus the difference in size for each spike
+//! among these pairs.
 
 use super::random::Stream;
 use super::{Generator, Pattern};
@@ -72,27 +73,28 @@ impl Pattern for Spiked {
     }
 }
 
-/// `max` bytes from each node to one node (possibly itself), `rest` bytes to all others.
+/// Sizes with one spike for each node. Each node has `max` bytes for one node, which may be itself,
+/// and `rest` bytes for each of the other nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spikes {
     max: u64,
     rest: u64,
-    /// The destination of each node's spike.
+    /// The destination of the spike of each node.
     to: Vec<u32>,
 }
 
 impl Spikes {
-    /// Creates spikes for random nodes. The destination of a spike may be its origin, and several
-    /// spikes may have the same destination (Liu et al., Pattern 1).
+    /// Creates spikes with random destinations (Liu et al., Pattern 1). The destination of a spike
+    /// may be its origin. Several spikes may have the same destination.
     pub fn at_random(nodes: u64, max: u64, rest: u64, seed: u64) -> Self {
         let mut stream = Stream::new(seed, 0);
         let to = (0..nodes).map(|_| stream.below(nodes) as u32).collect();
         Self { max, rest, to }
     }
 
-    /// Creates the spikes of a transpose: the nodes form a square array, and node (r, c) has its
-    /// spike for node (c, r) (Liu et al., Pattern 2). Returns `None` if the number of nodes is not
-    /// a square.
+    /// Creates the spikes of a transpose (Liu et al., Pattern 2). The nodes form a square array,
+    /// and the destination of the spike of node (r, c) is node (c, r). Returns `None` if the number
+    /// of nodes is not a square.
     pub fn transpose(nodes: u64, max: u64, rest: u64) -> Option<Self> {
         let side = nodes.isqrt();
         let to = (0..nodes).map(|i| ((i % side) * side + i / side) as u32).collect();
@@ -124,8 +126,8 @@ impl BlockSizes for Spikes {
             received[*to as usize] += u64::from(from != *to);
         }
         let some = |bytes: u64| u64::from(bytes > 0);
-        // If spikes are smaller than the other blocks, the busiest nodes are those with the fewest
-        // spikes.
+        // If spikes are smaller than the other blocks, the busiest nodes are those that send or
+        // receive the fewest spikes.
         let with = |spikes: u64| {
             let rest = nodes - 1 - spikes;
             (rest * self.rest + spikes * self.max, rest * some(self.rest) + spikes * some(self.max))
@@ -148,7 +150,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The sum over a product of origins and destinations is the sum over all its pairs.
+        /// The sum for a product of origins and destinations must equal the sum over all of its
+        /// pairs.
         #[test]
         fn totals_are_sums_over_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>(), keep in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
@@ -158,7 +161,7 @@ mod tests {
             prop_assert_eq!(spikes.total(&origins, &destinations), pairs.map(|(o, d)| spikes.bytes(o, d)).sum::<u64>());
         }
 
-        /// The statistics of the busiest nodes agree with those of the full matrix.
+        /// The statistics of the busiest nodes must agree with those of the full matrix.
         #[test]
         fn busiest_agrees_with_the_full_matrix(nodes in 1_u64..40, max in 0_u64..3, rest in 0_u64..3, seed in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);
@@ -178,7 +181,7 @@ mod tests {
         assert_eq!(Spikes::transpose(8, 100, 1), None);
     }
 
-    /// Published results depend on these values, which must never change.
+    /// Published results depend on these sizes. The expected values must never change.
     #[test]
     fn spikes_are_pinned() {
         assert_eq!(Spikes::at_random(8, 1, 0, 42).to, PINNED);

@@ -1,4 +1,5 @@
-//! `uniform`: all blocks have the same size. The simulation counts blocks instead of bytes.
+//! The workload `uniform`: all blocks have the same size. The simulation counts blocks instead of
+//! bytes.
 
 use super::{Generator, Pattern};
 use crate::args::WORD;
@@ -22,7 +23,7 @@ pub(super) const UNIFORM: Generator = Generator {
     },
 };
 
-/// Blocks of this number of bytes.
+/// The workload `uniform`, with this number of bytes per block.
 #[derive(Debug)]
 pub(crate) struct Uniform {
     pub(crate) bytes: u64,
@@ -42,7 +43,7 @@ impl Pattern for Uniform {
     }
 }
 
-/// Sizes are only read if empty blocks are skipped. Otherwise the simulation counts blocks.
+/// The simulation only reads these sizes if empty blocks are skipped. Otherwise, it counts blocks.
 impl BlockSizes for Uniform {
     fn bytes(&self, _: u64, _: u64) -> u64 {
         self.bytes

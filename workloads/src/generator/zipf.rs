@@ -1,11 +1,12 @@
-//! Sizes by rank: each sender ranks its destinations at random. The share of rank r in the bytes
-//! that it sends is proportional to r^-exponent.
+//! Sizes that follow a Zipf distribution. Each sender gives its destinations random ranks. The
+//! number of bytes for the destination with rank r is proportional to r^-exponent.
 
 use super::matrix::Matrix;
 use super::random::Stream;
 use std::ops::Range;
 
-/// A Zipf distribution. Every sender sends the mean times the number of nodes in total.
+/// The parameters of a Zipf distribution. Each sender sends in total `mean` times the number of
+/// nodes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Zipf {
     pub(super) mean: f64,
@@ -15,12 +16,12 @@ pub(super) struct Zipf {
 impl Zipf {
     pub(super) const NAME: &'static str = "zipf";
 
-    /// Draws the sizes for all pairs of nodes, in multiples of `element`.
+    /// Draws the sizes for all pairs of nodes. All sizes are multiples of `element`.
     pub(super) fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
         Matrix::new(nodes, self.rows(0..nodes, nodes, element, seed))
     }
 
-    /// Draws the sizes of the blocks that some nodes send, node by node.
+    /// Draws the sizes of the blocks that the nodes in `rows` send, one node after another.
     pub(super) fn rows(&self, rows: Range<u64>, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
         let weights: Vec<f64> =
             (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
@@ -43,7 +44,8 @@ mod tests {
         for row in 0..4 {
             let mut sizes: Vec<u64> = (0..4).map(|to| matrix.bytes(row, to)).collect();
             sizes.sort_unstable();
-            // 1 + 1/2 + 1/3 + 1/4 = 25/12, and a row has 100 bytes.
+            // 1 + 1/2 + 1/3 + 1/4 = 25/12. The row has 100 bytes, so the destination with rank 1
+            // has 48 bytes.
             assert_eq!(sizes, [12, 16, 24, 48]);
         }
         let favourites = |seed: u64| {

@@ -1,4 +1,4 @@
-//! Theorems 1 and 2 and Table I: properties of the networks.
+//! Theorems 1 and 2 and Table I, which state properties of networks.
 
 use super::Li;
 use crate::bench::ReproduceError;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Topology, parse};
 
-/// Theorem 1: its formulas for size, node-degree, diameter and bisection, and the networks on which
-/// these are checked.
+/// Theorem 1. It has formulas for size, node-degree, diameter and bisection. The networks are those
+/// on which these formulas are checked.
 #[derive(Debug, Deserialize)]
 pub(super) struct Theorem1 {
     formulas: [Formula; 4],
@@ -29,9 +29,9 @@ struct Net {
 pub(super) struct Listed {
     name: String,
     spec: String,
-    /// The number of nodes, the degree and the diameter.
+    /// The number of nodes, the degree, and the diameter of the network.
     figures: [u64; 3],
-    /// The cost ratio (d + D) / lg n, for degree d and diameter D.
+    /// The cost ratio, which is `(d + D) / lg n` for n nodes, degree d and diameter D.
     ratio: f64,
 }
 
@@ -47,8 +47,8 @@ fn degree(survey: &Survey) -> u64 {
     survey.degree.map_or(0, |(_, most, _)| most)
 }
 
-/// Returns the verdict on the paper's diameter. If our diameter comes from a formula and no search
-/// has confirmed it, it does not confirm the paper's.
+/// Returns the verdict on the diameter in the paper. Our diameter is either found by a search or
+/// computed by a formula. If it comes from a formula, it cannot confirm the paper's diameter.
 fn of_diameter(paper: u64, survey: &Survey) -> Verdict {
     match survey.diameter {
         (_, SurveyMethod::Formula) => Verdict::Declared,
@@ -56,7 +56,8 @@ fn of_diameter(paper: u64, survey: &Survey) -> Verdict {
     }
 }
 
-/// Returns size, node-degree, diameter and bisection of RDN^k over a base by Theorem 1.
+/// Returns size, node-degree, diameter and bisection of the dual-net RDN^k with a given base
+/// network, computed by Theorem 1.
 fn of_theorem_1(li: &Li, k: u32, base: &Survey) -> [u64; 4] {
     let variable = |name: &str| match name {
         "k" => Some(f64::from(k)),
@@ -85,7 +86,7 @@ pub(super) fn table_1(li: &Li) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// Checks Theorem 1 on the dual-nets of Table I and those over a 3-cube.
+/// Checks Theorem 1 on the dual-nets of Table I, and on dual-nets whose base is a 3-cube.
 pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Theorem 1");
     for Net { k, base, spec } in &li.theorem_1.nets {
@@ -112,7 +113,7 @@ pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// Checks Theorem 2, which is about the longest route from node 0, on dual-nets of one level.
+/// Checks Theorem 2 on dual-nets of one level. The theorem is about the longest route from node 0.
 pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Theorem 2");
     for Net { k, base, spec } in li.theorem_1.nets.iter().filter(|net| net.k == 1) {
@@ -131,20 +132,20 @@ pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
     Ok(table)
 }
 
-/// The paper's values for a network.
+/// The values that the paper states for a network.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Published {
-    /// Size, node-degree, diameter and bisection of a dual-net by Theorem 1. The bisection is only
-    /// an upper bound, because smaller cuts exist.
+    /// Size, node-degree, diameter and bisection of a dual-net, computed by Theorem 1. The
+    /// bisection is only an upper bound, because smaller cuts exist.
     pub theorem_1: Option<[u64; 4]>,
-    /// Size, node-degree and diameter in Table I.
+    /// Size, node-degree and diameter according to Table I.
     pub table_1: Option<[u64; 3]>,
-    /// Cost ratio in Table I.
+    /// The cost ratio according to Table I.
     pub ratio: Option<f64>,
 }
 
 impl Published {
-    /// Returns the paper's values for the network of this spec.
+    /// Returns the values that the paper states for the network with this spec.
     pub fn of(spec: &str) -> Result<Self, ReproduceError> {
         let li = Li::read()?;
         let row = li.table_1.iter().find(|row| row.spec == spec);

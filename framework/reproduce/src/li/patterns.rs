@@ -1,4 +1,4 @@
-//! Table II and the theorems on which it is based.
+//! Table II, which lists communication times, and the theorems from which it follows.
 
 use super::{Li, MACHINE};
 use crate::bench::{Bench, ReproduceError};
@@ -7,27 +7,27 @@ use crate::report::{Table, Verdict, same};
 use serde::Deserialize;
 use swapmeet_core::network::topology::parse;
 
-/// A communication pattern of Table II: its name, our name of the collective, and our algorithms on
-/// cubes and dual-nets.
+/// A communication pattern of Table II. It has the name in the paper, our name of the collective,
+/// and the names of our algorithms for cubes and dual-nets.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pattern {
     name: String,
-    /// The theorem that gives the time of the pattern.
+    /// The theorem that states the time of the pattern.
     theorem: String,
     collective: String,
     cube: String,
     rdn: String,
     words: Formula,
-    /// A formula for the number of words that the printed algorithm sends on a dual-net, based on
-    /// the number on a dual-net with one level less.
+    /// A formula for the number of words that the printed algorithm sends on a dual-net. The
+    /// formula uses the number for a dual-net with one level less.
     recurrence: Option<Formula>,
-    /// An explanation of the lower bound on the number of words.
+    /// A text that explains the lower bound on the number of words.
     least: String,
-    /// The start-ups and words in Table II, for each network.
+    /// For each network, the start-ups and the words according to Table II.
     table_2: [[u64; 2]; 4],
-    /// For each network, the reason why the paper's number of words differs from that of the
-    /// printed algorithm.
+    /// For each network, why the number of words in the paper differs from that of the printed
+    /// algorithm.
     #[serde(default)]
     why: [String; 4],
 }
@@ -38,26 +38,27 @@ pub(super) struct Pattern {
 pub(super) struct Network {
     name: String,
     spec: String,
-    /// The number of levels; 0 for a cube.
+    /// The number of levels of a dual-net; 0 for a cube.
     k: u32,
 }
 
-/// The start-ups and words of an algorithm.
+/// The number of start-ups and the number of words of an algorithm.
 type Time = [u64; 2];
 
-/// The results of a pattern on a network.
+/// The results of running a pattern on a network.
 pub(super) struct Measured<'a> {
     pattern: &'a Pattern,
     network: &'a Network,
     paper: Time,
     why: &'a str,
     printed: Time,
-    /// The time of the algorithm without superfluous words. It is `None` on cubes, where the paper
-    /// cites algorithms by others.
+    /// The time of the variant without superfluous words. It is `None` on cubes, where the paper
+    /// uses algorithms of other papers.
     lean: Option<Time>,
-    /// A lower bound on the number of words in any one-port schedule.
+    /// A lower bound on the number of words. Every one-port schedule sends at least this number.
     least: u64,
-    /// The time of the cube algorithm on the base of the dual-nets, with blocks of one word.
+    /// The time of the cube algorithm on a 3-cube with blocks of one word. The 3-cube is the base
+    /// of the dual-nets.
     base: Time,
 }
 
@@ -89,9 +90,9 @@ pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>
                     false => time(&network.spec, &pattern.cube)?,
                 },
                 lean: if on_dual_net { Some(time(&network.spec, &pattern.rdn)?) } else { None },
-                // Depending on the collective, the bound is the number of hops to the farthest
-                // node, the number of links that the blocks of a node must cross, or the amount of
-                // data of a node.
+                // The lower bound depends on the collective. It is the number of hops to the
+                // farthest node, the number of links that the blocks of a node must cross, or the
+                // amount of data of a node.
                 least: match pattern.collective.as_str() {
                     "broadcast" => topology.diameter(),
                     "alltoall" => topology.distance_sum().unwrap_or(0),
@@ -132,7 +133,7 @@ pub(super) fn table_2(li: &Li, measured: &[Measured<'_>]) -> Table {
     table
 }
 
-/// Compares Theorems 3 to 6 over a 3-cube with the runs.
+/// Compares Theorems 3 to 6 with runs on dual-nets whose base is a 3-cube.
 pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
     let mut table = li.words.table("Theorems 3 to 6");
     for cell in measured.iter().filter(|cell| cell.network.k > 0) {
@@ -174,7 +175,8 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
     table
 }
 
-/// Returns the number of words on k levels over a 3-cube, computed by the recurrence.
+/// Returns the number of words on a dual-net with k levels whose base is a 3-cube. It is computed
+/// by applying the recurrence k times.
 fn by_recurrence(li: &Li, recurrence: &Formula, k: u32, base_words: f64) -> f64 {
     (1..=k)
         .fold((8.0, base_words), |(c, words), _| {
@@ -201,7 +203,7 @@ mod tests {
             let pattern = li.pattern.iter().find(|pattern| pattern.name == name).unwrap();
             [1, 2].map(|k| by_recurrence(&li, pattern.recurrence.as_ref().unwrap(), k, base))
         };
-        // The expected values were found by a program that moved every block.
+        // The expected values come from a separate program that moved every block.
         assert_eq!(words("One2All_P", 7.0), [127.0, 32767.0]);
         assert_eq!(words("All2All_B", 7.0), [135.0, 33927.0]);
         assert_eq!(words("All2All_P", 12.0), [574.0, 343_038.0]);

@@ -1,11 +1,12 @@
-//! The paper's claims about its experiments, compared with our runs over 10 seeds.
+//! The claims that the paper makes about its experiments. They are compared with our runs, which
+//! use 10 seeds.
 
 use super::Liu;
 use super::experiments::{COMPOSING, Curve, Key, OTHER_RESTS, P, REST, Times};
 use crate::report::{Table, Verdict};
 use serde::Deserialize;
 
-/// A claim that one algorithm is faster than another one, over ranges of experiments.
+/// A claim that one algorithm is faster than another algorithm in some ranges of experiments.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
@@ -16,7 +17,7 @@ pub(super) struct Claim {
     over: Vec<Range>,
 }
 
-/// A range of experiments.
+/// A range of experiments about which a claim is made.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Range {
@@ -25,7 +26,8 @@ struct Range {
     sizes: Vec<u64>,
 }
 
-/// A claim about the gain from another mode, with Pattern1, P = 64 and Mmax = 1024.
+/// A claim about the gain from another mode of communication. The experiment uses Pattern1, P = 64
+/// and Mmax = 1024.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Gain {
@@ -36,14 +38,14 @@ pub(super) struct Gain {
     much: bool,
 }
 
-/// The factor from which this program calls a gain large; the paper defines none.
+/// From this factor on, our report calls a gain large. The paper does not define a factor.
 const MUCH: f64 = 1.25;
 
-/// Values of two parameters that the paper leaves open: the number of elements for all but one
-/// node, and tm.
+/// Values of two parameters that the paper does not state: the number of elements for all
+/// destinations but one, and tm.
 type Reading = (u64, &'static str);
 
-/// Returns the number of seeds with which the claim holds, and the number of all seeds.
+/// Returns the number of seeds for which the claim is true, and the number of all seeds.
 fn wins(
     times: &Times,
     claim: &Claim,
@@ -58,8 +60,8 @@ fn wins(
     (faster.iter().zip(slower).filter(|(a, b)| a < b).count(), faster.len())
 }
 
-/// Lists the experiments of the range in which the claim holds with most seeds. The returned flag
-/// is true if these are all experiments of the range.
+/// Lists the experiments of a range in which the claim is true for most seeds. The flag states
+/// whether these are all experiments of the range.
 fn where_it_holds(times: &Times, claim: &Claim, range: &Range, reading: Reading) -> (String, bool) {
     let sizes = || range.sizes.iter().filter(|mmax| reading.0 < **mmax);
     let points: Vec<(u64, u64)> =
@@ -123,7 +125,7 @@ pub(super) fn table(liu: &Liu, times: &Times) -> Table {
     table
 }
 
-/// Adds a row that says whether the gain from a mode is as large as claimed.
+/// Adds a row that states whether the gain from a mode is as large as the paper claims.
 fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     let time = |curve: &Curve| times.mean(&Key::new(&gain.machine, curve, 1, P, 1024));
     let factor = time(&gain.from) / time(&gain.to);
@@ -141,7 +143,7 @@ fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     table.add((&gain.text, &column), paper, format!("x {factor:.2}"), Verdict::holds(holds), why);
 }
 
-/// Adds a comparison that the paper does not make: which algorithm is faster in nonblocking mode.
+/// Adds a comparison that the paper does not make: whether A1 or A4 is faster in nonblocking mode.
 fn nonblocking(table: &mut Table, times: &Times) {
     for machine in ["t3d", "sp2"] {
         let time =
@@ -160,7 +162,7 @@ fn nonblocking(table: &mut Table, times: &Times) {
     }
 }
 
-/// Checks the claim that with Pattern2 the time of A3 grows faster with the message size than the
+/// Checks a claim about Pattern2: when the message size grows, the time of A3 grows faster than the
 /// time of A4.
 fn growth(table: &mut Table, times: &Times) {
     let time =

@@ -1,4 +1,5 @@
-//! Table 1 compared with our presets, and the closed forms: equations (1) to (4) and Theorem 2.
+//! Table 1, which is compared with our machine presets, and the closed forms: equations (1) to (4)
+//! and Theorem 2.
 
 use super::messages::buffer_bytes;
 use super::{ALGORITHMS, Liu, bounds, nodes, preset};
@@ -6,7 +7,7 @@ use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_results::Record;
 
-/// Compares Table 1, and the ratio in the paper's conclusions.
+/// Compares Table 1, and the ratio that the paper states in its conclusions, with our presets.
 pub(super) fn machines(liu: &Liu) -> Table {
     let mut table = liu.words.table("Table 1");
     for (name, startup, byte) in &liu.table_1 {
@@ -33,14 +34,14 @@ pub(super) fn machines(liu: &Liu) -> Table {
     table
 }
 
-/// Returns a machine in blocking and in nonblocking mode. Both count a node's message to itself,
-/// because the paper counts P messages for each node.
+/// Returns a machine in blocking mode and in nonblocking mode. Both count the message of a node to
+/// itself, because the paper counts P messages for each node.
 fn counting(machine: &str) -> [String; 2] {
     ["self_messages=count", "mode=nonblocking,self_messages=count"]
         .map(|settings| format!("{machine}:{settings}"))
 }
 
-/// Compares equations (1) and (2) with runs, for messages of equal size.
+/// Compares equations (1) and (2) with runs in which all messages have the same size.
 pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Equations (1) and (2)");
     let p = 64.0;
@@ -79,8 +80,8 @@ pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, Reproduce
     Ok(table)
 }
 
-/// Compares the closed forms with runs, on an SP2 for several values of P, and on the other
-/// machines for the largest P.
+/// Compares the closed forms with runs. On the SP2, there are several values of P. On all other
+/// machines, only the largest P is used.
 pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Closed forms");
     for p in [16, 25, 36, 64] {
@@ -102,7 +103,8 @@ fn closed(
     let m = preset(machine);
     let machines = counting(machine);
     let workload = "one-spike:max=22528,rest=22,element=22";
-    // The sizes of A1's buffers are the row and column sums of the matrix M of message sizes.
+    // Lmax is the largest buffer of A1. The buffers of A1 have the sizes of the row sums and the
+    // column sums of the matrix M of message sizes.
     let direct = bench.repeated(&nodes(p), "direct", workload, &["free".to_owned()], 10)?;
     let lmax: Vec<f64> =
         direct.iter().map(|row| buffer_bytes(row).0.max(buffer_bytes(row).1) as f64).collect();
@@ -129,8 +131,8 @@ fn closed(
             let mean =
                 |of: &dyn Fn(usize) -> f64| (0..run.len()).map(of).sum::<f64>() / run.len() as f64;
             let (paper_ms, ours_ms) = (mean(&|i| closed(lmax[i])) / 1e3, mean(&|i| run[i]) / 1e3);
-            // The share of the formula's traffic that nodes would compose if every stage needed the
-            // largest send buffer of all stages.
+            // Compute which fraction of the formula's traffic the nodes would compose if the buffer
+            // of every stage were as large as the largest one.
             let composed =
                 mean(&|i| stages * buffer_bytes(of_mode[i]).0 as f64 / (traffic * lmax[i]));
             let (verdict, why) = if paper == "A4" {
@@ -140,9 +142,10 @@ fn closed(
                     format!("a bound: {above} of 10 runs exceed it"),
                 )
             } else {
-                // f is the factor by which (3) and (4) multiply the transfer time. In (4), f is
-                // computed as if the transfer time were the largest of the three terms. There is a
-                // solution only if the run is at least as slow as the closed form with f = 1.
+                // f is the factor by which equations (3) and (4) multiply the transfer time.
+                // Compute f so that the equation gives the time of the run. In (4), assume that the
+                // transfer time is the largest of the three terms. If the run is faster than the
+                // equation with f = 1, there is no such f.
                 let factor = |i: usize| {
                     let fixed = match mode {
                         "blocking" => closed(lmax[i]) - transferred(lmax[i]),
@@ -167,9 +170,9 @@ fn closed(
     Ok(())
 }
 
-/// Describes the factors f with which a closed form equals the runs. `None` stands for a run that
-/// is faster than the closed form with f = 1. `composed` is the percentage of the formula's traffic
-/// that nodes compose.
+/// Describes the factors f for which a closed form gives the times of the runs. `None` stands for a
+/// run that is faster than the closed form with f = 1. `composed` is the percentage of the
+/// formula's traffic that the nodes compose.
 fn factors(of_runs: impl Iterator<Item = Option<f64>>, composed: f64) -> String {
     let of_runs: Vec<Option<f64>> = of_runs.collect();
     let solved: Vec<f64> = of_runs.iter().copied().flatten().collect();

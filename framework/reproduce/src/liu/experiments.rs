@@ -1,5 +1,5 @@
-//! Runs of the experiments of Figs. 15 to 23. The figures are graphs without numbers. The paper's
-//! claims about them are in [`super::claims`].
+//! Runs of the experiments of Figs. 15 to 23. These figures are graphs without numbers, so only the
+//! paper's claims about them can be compared (see [`super::claims`]).
 
 use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};
@@ -7,39 +7,40 @@ use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The machines, each with the number of bytes of an element (section 4).
+/// The machines, each with the number of bytes of an element (section 4 of the paper).
 const MACHINES: [(&str, u64); 2] = [("t3d", 48), ("sp2", 22)];
-/// The number of seeds of a random workload.
+/// The number of seeds for each random workload.
 const SEEDS: u32 = 10;
-/// The number of elements for all but one node. The paper calls it a "small number" and does not
-/// give it.
+/// The number of elements that a node sends to all destinations but one. The paper does not state
+/// it, but calls it a "small number".
 pub(super) const REST: u64 = 1;
-/// Other possible values of [`REST`].
+/// Further values of [`REST`], to see whether the result depends on it.
 pub(super) const OTHER_RESTS: [u64; 2] = [16, 96];
 /// The values of Mmax, in elements.
 const SIZES: [u64; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
-/// The value of P in experiments that vary Mmax.
+/// The value of P in experiments in which Mmax varies.
 pub(super) const P: u64 = 64;
-/// The values of P in experiments that vary it.
+/// The values of P in experiments in which P varies.
 const SQUARES: [u64; 6] = [16, 25, 36, 49, 64, 100];
 
-/// The modes of communication: blocking, nonblocking with a single send buffer, and nonblocking
-/// with two.
+/// The modes of communication: blocking, nonblocking with one send buffer, and nonblocking with two
+/// send buffers.
 const MODES: [(&str, &str); 3] = [
     ("b", ",self_messages=count"),
     ("n1", ",mode=nonblocking,self_messages=count"),
     ("n2", ",mode=nonblocking,buffers=2,self_messages=count"),
 ];
 
-/// The values of tm: that of the presets, and two others, because the paper does not give it.
+/// The values of tm. The first is that of the presets. There are two further values, because the
+/// paper does not state tm.
 pub(super) const COMPOSING: [&str; 3] = ["0.02", "0", "0.1"];
 
-/// An algorithm in a mode, such as `A4-n1`.
+/// An algorithm in one mode of communication, such as `A4-n1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Curve {
     algorithm: String,
-    /// A mode of [`MODES`].
+    /// The name of a mode in [`MODES`].
     mode: String,
 }
 
@@ -72,19 +73,19 @@ impl TryFrom<String> for Curve {
 pub(super) struct Key {
     machine: String,
     curve: Curve,
-    /// The number of the pattern, 1 or 2.
+    /// The number of the paper's pattern, 1 or 2.
     pattern: u32,
     p: u64,
-    /// The number of elements of a spike.
+    /// The number of elements of a large message (spike).
     mmax: u64,
-    /// The number of elements for all other nodes.
+    /// The number of elements of all other messages.
     rest: u64,
-    /// The value of tm in us per byte, one of [`COMPOSING`].
+    /// The value of tm in us per byte. It is one of [`COMPOSING`].
     tm: &'static str,
 }
 
 impl Key {
-    /// Creates a key with the default values of those parameters that the paper leaves open.
+    /// Creates a key. The parameters that the paper does not state have their default values.
     pub(super) fn new(machine: &str, curve: &Curve, pattern: u32, p: u64, mmax: u64) -> Self {
         Self {
             machine: machine.to_owned(),
@@ -102,7 +103,7 @@ impl Key {
     }
 }
 
-/// For each experiment, the time with each seed, in us.
+/// For each experiment, the time for each seed, in us.
 pub(super) struct Times(BTreeMap<Key, Vec<f64>>);
 
 impl Times {
@@ -146,8 +147,8 @@ impl Times {
         let name = if pattern == 1 { "one-spike" } else { "transpose" };
         let workload =
             format!("{name}:max={},rest={},element={element}", mmax * element, rest * element);
-        // Of the two parameters that the paper leaves open, only one differs from its default value
-        // at a time.
+        // The paper does not state two of the parameters. Vary only one of them at a time; the
+        // other one has its default value.
         let composing = if rest == REST { &COMPOSING[..] } else { &COMPOSING[..1] };
         let settings: Vec<(&str, &str, &str)> = composing
             .iter()
@@ -171,7 +172,7 @@ impl Times {
         Ok(())
     }
 
-    /// Returns the times of an experiment.
+    /// Returns the times of an experiment, one for each seed.
     pub(super) fn of(&self, key: &Key) -> &[f64] {
         self.0.get(key).map_or(&[], Vec::as_slice)
     }
@@ -181,7 +182,7 @@ impl Times {
         times.iter().sum::<f64>() / times.len() as f64
     }
 
-    /// Returns a figure as a table.
+    /// Returns the times that a figure shows as a table.
     pub(super) fn table(&self, figure: &Figure) -> Table {
         let seeds =
             if figure.patterns.contains(&1) { "Pattern1: the mean of 10 seeds. " } else { "" };

@@ -1,12 +1,13 @@
-//! Theorem 1 for elements that cannot be divided: the number of values of P with which it holds,
-//! for the printed and for the balanced variant of the algorithm's start.
+//! Theorem 1 for elements that cannot be divided. The table shows for how many values of P the
+//! theorem is true. There are two variants of the start of the algorithm: the printed and the
+//! balanced variant.
 
 use super::messages::buffer_bytes;
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// The results of one variant of the start over all P.
+/// The results of one variant of the start for all values of P.
 struct StartResult {
     above: u64,
     worst: f64,

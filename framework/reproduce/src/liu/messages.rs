@@ -1,15 +1,16 @@
-//! Tables 2, 3 and 4: the messages and their lengths, the start-ups and traffic, and the buffers.
+//! Tables 2, 3 and 4. They contain the number and length of messages, the start-ups and the
+//! traffic, and the sizes of buffers.
 
 use super::{ALGORITHMS, Liu, bounds, nodes, stages};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict, number};
 use swapmeet_results::Record;
 
-/// The numbers of nodes: two squares, the paper's two examples of an incomplete row (Figs. 8 and
-/// 9), and a number for which C is rounded down.
+/// The numbers of nodes. Two of them are squares. Two are the paper's examples of an incomplete row
+/// (Figs. 8 and 9). For the remaining number, C is rounded down.
 const NODES: [u64; 5] = [18, 19, 61, 64, 100];
 
-/// Adds a value of ours for which the paper has an upper bound.
+/// Adds a value of ours to the table. The paper states an upper bound for this value.
 fn add_bounded(table: &mut Table, names: (&str, &str), bound: f64, ours: u128) {
     let verdict = Verdict::at_most(bound, ours as f64);
     let why = match ours as f64 - bound {
@@ -22,7 +23,7 @@ fn add_bounded(table: &mut Table, names: (&str, &str), bound: f64, ours: u128) {
     table.add(names, number(bound), ours, verdict, why);
 }
 
-/// Compares Table 2, with messages whose lengths are multiples of P, as the lemmas assume.
+/// Compares Table 2. The lengths of messages are multiples of P, as the lemmas assume.
 pub(super) fn table_2(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Table 2");
     for p in NODES {
@@ -58,13 +59,14 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     for p in NODES {
         let l = (p * p) as f64;
         for (paper, algorithm) in ALGORITHMS {
-            // A3 needs a square number of nodes.
+            // A3 only works if the number of nodes is a square.
             if paper == "A3" && p.isqrt().pow(2) != p {
                 continue;
             }
             let (found, _) = stages::uniform(bench, algorithm, p, p)?;
             let row = format!("P = {p}, {paper}");
-            // Compare start-ups. The paper has a bound for A4, and exact numbers for the others.
+            // Compare the start-ups. The paper states an upper bound for A4, and exact numbers for
+            // the other algorithms.
             let steps: u64 = found.iter().map(|s| s.steps).sum();
             let names = (row.as_str(), "start-ups");
             match paper {
@@ -78,9 +80,9 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
                     table.add(names, paper, steps, Verdict::whole(paper, steps), "");
                 }
             }
-            // Compare traffic. A4 sends different amounts in each step, so the paper bounds the sum
-            // over steps of the longest message. For the others, the paper bounds the bytes that
-            // any node sends.
+            // Compare the traffic. In A4, nodes send different amounts in each step, so the paper
+            // bounds the sum over steps of the longest message. For the other algorithms, the paper
+            // bounds the number of bytes that any node sends.
             let sent = |node: usize| found.iter().map(|s| s.sent[node]).sum::<u64>();
             let most = (0..p as usize).map(sent).max().unwrap_or(0);
             match paper {
@@ -109,7 +111,8 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     Ok(table)
 }
 
-/// A workload with its Mmax, the maximum number of elements that a node sends to one destination.
+/// A workload and its Mmax, which is the maximum number of elements that a node sends to one
+/// destination.
 struct Load {
     name: &'static str,
     workload: String,
@@ -117,7 +120,7 @@ struct Load {
     seeds: u32,
 }
 
-/// Compares Table 4: buffers.
+/// Compares Table 4, which contains the sizes of buffers.
 pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Table 4");
     let loads = [
@@ -137,8 +140,9 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     ];
     let p = 64;
     for load in &loads {
-        // A1 sends and receives each message directly, so the largest row sum and column sum of the
-        // matrix M of message sizes are the sizes of its buffers.
+        // In A1, each message is sent directly to its destination. Therefore, the sizes of its
+        // buffers are the largest row sum and the largest column sum of the matrix M of message
+        // sizes.
         let direct = buffers(bench, "direct", p, load)?;
         for (paper, algorithm) in ALGORITHMS {
             let run =
@@ -152,7 +156,7 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
             let row = format!("P = {p}, {}, {paper}", load.name);
             for (column, send) in [("sBUF", true), ("rBUF", false)] {
                 let used = |i: usize| if send { run[i].0 } else { run[i].1 };
-                // Find the seed whose buffers use the largest share of the bound.
+                // Find the seed for which the buffers are largest relative to the bound.
                 let share = |i: usize| used(i) as f64 / bound(send, i);
                 let Some(worst) = (0..run.len()).max_by(|a, b| share(*a).total_cmp(&share(*b)))
                 else {
@@ -165,7 +169,7 @@ pub(super) fn table_4(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
     Ok(table)
 }
 
-/// Returns the sizes of the send and receive buffers with each seed.
+/// Returns the sizes of the send and receive buffers for each seed.
 fn buffers(
     bench: &Bench<'_>,
     algorithm: &str,
@@ -177,7 +181,7 @@ fn buffers(
     Ok(rows.iter().map(buffer_bytes).collect())
 }
 
-/// Returns the sizes of the send and receive buffers in a row.
+/// Returns the sizes of the send and receive buffers from the columns of a row.
 pub(super) fn buffer_bytes(row: &Record) -> (u128, u128) {
     (row.send_buffer_bytes.unwrap_or(0), row.receive_buffer_bytes.unwrap_or(0))
 }

@@ -1,13 +1,13 @@
-//! The revised schedule of stages I and III: Fig. 10, and the collisions that the printed rule
-//! causes.
+//! The revised schedule of stages I and III. This module compares Fig. 10, and counts the
+//! collisions that the printed rule causes.
 
 use super::{Liu, bounds, nodes};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// For each step of the first stage, the receiver of each node in `SENDERS`; 0 if the node does not
-/// send.
+/// For each step of the first stage, the node to which each node of `SENDERS` sends; 0 if it does
+/// not send.
 #[derive(Default)]
 struct Senders(Vec<[u32; 9]>);
 
@@ -23,7 +23,7 @@ impl Listener for Senders {
     }
 }
 
-/// Compares Fig. 10 with a run.
+/// Compares Fig. 10 with a run on 61 nodes.
 pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut run = Senders::default();
     bench.watch(&nodes(61), "four-stage", &mut run)?;
@@ -33,7 +33,7 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     };
     for (i, paper) in liu.fig_10.iter().enumerate() {
         let mut paper = *paper;
-        // The run does not show a node's message to itself, because it is a copy.
+        // In the run, a node's message to itself is a local copy and therefore not visible.
         paper
             .iter_mut()
             .zip(SENDERS)
@@ -54,8 +54,8 @@ pub(super) fn fig_10(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErr
     Ok(table)
 }
 
-/// Counts the collisions that the printed rule causes, and checks with the corrected rule whether
-/// the number of steps is that of Theorem 2.
+/// Counts the collisions that the printed rule causes. Checks that the corrected rule needs the
+/// number of steps of Theorem 2.
 pub(super) fn collisions(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = liu.words.table("Errata");
     let (mut printed, mut corrected, mut incomplete) = (0_u64, 0_u64, 0);

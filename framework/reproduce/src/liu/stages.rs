@@ -1,20 +1,20 @@
-//! The stages of a schedule, counted as in the paper: a node's message to itself is a message. It
-//! takes a step of its own if nothing else is sent in that step.
+//! The stages of a schedule. Messages and steps are counted as in the paper: a node's message to
+//! itself counts as a message. If nothing else is sent at that time, it counts as a separate step.
 
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_core::delivery::payload::Proof;
 use swapmeet_core::simulation::listener::{Listener, LocalCopy, ScheduleEvent};
 use swapmeet_results::Record;
 
-/// The totals of one stage. Loads are in bytes.
+/// The totals of one stage of a schedule. Loads are in bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stage {
     pub steps: u64,
-    /// The sum over steps of the longest message.
+    /// The sum over steps of the longest message, in bytes.
     pub critical: u64,
     /// The number of messages that each node receives.
     pub received: Vec<u64>,
-    /// The longest message that each node receives.
+    /// The length of the longest message that each node receives.
     pub longest: Vec<u64>,
     /// The number of bytes that each node sends.
     pub sent: Vec<u64>,
@@ -23,11 +23,12 @@ pub(super) struct Stage {
 #[derive(Debug, Default)]
 struct Watcher {
     nodes: usize,
-    /// The number of bytes of a block, for schedules whose loads are counted in blocks.
+    /// The number of bytes of a block. It is used for schedules that count loads in blocks.
     block_bytes: u64,
     stages: Vec<Stage>,
     phase: Option<u32>,
-    /// The messages of nodes to themselves in the current step, as pairs of node and bytes.
+    /// The messages of nodes to themselves in the current step. Each is a pair of the node and the
+    /// number of bytes.
     self_messages: Vec<(usize, u64)>,
 }
 
@@ -49,7 +50,8 @@ impl Watcher {
         stage.sent[from] += bytes;
     }
 
-    /// Ends a step. `longest` is the longest message between different nodes, in bytes.
+    /// Ends a step. `longest` is the number of bytes of the longest message between different
+    /// nodes.
     fn end_step(&mut self, longest: u64) {
         let self_messages = std::mem::take(&mut self.self_messages);
         if self_messages.is_empty() && longest == 0 {
@@ -83,7 +85,8 @@ impl Listener for Watcher {
             }
             ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
                 self.enter(phase_number);
-                // Blocks are copied whole, as one segment. Byte counts have several segments.
+                // A block is copied as one segment, and its load is in blocks. Byte counts have
+                // several segments, and their load is in bytes.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
                 self.self_messages.push((node as usize, bytes));
             }
@@ -92,8 +95,8 @@ impl Listener for Watcher {
     }
 }
 
-/// Returns the stages of an algorithm on `p` nodes, and its row. Each node sends `bytes` to each
-/// other node.
+/// Returns the stages of an algorithm on `p` nodes, and the row of the run. Each node sends `bytes`
+/// bytes to each other node.
 pub(super) fn uniform(
     bench: &Bench<'_>,
     algorithm: &str,

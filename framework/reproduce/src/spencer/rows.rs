@@ -1,5 +1,5 @@
-//! The rows of the thesis's tables: formulas for rounds, switching and propagation, and the
-//! networks on which they are run.
+//! The rows of the thesis's tables. A row has formulas for rounds, switching and propagation, and
+//! the networks on which the formulas are compared with runs.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::PaperTexts;
@@ -7,14 +7,16 @@ use crate::formula::{Formula, Round, as_printed};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The three terms of a cost in the thesis.
+/// The names of the three terms of a cost in the thesis.
 pub(super) const TERMS: [&str; 3] = ["rounds", "switching", "propagation"];
 
-/// The block size in the workloads of `spencer.toml`. It is a multiple of all integers up to 16, so
-/// that a block can be divided into up to 16 equal parts of whole bytes.
+/// The number of bytes of a block in the workloads of `spencer.toml`. It is a multiple of all
+/// integers up to 16. Thus a block can be divided into up to 16 equal parts, each of which is a
+/// whole number of bytes.
 const BLOCK_BYTES: f64 = 720_720.0;
 
-/// The number of rounds, of links and of blocks, or lower bounds on them.
+/// The values of the three terms in [`TERMS`]: numbers of rounds, links and blocks. They can also
+/// be lower bounds on these numbers.
 pub(super) type Costs = [f64; 3];
 
 /// A torus with `d` dimensions of `n` nodes each, whose links carry `q` circuits.
@@ -37,7 +39,8 @@ impl Torus {
         format!("{}, q = {}", self.spec(), self.q)
     }
 
-    /// Runs the verified schedule on a machine whose links carry `channels` circuits.
+    /// Runs the verified schedule of an algorithm. The links of the machine carry `channels`
+    /// circuits.
     pub(super) fn run(
         self,
         bench: &Bench<'_>,
@@ -45,8 +48,8 @@ impl Torus {
         ports: &str,
         channels: u64,
     ) -> Result<Costs, ReproduceError> {
-        // Each term is a separate column of the row. A round is the most expensive unit and a link
-        // the cheapest, so that schedules make the same choices as in the thesis.
+        // The three terms are separate columns of the row. A round has the highest cost and a link
+        // the lowest, so that schedules make the same choices as in the thesis.
         const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
         let machine = format!(
             "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={channels}"
@@ -58,8 +61,8 @@ impl Torus {
         Ok([of(parts.startup) / ROUND_US, of(parts.propagation), propagation / BLOCK_BYTES])
     }
 
-    /// Returns the number of links that the farthest block must cross in any schedule. It is the
-    /// lower bound on a machine on which only hops take time.
+    /// Returns the number of links that the farthest block must cross in every schedule. It is the
+    /// lower bound on the time of a machine on which only hops take time.
     pub(super) fn farthest(
         self,
         bench: &Bench<'_>,
@@ -75,7 +78,8 @@ impl Torus {
     }
 }
 
-/// The networks on which a row is run: the name of a list of networks, or the row's own list.
+/// The networks on which a row is run. They are given by the name of a list of networks, or are
+/// listed in the row.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum At {
@@ -83,17 +87,17 @@ pub(super) enum At {
     Own(Vec<Torus>),
 }
 
-/// A run of a row of Table 3.2 with the number k of virtual cycles that the thesis gives.
+/// A run of a row of Table 3.2. It uses the number k of virtual cycles that the thesis states.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Cycles {
     pub k: Formula,
-    /// The number of circuits per link that k virtual cycles need.
+    /// The number of circuits per link that is necessary for k virtual cycles.
     pub channels: Formula,
     pub why: Vec<String>,
 }
 
-/// A row of one of the thesis's tables, or a numbered formula.
+/// A row of a table of the thesis, or one of its numbered formulas.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
@@ -102,15 +106,16 @@ pub(super) struct Row {
     pub algorithm: String,
     #[serde(default)]
     pub workload: String,
-    /// The distance of a translation (a permutation that shifts all nodes by the same distance).
+    /// The distance of a translation. A translation is a permutation that shifts all nodes by the
+    /// same distance.
     by: Option<Formula>,
     #[serde(default = "all")]
     pub ports: String,
     at: At,
     pub costs: [Formula; 3],
-    /// The printed bounds of Table 3.1.
+    /// The bounds that Table 3.1 prints.
     pub bound: Option<[Formula; 3]>,
-    /// A valid lower bound on propagation, if it differs from the printed one.
+    /// A valid lower bound on propagation, if the printed bound is not valid.
     pub links: Option<Formula>,
     /// Whether the bounds of section 4.6 apply to this permutation.
     #[serde(default)]
@@ -118,7 +123,7 @@ pub(super) struct Row {
     pub cycles: Option<Cycles>,
     #[serde(default)]
     pub why: Vec<String>,
-    /// The reason why there is no schedule.
+    /// Why this project has no schedule for the row.
     pub not_rebuilt: Option<String>,
 }
 
@@ -130,7 +135,7 @@ fn all() -> String {
     "all".to_owned()
 }
 
-/// The closed form (A.4) as printed, and the formula for the sum of (A.3).
+/// The closed form (A.4) as the thesis prints it, and a formula for the sum that (A.3) defines.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Closed {
@@ -155,7 +160,7 @@ pub(super) struct Thesis {
 }
 
 impl Thesis {
-    /// Returns the networks of a row.
+    /// Returns the networks on which a row is run.
     pub(super) fn tori<'a>(&'a self, row: &'a Row) -> &'a [Torus] {
         match &row.at {
             At::Named(name) => self.at.get(name).map_or(&[], Vec::as_slice),
@@ -179,12 +184,12 @@ impl Thesis {
         }
     }
 
-    /// Returns the values of three formulas.
+    /// Returns the values of the formulas for all three terms on a torus.
     pub(super) fn costs(&self, formulas: &[Formula; 3], torus: Torus, round: Round) -> Costs {
         [0, 1, 2].map(|i| self.value(&formulas[i], torus, round))
     }
 
-    /// Returns the workload of a row, which may depend on the torus.
+    /// Returns the workload of a row. It may depend on the torus.
     pub(super) fn workload(&self, row: &Row, torus: Torus) -> String {
         match &row.by {
             Some(by) => format!("{},by={}", row.workload, self.value(by, torus, as_printed)),
@@ -192,7 +197,8 @@ impl Thesis {
         }
     }
 
-    /// Returns the explanations of why a term differs. `reasons` has their names in the data.
+    /// Returns the texts that explain why a term differs. `reasons` contains the names of these
+    /// texts in the data file.
     pub(super) fn why<'a>(
         &'a self,
         reasons: &'a [String],
@@ -201,7 +207,7 @@ impl Thesis {
         reasons.iter().filter_map(move |name| self.why.get(name)?.get(term)).map(String::as_str)
     }
 
-    /// Returns the mistakes in the data: reasons that are named but not defined, and formulas
+    /// Returns the mistakes in the data file: names of reasons that are not defined, and formulas
     /// without a value.
     #[cfg(test)]
     pub(super) fn mistakes(&self) -> Vec<String> {

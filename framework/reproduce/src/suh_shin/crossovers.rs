@@ -1,10 +1,10 @@
-//! Figs. 13 to 16: curves, crossovers, and the paper's claims about them.
+//! The curves and crossovers of Figs. 13 to 16, and the paper's claims about them.
 
 use super::{Costs, NAMES, Shape, Square, SuhShin, number};
 use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 
-/// One of the four figures.
+/// One of the four figures with curves.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Figure {
@@ -14,8 +14,8 @@ pub(super) struct Figure {
     startup_us: f64,
 }
 
-/// Returns a and b, where a + b m is the completion time in us for blocks of m bytes, with the
-/// parameters of section 5.
+/// Returns a and b of the completion time `a + b m` in us, where m is the block size in bytes. The
+/// parameters are those of section 5.
 fn time(
     [startups, blocks, hops, rearranged, barriers]: Costs,
     startup_us: f64,
@@ -25,8 +25,8 @@ fn time(
     (startups * startup_us + hops * tl + barriers * barrier_us, blocks * tc + rearranged * rho)
 }
 
-/// Possible meanings of d in the paper's barrier time t_b = (126 d - 113) us, because the paper
-/// does not define d.
+/// The paper's barrier time is t_b = (126 d - 113) us, but the paper does not define d. These are
+/// possible meanings.
 const READINGS: [&str; 3] = ["d = log2 of the side", "d = log2 of the nodes", "no barriers"];
 
 fn barrier_us(reading: &str, side: u64) -> f64 {
@@ -38,13 +38,13 @@ fn barrier_us(reading: &str, side: u64) -> f64 {
     }
 }
 
-/// Returns the costs of the algorithm that the paper cites as [13].
+/// Returns the costs of the algorithm that the paper cites as [13], according to Table 2.
 fn thirteen(paper: &SuhShin, square: &Square) -> Option<Costs> {
     let rival = paper.rivals(square.shape).find(|rival| rival.name == "[13]")?;
     Some(rival.costs(square.side.ilog2()))
 }
 
-/// Compares the times of the curves at six block sizes.
+/// Compares the times of all curves at six block sizes.
 pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
     let mut table = paper.words.table("Curves of figures 13 to 16");
     for Figure { name, shape, sides, startup_us } in &paper.figure {
@@ -63,7 +63,7 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
             for (algorithm, closed, run) in rivals.chain([("proposed", proposed, Some(square.run))])
             {
                 let row = format!("{name}, {} {side} x {side}, {algorithm}", shape.word());
-                // Our versions of the other algorithms were rebuilt from the closed forms with
+                // The algorithms of other authors were rebuilt from the same closed forms with
                 // which they are compared here.
                 let is_rebuilt = algorithm != "proposed" && run.is_some();
                 table.kind = if is_rebuilt { Kind::Rebuilt } else { Kind::Formula };
@@ -81,7 +81,8 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
     table
 }
 
-/// The crossover between the run of `suh-shin` and the closed form of the algorithm cited as [13].
+/// The crossover of two curves: the run of `suh-shin`, and the closed form of the algorithm that
+/// the paper cites as [13].
 struct Crossing {
     shape: Shape,
     startup_us: f64,
@@ -91,8 +92,8 @@ struct Crossing {
     bytes: f64,
 }
 
-/// Returns two tables: the block sizes above which the proposed algorithm is faster than [13], and
-/// the paper's claims about them.
+/// Returns two tables. The first contains the block sizes above which the paper's own algorithm is
+/// faster than [13]. The second contains the paper's claims about these block sizes.
 pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
     let mut table = paper.words.table("Figures 13 to 16");
     let mut found: Vec<Crossing> = Vec::new();
@@ -106,8 +107,8 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
                 let ((a, b), (a13, b13)) =
                     (time(run, startup_us, tb), time(thirteen, startup_us, tb));
                 let bytes = (a - a13) / (b13 - b);
-                // Count the pairs of lines that cross at a positive block size, so that [13] is
-                // faster for small blocks and the proposed algorithm for large ones.
+                // Count the cases in which the two curves cross at a positive block size, so that
+                // [13] is faster for small blocks and the paper's own algorithm for large blocks.
                 one_crossing.1 += 1;
                 one_crossing.0 += u32::from(a > a13 && b < b13);
                 found.push(Crossing { shape, startup_us, reading, side, bytes });
@@ -137,13 +138,13 @@ fn claims(
             why,
         );
     };
-    // First claim: the times cross. Its counts were made for the table of crossovers.
+    // First claim: the curves cross. The cases were already counted for the table of crossovers.
     claim(
         "[13] is faster for small blocks, the proposed algorithm for large ones (Figs. 13 to 16)",
         one_crossing,
         "",
     );
-    // Monotonicity: compare pairs of crossovers that differ in only one parameter.
+    // Monotonicity: compare two crossovers that differ in only one parameter.
     let pairs = |check: &dyn Fn(&Crossing, &Crossing) -> Option<bool>| {
         let all = found.iter().flat_map(|a| found.iter().filter_map(move |b| check(a, b)));
         all.fold((0, 0), |(holds, of), this| (holds + u32::from(this), of + 1))
@@ -160,7 +161,8 @@ fn claims(
             .then_some(b.bytes > a.bytes)
     });
     claim("with ts/tc = 20,000 the crossover is at larger blocks", moves, "");
-    // Existence: if a crossover is at more than one byte, [13] is faster for smaller blocks.
+    // Existence: if the crossover is at a block size above one byte, there are block sizes for
+    // which [13] is faster.
     let at_byte = found.iter().filter(|f| f.reading == "no barriers" && f.startup_us == 75.0);
     let (wins, of) = at_byte.fold((0, 0), |(n, of), f| (n + u32::from(f.bytes > 1.0), of + 1));
     claim(
@@ -168,7 +170,7 @@ fn claims(
         (wins, of),
         "on large networks the crossovers of Figs. 13 and 14 depend on charging barriers",
     );
-    // The last claim is about the individual costs of [13], not about crossovers.
+    // The last claim compares each of the costs with that of [13]. It is not about crossovers.
     let mut worse: Vec<String> = Vec::new();
     let (mut better, mut all) = (0, 0);
     for square in squares.iter().filter(|square| square.side >= 8) {

@@ -1,20 +1,20 @@
-//! Which of PEX and GEN is faster if each rank has a clock of its own. This checks whether separate
-//! clocks explain the results on the Delta, on a machine on which each byte costs the same and
+//! Whether PEX or GEN is faster if each rank has its own clock. This shows whether separate clocks
+//! explain the paper's results on the Delta. The machine has the same time for each byte, and
 //! messages share links.
 
 use super::{Thakur, TimedCell, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// The settings of `order`, which is the event for which a rank waits. Each has the machine with
-/// this setting.
+/// Two machines with different values of `order`, the parameter that determines for which event a
+/// rank waits. Each has a name for the table.
 const ORDERS: [(&str, &str); 2] =
     [("order=step", "delta:model=fluid"), ("order=data", "delta:model=fluid,order=data")];
-/// The maximum number of nodes, because simulations of larger meshes take minutes.
+/// The maximum number of nodes. Simulations of larger meshes take minutes.
 const MOST_NODES: u64 = 128;
 
-/// For each mesh and size, compares the faster algorithm in the paper with the faster one under
-/// each setting of `order`.
+/// Compares which algorithm is faster in the paper and in our runs, for each mesh, message size and
+/// value of `order`.
 pub(super) fn table(
     thakur: &Thakur,
     bench: &Bench<'_>,
@@ -24,14 +24,14 @@ pub(super) fn table(
     let machines = ORDERS.map(|(_, machine)| machine.to_owned());
     let workloads: Vec<String> =
         thakur.sizes.iter().map(|bytes| format!("uniform:{bytes}")).collect();
-    // Returns the paper's time for one cell.
+    // Returns the paper's time for one algorithm, mesh and size.
     let measured = |algorithm: &str, mesh: &str, bytes: u64| {
         cells
             .iter()
             .find(|c| (c.algorithm, c.mesh, c.bytes) == (algorithm, mesh, bytes))
             .map(|c| c.paper)
     };
-    // Run both algorithms on each mesh, under both settings of `order`.
+    // Run both algorithms on each mesh, with both values of `order`.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex") {
         let (rows, columns) = rows_and_columns(mesh);
         if rows * columns > MOST_NODES {
@@ -46,8 +46,8 @@ pub(super) fn table(
             else {
                 continue;
             };
-            // Only the faster algorithm is compared, because absolute times depend on how the
-            // machine was fitted.
+            // Compare only which algorithm is faster, because absolute times depend on the fit of
+            // the machine.
             let paper = faster(a, b);
             for (k, (order, _)) in ORDERS.iter().enumerate() {
                 let time = |run: &crate::bench::Run| {
@@ -68,7 +68,8 @@ pub(super) fn table(
     Ok(table)
 }
 
-/// Returns the faster algorithm. Times that differ by less than half a per cent count as equal.
+/// Returns the name of the faster algorithm. Times that differ by less than half a per cent count
+/// as equal.
 fn faster(of_pex: f64, of_gen: f64) -> &'static str {
     match of_pex / of_gen {
         ratio if ratio < 0.995 => "PEX",

@@ -1,11 +1,11 @@
-//! Errata of the paper: what the paper prints, compared with runs.
+//! Errors in the paper. The table compares what the paper prints with runs.
 
 use super::pairs::Pairs;
 use super::{Thakur, TimedCell, decimals, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 
-/// Returns a row for each erratum.
+/// Returns a table with a row for each error in the paper.
 pub(super) fn table(
     thakur: &Thakur,
     bench: &Bench<'_>,
@@ -13,7 +13,7 @@ pub(super) fn table(
 ) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Errata");
 
-    // Erratum in Fig. 4.
+    // The error in Fig. 4.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen-shift") {
         let (r, c) = rows_and_columns(mesh);
         let p = r * c;
@@ -33,7 +33,7 @@ pub(super) fn table(
         );
     }
 
-    // Erratum in section 3.2.
+    // The error in section 3.2.
     let run = bench.steps("mesh:4x4", "pex-gen")?.len() as u64;
     let claimed = 2 * 16 - 1_u64;
     table.add(
@@ -44,7 +44,7 @@ pub(super) fn table(
         "q is the smallest power of two that is at least p; with twice that, no processor sends in the additional steps",
     );
 
-    // Erratum in Table 2.
+    // The error in Table 2.
     let cell =
         |bytes: u64| cells.iter().find(|c| (c.table, c.mesh, c.bytes) == ("Table 2", "8x8", bytes));
     if let (Some(below), Some(here), Some(above)) = (cell(256), cell(1024), cell(4096)) {
@@ -63,7 +63,7 @@ pub(super) fn table(
     Ok(table)
 }
 
-/// Returns the partner of the processor `me` in step j according to Fig. 4 as printed.
+/// Returns the partner of processor `me` in step j, computed as Fig. 4 prints it.
 fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     let q = p.next_power_of_two();
     let shift = (q - p) / 2;
@@ -73,8 +73,8 @@ fn fig_4_as_printed(me: u64, j: u64, p: u64) -> Option<u64> {
     (destination < p).then_some(destination)
 }
 
-/// Returns whether in step j every processor that has a partner is the partner of that partner, and
-/// no processor is its own partner.
+/// Returns whether partners in step j are mutual: if x is the partner of y, then y is the partner
+/// of x. No processor may be its own partner.
 fn mutual(j: u64, p: u64, partner: fn(u64, u64, u64) -> Option<u64>) -> bool {
     (0..p).all(|me| partner(me, j, p).is_none_or(|to| to != me && partner(to, j, p) == Some(me)))
 }

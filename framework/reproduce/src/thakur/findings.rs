@@ -1,31 +1,32 @@
-//! The claims of the paper, checked in the paper's own tables and in our runs.
+//! The claims of the paper. They are checked with the times in the paper's tables and with the
+//! times of our runs.
 
 use super::{Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
 use crate::report::{Kind, Table, Verdict};
 use serde::Deserialize;
 
-/// A claim that compares two times.
+/// A claim that compares the times of two algorithms or two meshes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
     text: String,
     first: String,
     second: String,
-    /// The meshes about which the claim is; empty for all meshes.
+    /// The meshes for which the paper makes the claim; empty for all meshes.
     #[serde(default)]
     meshes: Vec<String>,
-    /// The mesh of the second algorithm, if it differs from that of the first.
+    /// The mesh of the second algorithm; `None` if both algorithms run on the same mesh.
     second_on: Option<String>,
-    /// The message sizes about which the claim is; empty for all sizes.
+    /// The message sizes for which the paper makes the claim; empty for all sizes.
     #[serde(default)]
     sizes: Vec<u64>,
     by: Relation,
-    /// Whether the paper makes the claim only for most cases.
+    /// Whether the paper claims this only for most cases.
     #[serde(default)]
     mostly: bool,
 }
 
-/// The relation between the first and the second time.
+/// How the first time relates to the second time.
 #[derive(Debug, Deserialize)]
 enum Relation {
     #[serde(rename = "less")]
@@ -39,7 +40,7 @@ enum Relation {
 }
 
 impl Claim {
-    /// Returns the pairs of cells that the claim compares.
+    /// Returns the pairs of cells whose times the claim compares.
     fn pairs<'a>(&self, cells: &'a [TimedCell<'a>]) -> Vec<(&'a TimedCell<'a>, &'a TimedCell<'a>)> {
         let wanted = |cell: &&TimedCell<'_>| {
             cell.algorithm == self.first
@@ -64,14 +65,14 @@ impl Claim {
         }
     }
 
-    /// Returns whether the claim is about GEN. The results of such a claim depend on the cost per
+    /// Returns whether the claim is about GEN. The result of such a claim depends on the time per
     /// byte and on the formula for contention.
     fn about_gen(&self) -> bool {
         [&self.first, &self.second].iter().any(|algorithm| *algorithm == "gen")
     }
 }
 
-/// Counts the cases in which each claim holds, in the paper's tables and in ours.
+/// For each claim, counts the cases in which it is true in the paper's tables and in our runs.
 pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Findings");
     for claim in &thakur.claim {
@@ -98,8 +99,8 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
                 }
             };
             let share = |n: usize| format!("{n} of {of}");
-            // The cost of bytes in unpaired steps was fitted to those tables of GEN that the claim
-            // is about.
+            // On `delta`, the time of a byte in unpaired steps was fitted to the paper's tables of
+            // GEN. Claims about GEN are therefore not independent of this fit.
             let is_fitted = claim.about_gen() && column == "on `delta`";
             table.kind = if is_fitted { Kind::Fitted } else { Kind::Independent };
             table.add(
@@ -118,7 +119,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
     table
 }
 
-/// Checks the claim "The time taken increases almost linearly with the number of processors", from
+/// Checks the claim "The time taken increases almost linearly with the number of processors", for
 /// 16 to 512 processors.
 fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
     for bytes in [256, 16384] {
@@ -129,7 +130,8 @@ fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
                 .map_or(f64::NAN, time)
         };
         let ratio = |of: TimeOf| time("16x32", of) / time("4x4", of);
-        // A growth counts as "almost" linear if it is within 25 % of linear growth.
+        // The word "almost" is not defined in the paper. Here it means that the growth is within 25
+        // % of linear growth.
         let linear = |x: f64| (x / 32.0 - 1.0).abs() <= 0.25;
         let (paper, ours) = (ratio(|c| c.paper), ratio(|c| c.ours));
         let holds = linear(paper) && linear(ours);
@@ -143,15 +145,15 @@ fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
     }
 }
 
-/// Returns the mesh whose sides are rounded up to powers of two. PEX needs such a mesh, and PEX-GEN
-/// emulates it.
+/// Returns the mesh after its sides have been rounded up to powers of two. PEX runs only on such a
+/// mesh, and PEX-GEN emulates it.
 pub(super) fn power_of_two_mesh(mesh: &str) -> String {
     let (r, c) = rows_and_columns(mesh);
     format!("{}x{}", r.next_power_of_two(), c.next_power_of_two())
 }
 
-/// Checks the claim "The maximum contention of PEX-GEN is upper bounded by that in PEX". PEX runs
-/// on the mesh whose sides are rounded up to powers of two.
+/// Checks the claim "The maximum contention of PEX-GEN is upper bounded by that in PEX". For the
+/// comparison, PEX runs on a mesh whose sides have been rounded up to powers of two.
 fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
     let most = |algorithm: &str, mesh: &str| {
         steps_of(profiles, algorithm, mesh).iter().map(|s| s.max_link_messages).max()
@@ -189,8 +191,8 @@ fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
 mod tests {
     use super::*;
 
-    /// Returns cells whose times of ours equal the paper's, except for `equal_cost_seconds`, which
-    /// `time` gives.
+    /// Returns cells in which our times equal those of the paper. Only `equal_cost_seconds`
+    /// differs: `time` returns it.
     fn cells<'a>(thakur: &'a Thakur, time: TimeOf) -> Vec<TimedCell<'a>> {
         let mut cells = Vec::new();
         for measured in &thakur.table {
@@ -244,7 +246,8 @@ mod tests {
             .into_iter()
             .map(|(_, ours, _)| ours)
             .collect();
-        // There are four claims about GEN and PEX, two about SHIFT, and one about PEX-GEN.
+        // There are four claims about GEN and PEX, two claims about SHIFT, and one claim about
+        // PEX-GEN.
         assert_eq!(
             ours,
             ["0 of 12", "2 of 2", "2 of 2", "5 of 5", "0 of 8", "10 of 10", "0 of 10"]

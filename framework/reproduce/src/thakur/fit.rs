@@ -1,8 +1,9 @@
-//! Fits the start-up time alpha and the time per byte beta by least squares. The model is T = steps
-//! alpha + L beta S, where L is the message length and S is the sum over steps of max(1, f / 2).
+//! Fits the start-up time alpha and the time per byte beta to the paper's times by least squares.
+//! The model is `T = steps alpha + L beta S`. L is the message length, and S is the sum over steps
+//! of `max(1, f / 2)`.
 //!
-//! Samples are weighted by 1/t. Without weights, the single cell of 13.6 s would dominate and make
-//! alpha negative. The table also shows the fit without weights.
+//! A sample with the time t has the weight 1/t. Without weights, the cell with 13.6 s would
+//! dominate and make alpha negative. The table shows both fits.
 
 use super::contention::gen_as_printed;
 use super::{Mesh, Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
@@ -11,23 +12,24 @@ use swapmeet_core::simulation::step::StepFacts;
 
 struct Sample {
     steps: f64,
-    /// The product L S of message length and sum of factors.
+    /// The product `L S` of the message length and the sum of contention factors.
     bytes: f64,
     seconds: f64,
 }
 
-/// Returns the weight of a sample, given its time.
+/// A function that returns the weight of a sample, given its time in seconds.
 type Weight = fn(f64) -> f64;
 
 struct Fit {
     alpha_us: f64,
     beta_us: f64,
-    /// The mean over the samples of |fitted / measured - 1|.
+    /// The mean of `|fitted / measured - 1|` over all samples.
     mean_error: f64,
 }
 
 fn fitted(samples: &[Sample], weight: Weight) -> Fit {
-    // Solve the normal equations, with steps and bytes as columns and the time as right-hand side.
+    // Solve the normal equations. The columns are the steps and the bytes, and the right-hand side
+    // is the time.
     let (mut ss, mut sb, mut bb, mut st, mut bt) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for sample in samples {
         let w = weight(sample.seconds);
@@ -49,27 +51,28 @@ fn fitted(samples: &[Sample], weight: Weight) -> Fit {
     }
 }
 
-/// Returns S, the sum over steps of max(1, f / 2). This is the factor by which contention
-/// multiplies the bytes of a message if a link can carry two messages at full speed.
+/// Returns S, the sum over steps of `max(1, f / 2)`. If a link carries two messages at full speed,
+/// this term is the factor by which contention multiplies the time of a byte in a step.
 fn half(f: impl Iterator<Item = u64>) -> f64 {
     f.map(|f| (f as f64 / 2.0).max(1.0)).sum()
 }
 
-/// Returns S, computed from the link loads of a run.
+/// Returns S, computed from the link loads of the steps of a run.
 fn measured_half(_: &str, steps: &[StepFacts]) -> f64 {
     half(steps.iter().map(|s| s.max_link_messages))
 }
 
-/// Returns S of GEN, computed by the formula of section 3.4.
+/// Returns S of GEN, computed with the contention formula of section 3.4.
 pub(super) fn printed_half(mesh: &str, _: &[StepFacts]) -> f64 {
     let (r, c) = rows_and_columns(mesh);
     half((1..r * c).map(|i| gen_as_printed(i, c, r * c)))
 }
 
-/// Returns the fits on which the preset `delta` is based, and the errors of our times.
+/// Returns a table with the fits from which the preset `delta` was made, and with the errors of our
+/// times.
 pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Fit");
-    // One sample for each measured cell of the selected tables.
+    // Each measured cell of the selected tables is a sample.
     let samples = |ids: &[&str], half: fn(&str, &[StepFacts]) -> f64| -> Vec<Sample> {
         let mut samples = Vec::new();
         for measured in thakur.table.iter().filter(|t| ids.contains(&&*t.id)) {
@@ -83,7 +86,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
         }
         samples
     };
-    // Make four fits, which show how the weights and the printed formula for f change the
+    // Make four fits. They show how the weights, and the printed formula for f, change the
     // parameters.
     let relative: Weight = |seconds| 1.0 / seconds;
     let plain: Weight = |_| 1.0;
@@ -121,7 +124,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
             "",
         );
     }
-    // Compare the fitted machine with each table of measurements.
+    // Compare the times on the fitted machine with each table of measured times.
     for measured in &thakur.table {
         let of_gen = measured.algorithm == "gen";
         let columns: [(&str, bool, TimeOf); 3] = [
@@ -170,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_printed_formula_makes_gen_more_expensive() {
-        // The expected values were confirmed by an independent computation.
+        // The expected values come from an independent computation.
         assert_eq!(
             ["4x4", "8x8", "4x5", "6x8"].map(|mesh| printed_half(mesh, &[])),
             [16.0, 117.0, 21.0, 76.5]

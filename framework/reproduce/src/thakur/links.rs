@@ -1,17 +1,17 @@
-//! Link loads of the runs, compared with the paper's formulas. f(i) is the maximum number of
-//! messages on one directed link in step i.
+//! The link loads of the runs, compared with the formulas of the paper. f(i) is the maximum number
+//! of messages on a directed link in step i.
 
 use super::{Profiles, Thakur, contention, rows_and_columns, steps_of};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::step::StepFacts;
 
-/// f(i) as a function of the step.
+/// A formula for f(i), as a function of the step i.
 type Formula = Box<dyn Fn(u64) -> u64>;
 
 struct Formulas {
     printed: Formula,
     corrected: Formula,
-    /// What is wrong with the printed formula.
+    /// A text that states what is wrong with the printed formula.
     why: &'static str,
 }
 
@@ -35,7 +35,8 @@ fn f(steps: &[StepFacts]) -> impl Iterator<Item = u64> {
     steps.iter().map(|s| s.max_link_messages)
 }
 
-/// Compares the formulas for f(i), and their consequences, with the link loads of each step.
+/// Compares the link loads of each step with the formulas for f(i), and with values that follow
+/// from these formulas.
 pub(super) fn table(thakur: &Thakur, profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Contention");
     for (algorithm, mesh) in thakur.measured() {
@@ -48,7 +49,7 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     let (r, c) = rows_and_columns(mesh);
     let (name, of, sum) = (format!("{algorithm} {mesh}"), steps.len(), f(steps).sum::<u64>());
     let most = f(steps).max().unwrap_or(0);
-    // Compare f step by step with the printed and the corrected formula.
+    // Compare f in each step with the printed and with the corrected formula.
     let formulas = formulas(algorithm, c, r * c);
     if let Some(Formulas { printed, corrected, why }) = &formulas {
         let count = |holds: &dyn Fn(u64, u64) -> bool| {
@@ -76,12 +77,13 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     } else {
         table.add((&name, "sum of f"), "", sum, Verdict::NotGiven, "");
     }
-    // The least possible sum of f is the number of messages that must cross from one half of the
-    // mesh to the other, divided by the number of links between the halves. Use the larger value of
-    // the two ways to cut the mesh into halves.
+    // Compute a lower bound on the sum of f over all steps. Cut the mesh into halves. The number of
+    // messages that must cross the cut, divided by the number of links that cross it, is a lower
+    // bound. There are two ways to cut the mesh; use the larger bound.
     let least = (r * (c / 2) * c.div_ceil(2)).max(c * (r / 2) * r.div_ceil(2));
     table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
-    // The paper has a formula for the maximum f of GEN, and an upper bound on that of PEX.
+    // The paper has a formula for the maximum of f for GEN, and an upper bound on the maximum for
+    // PEX.
     if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
         let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
         table.add((&name, "largest f"), claimed, most, Verdict::whole(claimed, most), "");

@@ -1,11 +1,11 @@
-//! The partners in each step (Table 1), and the numbers of steps.
+//! The partners of processors in each step (Table 1), and the number of steps.
 
 use super::{Profiles, Thakur, rows_and_columns, steps_of};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Table, Verdict};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
-/// For each step, the sorted pairs (from, to) of all messages.
+/// For each step, the pairs (sender, receiver) of all messages, in sorted order.
 #[derive(Debug, Default)]
 pub(super) struct Pairs(Vec<Vec<(u32, u32)>>);
 
@@ -32,13 +32,13 @@ impl Pairs {
         Ok(pairs)
     }
 
-    /// Returns the number of steps in which anything was sent.
+    /// Returns the number of steps in which any message is sent.
     pub(super) fn steps(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the number of steps in which every sender receives a message from the node to which
-    /// it sends.
+    /// Returns the number of steps in which all messages are exchanges: each sender also receives a
+    /// message from its receiver.
     pub(super) fn mutual_steps(&self) -> usize {
         let mutual = |pairs: &[(u32, u32)]| {
             pairs.iter().all(|(a, b)| pairs.binary_search(&(*b, *a)).is_ok())
@@ -47,7 +47,8 @@ impl Pairs {
     }
 }
 
-/// Formats the exchanges of a step as the paper does. A message without a reply is written `a > b`.
+/// Formats the exchanges of a step in the notation of the paper. A message without a reply is
+/// written as `a > b`.
 fn exchanges(pairs: &[(u32, u32)]) -> String {
     let answered = |(a, b): &(u32, u32)| pairs.binary_search(&(*b, *a)).is_ok();
     let named: Vec<String> = pairs
@@ -80,7 +81,7 @@ pub(super) fn table_1(thakur: &Thakur, bench: &Bench<'_>) -> Result<Table, Repro
     Ok(table)
 }
 
-/// Compares the number of steps of each algorithm on each mesh.
+/// Compares how many steps each algorithm has on each mesh.
 pub(super) fn steps_table(thakur: &Thakur, profiles: &Profiles) -> Table {
     let mut table = thakur.words.table("Steps");
     for (algorithm, mesh) in thakur.measured() {
