@@ -40,8 +40,8 @@ impl UnusedValues {
     }
 
     /// Ends a step, so that the receivers get the values that were sent in it. Calls `found` for
-    /// each send that replaces an unused value, with the step, the sender and the receiver of the
-    /// send that is replaced.
+    /// each send that replaces an unused value, with the step, the sender and the receiver of this
+    /// send.
     pub(crate) fn end_step(&mut self, mut found: impl FnMut(u64, PlacedNode, PlacedNode)) {
         for arriving in std::mem::take(&mut self.arriving) {
             let Arriving { step, from, to, combine, values } = arriving;

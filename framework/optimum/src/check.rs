@@ -1,13 +1,15 @@
-//! Verifies certificates. The verification and the solver share only the types of the file.
+//! Verifies certificates. The verification shares no code with the solver except the types of the
+//! file.
 //!
-//! The lower end of the interval is computed again from the whole-number lengths: the sum of
-//! demands times distances (by shortest paths from each source), divided by the sum of capacities
-//! times lengths. All sums are whole numbers. For data that may be copied, the lower end is the
-//! amount of data inside the saved set, divided by the capacity of the links that leave the set.
+//! The lower end of the interval is computed again from the lengths, which are whole numbers. It is
+//! the sum of demands times distances, divided by the sum of capacities times lengths. The
+//! distances are those of the shortest paths from each source. All sums are exact, because all
+//! terms are whole numbers. For data that may be copied, the lower end is the amount of data inside
+//! the saved set, divided by the capacity of the links that leave the set.
 //!
-//! The upper end is computed again from the flows, which must move every demand (up to a relative
-//! error of 10^-4, because flows are rounded). For data that may be copied, it is computed from
-//! maximum flows to every node.
+//! The upper end is computed again from the flows. It is also checked that the flows move every
+//! demand (up to a relative error of 10^-4, because flows are rounded). For data that may be
+//! copied, the upper end is computed from maximum flows to every node.
 
 use crate::certificate::{Certificate, FORMAT, Proof, SourceFlow};
 use crate::demand::Demand;
@@ -17,7 +19,7 @@ use std::collections::BinaryHeap;
 
 mod trees;
 
-/// A verified interval.
+/// An interval that was verified.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verified {
     /// The lower end of the interval, in µs.
@@ -26,13 +28,15 @@ pub struct Verified {
     pub upper_us: Option<f64>,
 }
 
-/// Verifies a certificate. Evidence by flows needs a demand between pairs of nodes; evidence by
-/// trees needs a demand that is copied or added.
+/// Verifies a certificate. The evidence must fit the demand: flows for a demand between pairs of
+/// nodes, trees for data that is copied or added.
 ///
 /// # Errors
-/// Describes the first error of the certificate.
+///
+/// Returns a description of the first error in the certificate.
 pub fn check(certificate: &Certificate) -> Result<Verified, String> {
-    /// The relative error of an end of the interval, which was rounded.
+    /// Largest relative error of the ends of the interval. The certificate contains them as rounded
+    /// numbers.
     const ROUNDED: f64 = 1e-9;
     if certificate.format != FORMAT {
         return Err(format!("format `{}`: expected `{FORMAT}`", certificate.format));
@@ -75,7 +79,7 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         let proved = verified.lower_us;
         return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
     }
-    // Flows are stored with seven digits.
+    // Flows are stored with only seven digits, so this end is less exact.
     if let Some(reached) = verified.upper_us
         && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
     {
@@ -84,19 +88,22 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
     Ok(verified)
 }
 
-/// The whole network, with all images of links.
+/// The whole network of a certificate. If the certificate uses translations, it contains all images
+/// of the links.
 struct Graph {
     nodes: usize,
     vertices: usize,
-    /// For each link: the two vertices that it connects, its capacity, and the index of the link of
-    /// the file of which it is an image.
+    /// For each link: the vertex that it leaves, the vertex to which it leads, its capacity, and
+    /// the index of the link in the certificate of which it is an image.
     links: Vec<(usize, usize, u64, usize)>,
-    /// The links out of each vertex.
+    /// For each vertex, the numbers of the links that leave it.
     out: Vec<Vec<u32>>,
-    /// The rule and capacity of ports, and the number of nodes whose ports are listed.
+    /// The rules and the capacities of the ports. `listed` is the number of nodes whose ports the
+    /// certificate lists.
     ports: Vec<(PortRule, u64)>,
     listed: usize,
-    /// The largest capacity of the links of a node, divided by that of its ports, at least 1.
+    /// The factor by which ports slow down a node whose links are all full: the largest capacity of
+    /// the links of a node, divided by the capacity of its ports; at least 1.
     slowed: f64,
 }
 
@@ -119,7 +126,7 @@ impl Graph {
         {
             return Err(format!("the network has more than {MOST} links or vertices"));
         }
-        // Create all images of each link.
+        // Add all images of each link under the translations.
         let mut links = Vec::with_capacity(network.links.len() * copies);
         for copy in 0..copies {
             for (image, link) in network.links.iter().enumerate() {
@@ -138,7 +145,7 @@ impl Graph {
                 ));
             }
         }
-        // Add up the capacities of the links that leave and enter each vertex.
+        // Sum the capacities of the links that leave each vertex, and of those that enter it.
         let mut out = vec![Vec::new(); vertices];
         let mut through = vec![(0_u64, 0_u64); vertices];
         for (number, &(from, to, capacity, _)) in links.iter().enumerate() {
@@ -151,7 +158,7 @@ impl Graph {
                 return Err(format!("switch {vertex} has different capacities in and out"));
             }
         }
-        // Compare the capacity of each node's links with that of its ports.
+        // Find the factor by which ports slow down a node whose links are all full.
         let ports: Vec<(PortRule, u64)> =
             network.ports.iter().map(|ports| (ports.rule, ports.capacity)).collect();
         if ports.iter().any(|(_, capacity)| *capacity == 0) {
@@ -163,7 +170,8 @@ impl Graph {
         Ok(Self { nodes, vertices, links, out, ports, listed: nodes / copies, slowed })
     }
 
-    /// Returns the resources that data on a link uses: the link itself, and ports.
+    /// Returns the resources that data on a link uses. They are the link itself and, depending on
+    /// the rules, ports.
     fn resources(&self, link: usize, own: usize) -> Vec<usize> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![image];
@@ -190,7 +198,7 @@ impl Graph {
         resources
     }
 
-    /// Returns the capacities of the resources: links of the file, then ports.
+    /// Returns the capacities of all resources: first the links of the certificate, then the ports.
     fn capacities(&self) -> Vec<u64> {
         let own = self.links.iter().map(|link| link.3 + 1).max().unwrap_or(0);
         let mut capacities: Vec<u64> = self.links[..own].iter().map(|link| link.2).collect();
@@ -204,15 +212,16 @@ impl Graph {
         capacities
     }
 
-    /// Returns the two vertices of a link, in reverse order if `turned`.
+    /// Returns the two vertices of a link, first the one that the link leaves. If `turned`, the
+    /// order is reversed.
     fn ends(&self, link: usize, turned: bool) -> (usize, usize) {
         let (from, to, ..) = self.links[link];
         if turned { (to, from) } else { (from, to) }
     }
 }
 
-/// Adds the coordinates of two vertices on a grid with these sides; without a grid, returns the
-/// first vertex.
+/// Translates a vertex: adds the coordinates of vertex `by` to its coordinates on a grid with these
+/// sides. Without a grid, returns the vertex itself.
 fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     let (mut a, mut b, mut sum, mut stride) = (vertex, by, 0, 1);
     for side in sides.iter().rev().map(|side| *side as usize) {
@@ -222,11 +231,11 @@ fn translated(vertex: usize, by: usize, sides: &[u32]) -> usize {
     if sides.is_empty() { vertex } else { sum }
 }
 
-/// For each source, its receivers with the amounts of data for them.
+/// For each source, its receivers and the amounts of data for them.
 type Rows = Vec<(usize, Vec<(usize, u64)>)>;
 
-/// Returns the demand of the listed sources. For data that is copied or added, the list of a source
-/// contains only the source itself, with its amount.
+/// Returns the demand of the sources that the certificate lists. For data that is copied or added,
+/// the row of a source contains only the source itself, with its amount.
 fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     let even = |amount: u64| -> Rows {
         let others =
@@ -267,7 +276,7 @@ fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     Ok(rows)
 }
 
-/// Returns the lower end of the interval that follows from lengths of links and ports.
+/// Returns the lower end of the interval that follows from the lengths of links and ports.
 fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
     let lengths: Vec<u64> = own.iter().chain(ports).map(|length| u64::from(*length)).collect();
     let capacities = graph.capacities();
@@ -291,7 +300,7 @@ fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<
     Ok(if above == 0 { 0.0 } else { above as f64 / below as f64 })
 }
 
-/// Returns the distance of each vertex (Dijkstra, 1959).
+/// Returns the distances of all vertices from the vertex `from` (Dijkstra, 1959).
 fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     let mut distance = vec![None; graph.vertices];
     let mut queue = BinaryHeap::from([Reverse((0_u64, from))]);
@@ -310,9 +319,10 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
-/// Returns the upper end of the interval that follows from flows, which must move the demand.
+/// Returns the upper end of the interval that follows from the flows. It is an error if the flows
+/// do not move the demand.
 fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, String> {
-    /// Relative error of the amounts, because flows are rounded.
+    /// Largest relative error of the amounts, because flows are rounded.
     const ROUNDED: f64 = 1e-4;
     let capacities = graph.capacities();
     let own = graph.links.iter().map(|link| link.3 + 1).max().unwrap_or(0);
@@ -341,7 +351,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
                 load[resource] += f64::from(amount);
             }
         }
-        // Compare this amount with the amount that must arrive.
+        // At each receiver, compare this difference with the amount that it must receive.
         let all: f64 = row.iter().map(|(_, amount)| *amount as f64).sum();
         let mut wanted = vec![0.0; graph.vertices];
         row.iter().for_each(|(to, amount)| wanted[*to] += *amount as f64);
@@ -359,8 +369,8 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
     Ok(times.fold(0.0, f64::max))
 }
 
-/// Returns the time that ports need for the data that the nodes themselves send and receive. It
-/// does not depend on the paths.
+/// Returns the time that ports need for the data that nodes send as origins and receive as
+/// destinations. This time does not depend on the paths of the data.
 fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
     let least = |ends_only: bool| {
         let ports = graph.ports.iter().filter(|(rule, _)| !ends_only || *rule == PortRule::Ends);
@@ -379,7 +389,8 @@ fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
                 received[*to] += *amount as f64;
             }
         }
-        // Under translations, every node receives as much as the only listed node sends.
+        // With translations, only one node is listed. Every node receives as much data as this node
+        // sends.
         if graph.listed != graph.nodes {
             received.clone_from(&vec![sent[0]; graph.nodes]);
         }
@@ -389,7 +400,8 @@ fn through_ports(certificate: &Certificate, rows: &Rows, graph: &Graph) -> f64 {
             sent[*node] = row[0].1 as f64;
             received[*node] -= sent[*node];
         }
-        // All nodes together send as much as they receive, so some node sends at least the average.
+        // All nodes together send as much data as they receive, so at least one node sends the
+        // average amount.
         sent[0] = sent[0].max(received.iter().sum::<f64>() / nodes);
     }
     let most = sent.into_iter().chain(received).fold(0.0, f64::max);

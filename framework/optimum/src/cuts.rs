@@ -1,16 +1,19 @@
-//! Cuts of a network in which every node has the same demand for every other node.
+//! Cuts of a network, for problems in which every node has the same demand for every other node.
 //!
-//! A cut also defines lengths of links: 1 for the links that leave the set, 0 for the others.
+//! A cut gives a lower bound on the time. It also defines lengths of links, which give the same
+//! bound: 1 for the links that leave the set, 0 for all other links.
 
 use crate::paths::Rows;
 
-/// The best cut so far: the set of vertices that maximizes the number of pairs of nodes across the
-/// cut, divided by the capacity of the links that leave the set.
+/// The cut that gives the largest lower bound so far. It is the set of vertices with the largest
+/// ratio of the number of pairs of nodes across the cut to the capacity of the links that leave the
+/// set.
 #[derive(Debug)]
 pub(crate) struct BestCut<'a> {
     links: &'a Rows,
     capacities: &'a [u64],
-    /// The numbers of all links, sorted by the vertex that they enter.
+    /// The numbers of all links, sorted by the vertex that they enter. `first_into` has the first
+    /// index for each vertex.
     into: Vec<u32>,
     first_into: Vec<u32>,
     nodes: u32,
@@ -39,15 +42,15 @@ impl<'a> BestCut<'a> {
         self.pairs(self.size) / self.capacity as f64
     }
 
-    /// Returns 1 for each link that leaves the set, 0 for the others.
+    /// Returns the lengths of all links: 1 for each link that leaves the set, 0 for all other
+    /// links.
     pub(crate) fn lengths(&self) -> Vec<u32> {
         let inside = |v: &u32| self.inside[*v as usize];
         let ends = self.links.tail.iter().zip(&self.links.head);
         ends.map(|(tail, head)| u32::from(inside(tail) && !inside(head))).collect()
     }
 
-    /// Examines, for each `k`, the set of the first `k` vertices of an order, and keeps the best
-    /// cut.
+    /// Examines sets of the first `k` vertices of `order`, for every `k`, and keeps the best cut.
     pub(crate) fn try_prefixes(&mut self, order: &[u32]) {
         let (mut inside, mut size, mut capacity) = (vec![false; self.inside.len()], 0, 0);
         let (mut best, mut length) = (self.ratio(), 0);
@@ -66,7 +69,7 @@ impl<'a> BestCut<'a> {
         }
     }
 
-    /// Moves single vertices to the other side of the cut as long as that raises the ratio.
+    /// Moves single vertices to the other side of the cut, as long as a move increases the ratio.
     pub(crate) fn improve(&mut self) {
         let mut moved = self.size > 0;
         while std::mem::take(&mut moved) {
@@ -93,7 +96,8 @@ impl<'a> BestCut<'a> {
         size as f64 * (u64::from(self.nodes) - size) as f64
     }
 
-    /// Returns by how much the capacity of the links that leave a set changes if a vertex joins it.
+    /// Returns the change of the capacity of the links that leave a set, if `vertex` is added to
+    /// the set.
     fn change(&self, inside: &[bool], vertex: u32) -> i64 {
         let v = vertex as usize;
         let capacity = |link: usize| self.capacities[link] as i64;

@@ -1,4 +1,4 @@
-//! The amount of data that each node has for each other node.
+//! The demand of a problem: the amount of data that each node has for each other node.
 
 use crate::error::{MAX_PAIRS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -6,29 +6,33 @@ use std::collections::BTreeMap;
 use swapmeet_core::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
 use swapmeet_core::simulation::Task;
 
-/// The data that a task moves, in units of load: blocks if these are counted, otherwise bytes.
-/// Data that stays at its node is left out: it is a local copy and takes no time.
+/// The data that a task moves, in units of load (blocks if blocks are counted, otherwise bytes).
+/// Data whose origin and destination are the same node is left out, because it is a local copy and
+/// takes no time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Demand {
-    /// The same amount from every node to every other node.
+    /// Every node has the same amount for every other node.
     Even(u64),
-    /// For each node with data for others, the receivers in ascending order with the amounts.
+    /// Each listed node has data for some other nodes. Its entry lists these receivers in ascending
+    /// order, with the amounts.
     Pairs(Vec<(u32, Vec<(u32, u64)>)>),
-    /// Each of these nodes has an amount that all other nodes receive. Nodes may copy it.
+    /// Each listed node has an amount of data that all other nodes must receive. Nodes may copy the
+    /// data.
     Copies(Vec<(u32, u64)>),
-    /// Each of these nodes receives a sum of this amount, with a term from every node. Nodes may
-    /// add their terms to partial sums.
+    /// Each listed node must receive a sum of this size, with a term from every node. Nodes may add
+    /// their terms to partial sums.
     Sums(Vec<(u32, u64)>),
-    /// Every node receives the same sum of this amount, with a term from every node.
+    /// Every node must receive the same sum of this size, with a term from every node.
     SumForAll(u64),
 }
 
 impl Demand {
-    /// Returns the demand of a task. Ranks that share a node are one node.
+    /// Returns the demand of a task. Ranks on the same node count as one node.
     ///
     /// # Errors
-    /// If the amounts add up to 2^53 or more.
+    ///
+    /// Returns an error if the sum of all amounts is 2^53 or more.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
         let (kind, sizes) = (task.collective.kind(), task.sizes.as_deref());
         let ranks = task.topology.nodes();
@@ -37,7 +41,7 @@ impl Demand {
         let block = sizes.map_or(1, BlockSizes::largest);
         let bytes = |from, to| sizes.map_or(1, |sizes| sizes.bytes(from, to));
         let shared = task.topology.node_network().is_some();
-        // Adds up the amounts of the ranks of each node.
+        // Returns, for each node, the sum of the amounts of the ranks on it.
         let at_nodes = |amounts: &mut dyn Iterator<Item = (u64, u64)>| {
             let mut nodes = BTreeMap::new();
             for (rank, amount) in amounts.filter(|(_, amount)| *amount > 0) {
@@ -63,20 +67,20 @@ impl Demand {
         };
         let all = || (0..ranks).collect::<Vec<u64>>();
         let demand = match (kind.initial, kind.required) {
-            // The results of a reduction, which all have the same size.
+            // Reductions. All results have the same size.
             (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Sums(vec![(host(root), block)]),
             (_, FinalBlocks::ForNode | FinalBlocks::Permuted) if kind.sums => {
                 Self::Sums(at_nodes(&mut (0..ranks).map(|rank| (rank, block))))
             }
             (_, FinalBlocks::All) if kind.sums => Self::SumForAll(block),
-            // Blocks that may be copied.
+            // Collectives whose blocks may be copied.
             (InitialBlocks::Own, FinalBlocks::All) => {
                 Self::Copies(at_nodes(&mut (0..ranks).map(|rank| (rank, bytes(rank, rank)))))
             }
             (InitialBlocks::AllAtRoot, FinalBlocks::All) => {
                 Self::Copies(at_nodes(&mut std::iter::once((root, bytes(root, root)))))
             }
-            // Blocks that have one receiver each.
+            // Collectives in which each block has one receiver.
             (InitialBlocks::Own, FinalBlocks::ForNode) => match (sizes, shared) {
                 (None, false) => Self::Even(1),
                 _ if ranks.saturating_mul(ranks) > MAX_PAIRS => {
@@ -103,7 +107,8 @@ impl Demand {
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }
 
-    /// Returns whether every node has the same demand for, or from, every other node.
+    /// Returns whether every node has the same demand for every other node, or receives the same
+    /// amount from every other node.
     pub fn is_even(&self, nodes: u64) -> bool {
         match self {
             Self::Even(_) | Self::SumForAll(_) => true,

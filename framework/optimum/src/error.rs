@@ -1,9 +1,9 @@
-//! Reasons why there is no optimum.
+//! The error type of this crate, and limits on the size of problems.
 
-/// The reason why the optimum of a question cannot be found.
+/// The reason why the least time of a problem cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OptimumError {
-    /// No path leads from one vertex to another that must receive its data.
+    /// A vertex must receive data of another vertex, but there is no path between them.
     #[error("no path leads from vertex {from} to vertex {to}: expected a connected network")]
     Unconnected {
         /// The vertex that has the data.
@@ -19,10 +19,10 @@ pub enum OptimumError {
         /// The vertex to which the link leads.
         to: u64,
     },
-    /// The machine moves any amount of data in no time.
+    /// The machine moves any amount of data in no time, so there is nothing to optimize.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,
-    /// The solver would take too much memory.
+    /// The table of flows would take too much memory.
     #[error(
         "{sources} sources times {links} links are more than {MAX_CELLS} cells, the limit of memory: try fewer nodes, fewer sources (scatter, broadcast), or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
     )]
@@ -48,8 +48,8 @@ pub enum OptimumError {
         /// The number of directed links.
         links: u64,
     },
-    /// The links into a switch have another total bandwidth than the links out of it. Packings of
-    /// trees need switches that can pass on everything that they receive.
+    /// The links into a switch have a different total bandwidth than the links out of it. Packings
+    /// of trees need switches that can forward everything that they receive at full speed.
     #[error(
         "the links into switch {vertex} have another bandwidth than those out of it: collectives that copy or add data need the same"
     )]
@@ -64,8 +64,8 @@ pub enum OptimumError {
 
 /// The maximum number of links, and of vertices, of a network.
 pub const MAX_LINKS: u64 = 1 << 24;
-/// The maximum number of cells of the table of flows, which has one cell of four bytes for each
+/// The maximum number of cells of the table of flows. The table has one cell of four bytes for each
 /// pair of a source and a link.
 pub const MAX_CELLS: u64 = 1 << 25;
-/// The maximum number of pairs of nodes whose sizes are listed one by one.
+/// The maximum number of pairs of nodes in a demand that lists each pair with its amount.
 pub const MAX_PAIRS: u64 = 1 << 23;

@@ -1,19 +1,23 @@
-//! Maximum concurrent flow: the least time in which a network can move a demand, if data may be
-//! split over any paths.
+//! Maximum concurrent flow. This module finds the least time in which a network can move a demand,
+//! if the data of each pair of nodes may be divided among any number of paths. The result is an
+//! interval that contains this time.
 //!
-//! The flow of each source is one block of variables. The method minimizes the sum of
-//! exp(eta * load) over all resources (links and ports) by block-coordinate Frank-Wolfe steps: each
-//! source in turn gets its shortest-path tree under the prices exp(eta * load), and its flow moves
-//! towards this tree by the step that minimizes the sum on that line. The parameter eta grows as
-//! the interval closes. Garg and Könemann (2007) and Fleischer (2000) prove bounds for similar
-//! methods; here the interval itself shows when to stop.
+//! Upper end of the interval: the solver improves a flow step by step. It minimizes the sum of
+//! exp(eta * load) over all resources (links and ports), where eta is a parameter. The method is
+//! block-coordinate Frank-Wolfe, with one block of variables for the flow of each source. For one
+//! source after another, it finds the shortest-path tree, with the prices exp(eta * load) as link
+//! lengths. It then moves the flow of this source towards the tree, by the step that makes the sum
+//! smallest. The parameter eta grows as the interval becomes narrower. Garg and Könemann (2007) and
+//! Fleischer (2000) prove bounds for similar methods; here the width of the interval shows when to
+//! stop.
 //!
-//! Any lengths of the resources give a lower end: the sum of demands times distances, divided by
-//! the sum of capacities times lengths. The best lengths are a decaying average of the prices;
-//! prices of a single moment are some percent worse. Lengths are whole numbers, so the lower end is
-//! an exact fraction.
+//! Lower end of the interval: for any lengths of the resources, it is the sum of demands times
+//! distances, divided by the sum of capacities times lengths. The solver uses a decaying average of
+//! the prices as lengths. The prices of a single moment give a lower end that is some percent
+//! worse. Lengths are rounded to whole numbers, so the lower end is an exact fraction.
 //!
-//! Under translations all images of a link have the same length, and one source is enough.
+//! If the network has translations, all images of a link have the same length, and it is enough to
+//! compute the flow of one source.
 
 use crate::demand::Demand;
 use crate::error::{MAX_CELLS, OptimumError};
@@ -26,7 +30,7 @@ mod solver;
 
 pub(crate) use problem::expand;
 
-/// A fraction of whole numbers.
+/// A fraction of two whole numbers: numerator and denominator.
 pub(crate) type Ratio = (u128, u128);
 
 /// Returns a fraction as a floating-point number.
@@ -34,27 +38,31 @@ pub(crate) fn value((numerator, denominator): Ratio) -> f64 {
     numerator as f64 / denominator as f64
 }
 
-/// The solution of a flow problem. Times are in units of load per capacity.
+/// The solution of a flow problem. A time is a load divided by a capacity, without conversion to
+/// µs.
 #[derive(Debug)]
 pub(crate) struct Solution {
     /// The lower end of the interval.
     pub lower: Ratio,
-    /// The lengths that give the lower end: those of the links, then those of the ports.
+    /// The lengths that give the lower end: first those of the links, then those of the ports.
     pub lengths: Vec<u32>,
-    /// The upper end of the interval: the largest load of a resource, divided by its capacity.
+    /// The upper end of the interval. It is the load of a resource divided by its capacity, for the
+    /// resource with the largest quotient.
     pub upper: f64,
     /// The load of each resource, divided by its capacity.
     pub loads: Vec<f64>,
-    /// The sources, and the flow of each on each link of the whole network.
+    /// The sources. `flows` contains the flow of each source on each link of the whole network.
     pub sources: Vec<u32>,
     pub flows: Vec<f32>,
 }
 
-/// Finds the least time for a demand between pairs of nodes, up to a relative width `gap` of the
-/// interval. Calls `progress` with the interval after each check of it.
+/// Finds the least time for a demand between pairs of nodes. It stops when the width of the
+/// interval, divided by its lower end, is at most `gap`. After each update of the interval it calls
+/// `progress` with both ends.
 ///
 /// # Errors
-/// If a receiver cannot be reached, or the problem is too large.
+///
+/// Returns an error if a receiver cannot be reached, or if the problem is too large.
 pub(crate) fn solve(
     network: &Network,
     demand: &Demand,

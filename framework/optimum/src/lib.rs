@@ -1,17 +1,18 @@
-//! The least time in which a network can move given data, if only bandwidth counts.
+//! Finds the least time in which a network can move given data, if only bandwidth counts and
+//! latencies are ignored.
 //!
-//! The answer is an interval. Its lower end follows from lengths of the links, its upper end from a
-//! flow. Both are written to a [`Certificate`], which [`check()`](check::check) verifies without
-//! the solver.
+//! The answer is an interval that contains this time. Its lower end follows from lengths of the
+//! links, and its upper end follows from a flow. Lengths and flow are written to a [`Certificate`],
+//! which [`check()`](check::check) verifies without the solver.
 //!
-//! Data flows in one direction:
+//! The modules are used in this order:
 //!
-//! 1. [`network`] lists the links of a topology with whole-number capacities.
-//! 2. [`demand`] turns a task into what each node has for each other node.
-//! 3. `flow` solves demands between pairs of nodes: maximum concurrent flow. `trees` solves
-//!    collectives that copy or add data: packings of spanning trees.
-//! 4. [`optimum`] converts the result to times and finds the bottleneck.
-//! 5. [`certificate`] holds lengths and flows, [`check`](mod@check) verifies them.
+//! 1. [`network`] lists the links of a topology, with whole numbers as capacities.
+//! 2. [`demand`] converts a task to the amount of data that each node has for each other node.
+//! 3. `flow` solves demands between pairs of nodes as a maximum concurrent flow. `trees` solves
+//!    collectives that copy or add data, by packings of spanning trees.
+//! 4. [`optimum`] converts the result to times, and finds the resources that limit the time.
+//! 5. [`certificate`] stores the lengths and the flows, and [`check`](mod@check) verifies them.
 
 #![warn(missing_docs)]
 

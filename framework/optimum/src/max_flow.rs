@@ -1,16 +1,20 @@
-//! Maximum flow from one vertex to another, in whole numbers, by blocking flows (Dinic, 1970).
+//! Maximum flow from one vertex to another. Amounts are whole numbers, and the method is that of
+//! blocking flows (Dinic, 1970).
 
 use crate::paths::{NONE, Rows};
 
-/// A network with residual capacities. Arc `2 i` is link number `i`; arc `2 i + 1` is its reverse.
+/// A network with residual capacities. Link `i` has two arcs: arc `2 i` in its direction, and arc
+/// `2 i + 1` in the opposite direction.
 #[derive(Debug)]
 pub(crate) struct MaxFlow {
-    /// The arcs out of each vertex, as numbers, sorted by vertex.
+    /// The start of each vertex's arcs in `arcs`, which lists the numbers of all arcs, sorted by
+    /// the vertex that they leave.
     first: Vec<u32>,
     arcs: Vec<u32>,
     head: Vec<u32>,
     residual: Vec<u128>,
-    /// For each vertex, its distance from the source, and the next of its arcs to try.
+    /// For each vertex, its distance from the source. `next` is the index of the next of its arcs
+    /// to try.
     level: Vec<u32>,
     next: Vec<u32>,
 }
@@ -36,7 +40,7 @@ impl MaxFlow {
         Self { first, arcs, residual: vec![0; head.len()], head, level: vec![NONE; vertices], next }
     }
 
-    /// Returns the largest flow between two vertices. `capacity` has the capacity of each link.
+    /// Returns the largest flow from `from` to `to`. `capacity` returns the capacity of each link.
     pub(crate) fn find(&mut self, capacity: impl Fn(usize) -> u128, from: u32, to: u32) -> u128 {
         for link in 0..self.residual.len() / 2 {
             self.residual[2 * link] = capacity(link);
@@ -56,14 +60,14 @@ impl MaxFlow {
         flow
     }
 
-    /// Returns whether a vertex is on the source's side of the smallest cut. Call it after
+    /// Returns whether a vertex is on the source's side of the smallest cut. Call this method after
     /// [`MaxFlow::find`].
     pub(crate) fn is_with_source(&self, vertex: u32) -> bool {
         self.level[vertex as usize] != NONE
     }
 
-    /// Finds the distances from the source over arcs that are not full. Returns whether the target
-    /// is reached.
+    /// Computes the distances of all vertices from the source, over arcs that are not full. Returns
+    /// whether the target can be reached.
     fn find_levels(&mut self, from: u32, to: u32) -> bool {
         self.level.fill(NONE);
         self.level[from as usize] = 0;
@@ -87,7 +91,8 @@ impl MaxFlow {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Sends as much as possible along one path on which each arc leads closer to the target.
+    /// Sends as much as possible along one path, on which each arc leads one step closer to the
+    /// target. Returns the amount.
     fn augment(&mut self, from: u32, to: u32) -> u128 {
         let mut path: Vec<u32> = Vec::new();
         let mut vertex = from;
@@ -105,7 +110,7 @@ impl MaxFlow {
                     path.push(self.arcs[at as usize]);
                     vertex = self.head[self.arcs[at as usize] as usize];
                 }
-                // A dead end: go back, and do not try the last arc again.
+                // This is a dead end. Go back, and do not try the last arc again.
                 None => {
                     let Some(arc) = path.pop() else { return 0 };
                     vertex = self.head[arc as usize ^ 1];

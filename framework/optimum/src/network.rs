@@ -1,10 +1,10 @@
 //! Networks with capacities.
 //!
 //! Capacities are whole numbers, so that sums of lengths times capacities are exact. If all
-//! bandwidths are whole numbers, they are the capacities. Otherwise a capacity is the bandwidth in
-//! units of 2^-20 times the smallest bandwidth, rounded up. This can only make the lower end of the
-//! interval smaller. If bandwidths differ by more than a factor of 2^28, the unit is larger, so that
-//! no capacity exceeds 2^48.
+//! bandwidths are whole numbers, they are the capacities. Otherwise the unit of capacity is the
+//! smallest bandwidth times 2^-20, and capacities are rounded up. This rounding can only make the
+//! lower end of the interval smaller. If bandwidths differ by more than a factor of 2^28, the unit
+//! is larger, so that no capacity exceeds 2^48.
 
 use crate::error::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -35,31 +35,32 @@ impl From<Link> for (u32, u32, u64) {
     }
 }
 
-/// The traffic that the ports of nodes limit.
+/// The kind of traffic that passes through the ports of nodes, and that they therefore limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PortRule {
-    /// The data that a node itself sends, and the data that is sent to it. Forwarded data does not
-    /// pass through ports.
+    /// The data that a node sends as its origin, and the data that it receives as its destination.
+    /// Data that the node forwards does not pass through ports.
     Ends,
-    /// All data that enters or leaves a node, as if each vertex were split in two.
+    /// All data that enters or leaves a node, including data that it forwards.
     EveryHop,
-    /// All data that moves over links. The ports of all nodes are one resource, and a message over
-    /// h links occupies a port for the time of h transmissions.
+    /// All data that moves over links. The ports of all nodes together are one resource. A message
+    /// over h links occupies one port for the time of h transmissions.
     Shared,
 }
 
-/// The ports of each node.
+/// The ports of each node, with equal capacities for all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ports {
-    /// The traffic that the ports limit.
+    /// The kind of traffic that the ports limit.
     pub rule: PortRule,
-    /// The capacity in each direction, in units of [`Network::capacity_unit`].
+    /// The capacity for sending, and the same capacity for receiving, in units of
+    /// [`Network::capacity_unit`].
     pub capacity: u64,
 }
 
-/// A network with capacities. Vertices are the nodes, followed by the switches.
+/// A network with capacities. Its vertices are the nodes, followed by the switches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
@@ -67,25 +68,27 @@ pub struct Network {
     pub nodes: u32,
     /// The number of nodes and switches.
     pub vertices: u32,
-    /// The sides of a grid of nodes whose translations map links to links; empty if translations
-    /// are not used. With translations, the links of the whole network are the images of
-    /// [`Network::links`].
+    /// The sides of a grid of nodes whose translations map every link to another link; empty if
+    /// translations are not used. With translations, [`Network::links`] contains only some links.
+    /// The links of the whole network are their images.
     pub translations: Vec<u32>,
     /// The links, sorted by the vertex that they leave. With translations, only the links that
     /// leave vertex 0.
     pub links: Vec<Link>,
-    /// The ports, if they limit anything.
+    /// The ports; empty if they do not limit the time.
     pub ports: Vec<Ports>,
-    /// The bandwidth of a link of capacity 1, as a multiple of the machine's bandwidth.
+    /// The bandwidth of a link of capacity 1, divided by the bandwidth of a link of the machine.
     pub capacity_unit: f64,
 }
 
 impl Network {
-    /// Lists the links of a topology. If `even`, every node has the same demand for every other
-    /// node, and the translations of the topology are used. Ranks that share a node are one node.
+    /// Returns the network of a topology. If `even`, every node has the same demand for every other
+    /// node, and the translations of the topology are used. Ranks on the same node count as one
+    /// node.
     ///
     /// # Errors
-    /// If there are too many links, or a link has no bandwidth.
+    ///
+    /// Returns an error if there are too many links, or if a link has no bandwidth.
     pub fn of(
         topology: &dyn Topology,
         rates: &NetworkRates,
@@ -105,7 +108,7 @@ impl Network {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // Find the unit of capacities.
+        // Choose the unit of capacities.
         let bandwidths = || listed.iter().map(|(.., bandwidth)| *bandwidth);
         if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {
             return Err(OptimumError::NoBandwidth { from: (*from).into(), to: (*to).into() });
@@ -138,7 +141,7 @@ impl Network {
         self.links.len() as u64 * self.copies()
     }
 
-    /// Returns the number of images of each link under the translations.
+    /// Returns the number of images of each link under the translations; 1 if they are not used.
     pub fn copies(&self) -> u64 {
         if self.translations.is_empty() { 1 } else { self.nodes.into() }
     }
@@ -150,7 +153,7 @@ impl Network {
             if self.translations.is_empty() {
                 return Link { from: link.to, to: link.from, ..*link };
             }
-            // Find the image of the reversed link that leaves vertex 0.
+            // Of the images of the reversed link, take the one that leaves vertex 0.
             let (mut rest, mut to, mut stride) = (link.to, 0, 1);
             for side in self.translations.iter().rev() {
                 to += (side - rest % side) % side * stride;
@@ -165,8 +168,8 @@ impl Network {
     }
 }
 
-/// Returns the sides of the grid whose translations map links to links of the same bandwidth; empty
-/// if no such grid is known.
+/// Returns the sides of a grid whose translations map each link to a link of the same bandwidth;
+/// empty if no such grid is known.
 fn translations(topology: &dyn Topology) -> Vec<u32> {
     if topology.bandwidths().is_some() {
         return Vec::new();
@@ -179,7 +182,8 @@ fn translations(topology: &dyn Topology) -> Vec<u32> {
     }
 }
 
-/// Returns the limits of ports and of injection. Rates are multiples of the speed of a link.
+/// Returns the limits that ports and injection rates impose. The capacity of a port is calculated
+/// from its rate, divided by the speed of a link.
 fn ports(rates: &NetworkRates, nodes: u64, fastest: f64, unit: f64) -> Vec<Ports> {
     let mut ports = Vec::new();
     let capacity = |rate: f64| (rate / unit).ceil() as u64;

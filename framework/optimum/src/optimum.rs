@@ -1,4 +1,5 @@
-//! The optimum of a task: its interval in µs, and the resources that limit the time.
+//! The optimum of a task: an interval in µs that contains its least time, and the resources that
+//! limit the time.
 
 use crate::certificate::{Certificate, FORMAT, Origin, Proof};
 use crate::demand::Demand;
@@ -9,12 +10,12 @@ use crate::trees::{Packing, pack};
 use swapmeet_core::cost::model::NetworkRates;
 use swapmeet_core::simulation::Task;
 
-/// A task on a machine.
+/// A task on a machine, whose least time is to be found.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// The data to move, and the network.
+    /// The collective with its block sizes, and the network.
     pub task: &'a Task,
-    /// Bytes per unit of load: the block size if blocks are counted, otherwise 1.
+    /// Number of bytes of a unit of load: the block size if blocks are counted, otherwise 1.
     pub unit_bytes: f64,
     /// The speeds of links and ports.
     pub rates: NetworkRates,
@@ -22,25 +23,27 @@ pub struct Question<'a> {
 
 /// Options of the search.
 pub struct Options<'a> {
-    /// The relative width of the interval at which the search ends.
+    /// The search ends when the width of the interval, divided by its lower end, is at most this
+    /// number.
     pub gap: f64,
-    /// Called with the interval so far, in µs.
+    /// A function that is called with both ends of the interval in µs after each update.
     pub progress: &'a mut dyn FnMut(f64, f64),
 }
 
 /// The resources that limit the time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bottleneck {
-    /// Nothing: no data moves.
+    /// No resource, because no data moves.
     Nothing,
     /// The ports of nodes, or the rate at which nodes inject data into the network.
     Ports,
-    /// These links, which are full.
+    /// Links that are used at full capacity.
     Links {
-        /// The two vertices of each link, the most important link first. Numbers from the number of
-        /// nodes on are switches.
+        /// The two vertices of each link, the most important link first. A vertex whose number is
+        /// not less than the number of nodes is a switch.
         links: Vec<(u32, u32)>,
-        /// The number of images of each link under the translations of the network.
+        /// The number of images of each link under the translations of the network. All images are
+        /// used at full capacity too.
         copies: u64,
     },
 }
@@ -48,21 +51,24 @@ pub enum Bottleneck {
 /// The optimum of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum {
-    /// No schedule takes less time, in µs. Start-ups and latencies are not counted.
+    /// The lower end of the interval in µs: no schedule takes less time. It does not include
+    /// start-up times and latencies.
     pub lower_us: f64,
-    /// Some flow takes this time, in µs.
+    /// The upper end of the interval in µs: there is a flow that takes this time.
     pub upper_us: f64,
     /// The resources that limit the time.
     pub bottleneck: Bottleneck,
-    /// The evidence. Its origin is empty.
+    /// The evidence for the interval. Its origin is empty.
     pub certificate: Certificate,
 }
 
-/// Returns the network and the demand of a task, and the time in which a link of capacity 1 moves
-/// a unit of the demand, in µs.
+/// Returns the network and the demand of a task. Also returns the time in which a link of capacity
+/// 1 moves a unit of the demand, in µs.
 ///
 /// # Errors
-/// If the network or the demand is too large, a link has no bandwidth, or bytes take no time.
+///
+/// Returns an error if the network or the demand is too large, if a link has no bandwidth, or if
+/// the machine moves data in no time.
 pub fn problem(question: &Question<'_>) -> Result<(Network, Demand, f64), OptimumError> {
     let Question { task, unit_bytes, rates } = *question;
     if rates.link_byte_us <= 0.0 {
@@ -79,16 +85,19 @@ pub fn problem(question: &Question<'_>) -> Result<(Network, Demand, f64), Optimu
 /// Finds the optimum of a task.
 ///
 /// # Errors
-/// If a receiver cannot be reached, a link has no bandwidth, or the problem is too large.
+///
+/// Returns an error if a receiver cannot be reached, if a link has no bandwidth, or if the problem
+/// is too large.
 pub fn solve(question: &Question<'_>, options: &mut Options<'_>) -> Result<Optimum, OptimumError> {
     solve_problem(problem(question)?, options)
 }
 
-/// Finds the optimum of a network, a demand and the time in which a link of capacity 1 moves a unit
-/// of the demand.
+/// Finds the optimum of a network and a demand. `unit_us` is the time in which a link of capacity 1
+/// moves a unit of the demand.
 ///
 /// # Errors
-/// If a receiver cannot be reached, or the problem is too large.
+///
+/// Returns an error if a receiver cannot be reached, or if the problem is too large.
 pub fn solve_problem(
     (network, demand, unit_us): (Network, Demand, f64),
     options: &mut Options<'_>,
@@ -109,8 +118,8 @@ pub fn solve_problem(
         }
         Demand::SumForAll(amount) => Parts::of_sum(&network, *amount)?,
     };
-    // The amount of data that passes through ports at the ends of messages does not depend on
-    // paths.
+    // The data that passes through ports at the origins and destinations does not depend on the
+    // paths, so its time is calculated separately.
     let at_ends = through_ports(&network, &demand);
     let is_limited_by_ports = at_ends > parts.lower;
     let (lower, upper) = (parts.lower.max(at_ends), parts.upper.max(at_ends));
@@ -128,7 +137,8 @@ pub fn solve_problem(
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// The result without the limits of ports at the ends of messages, in units of load per capacity.
+/// The result without the limits of ports at the origins and destinations of data. A time is a load
+/// divided by a capacity, without conversion to µs.
 struct Parts {
     lower: f64,
     upper: f64,
@@ -138,13 +148,14 @@ struct Parts {
 
 impl Parts {
     fn of_flow(network: &Network, solution: Solution) -> Self {
-        /// The maximum number of entries (an amount of one source on one link) in a certificate.
+        /// The maximum number of flows in a certificate. A flow is the amount of one source on one
+        /// link.
         const MAX_FLOWS: usize = 1 << 23;
-        /// A flow smaller than this fraction of the largest flow is a rounding error.
+        /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { lower, mut lengths, upper, loads, sources, flows } = solution;
-        // Select the links that are full, and sort them by their share of the lower end, largest
-        // first.
+        // Select the links that are used at full capacity. Sort them by how much they contribute to
+        // the lower end, largest first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let mut full: Vec<usize> =
@@ -176,14 +187,16 @@ impl Parts {
         Ok(Self { lower: value(time), upper, saturated, proof: Proof::Trees { cut } })
     }
 
-    /// Returns the result for an allreduce of `amount`. Lower end of the interval: `amount` must
-    /// leave and enter every set of nodes, and every term must be moved twice, once to be added and
-    /// once to be distributed. Upper end: a reduce-scatter followed by an allgather.
+    /// Returns the result for an allreduce of `amount`. The lower end of the interval follows from
+    /// two facts: `amount` must leave and enter every set of nodes, and every term must be moved
+    /// twice, once to be added and once to be distributed. The upper end is the time of a
+    /// reduce-scatter followed by an allgather.
     fn of_sum(network: &Network, amount: u64) -> Result<Self, OptimumError> {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
-        // Under translations, no cut gives a larger bound than the cut around one node.
+        // With translations, no cut gives a larger bound than the cut between one node and all
+        // other nodes.
         let crossing = |network: &Network| match network.translations.is_empty() {
             true => pack(network, &[(0, amount)]),
             false if nodes < 2 => Ok(Packing { time: (0, 1), cut: Vec::new() }),
@@ -213,9 +226,9 @@ impl Parts {
     }
 }
 
-/// Errors if the links into a switch and those out of it have different total capacities. If they
-/// are equal, links between the neighbours of the switch can replace it and admit the same packings
-/// (Bang-Jensen et al., 1995).
+/// Returns an error if the links into a switch and the links out of it have different total
+/// capacities. If the capacities are equal, the switch can be replaced by links between its
+/// neighbours, and the network still has the same packings (Bang-Jensen et al., 1995).
 fn passes_on(network: &Network) -> Result<(), OptimumError> {
     for vertex in network.nodes..network.vertices {
         let sum = |end: &dyn Fn(&crate::network::Link) -> u32| -> u64 {
@@ -239,15 +252,16 @@ fn leaving(network: &Network, cut: &[u32]) -> Vec<(u32, u32)> {
     links.map(|link| (link.from, link.to)).collect()
 }
 
-/// Returns the capacity of all links that leave nodes.
+/// Returns the sum of the capacities of all links that leave nodes.
 fn leaving_nodes(network: &Network) -> u128 {
     let links = network.links.iter().filter(|link| link.from < network.nodes);
     let sum: u128 = links.map(|link| u128::from(link.capacity)).sum();
     sum * u128::from(network.copies())
 }
 
-/// Returns the factor by which ports slow down a schedule that fills all links: the largest
-/// capacity of the links of a node divided by that of its ports, at least 1.
+/// Returns the factor by which ports slow down a schedule that uses all links at full capacity. It
+/// is the largest capacity of the links of a node, divided by the capacity of its ports; at least
+/// 1.
 fn slowed_by_ports(network: &Network) -> f64 {
     let mut at = vec![(0_u64, 0_u64); network.vertices as usize];
     for link in &network.links {
@@ -261,8 +275,8 @@ fn slowed_by_ports(network: &Network) -> f64 {
     slowest.map_or(1.0, |ports| (most as f64 / ports as f64).max(1.0))
 }
 
-/// Returns the time that the ports need for the data that the nodes themselves send and receive, in
-/// units of load per capacity.
+/// Returns the time that ports need for the data that nodes send as origins and receive as
+/// destinations. The time is a load divided by a capacity, without conversion to µs.
 fn through_ports(network: &Network, demand: &Demand) -> f64 {
     let Some(ports) = network.ports.iter().map(|ports| ports.capacity).min() else { return 0.0 };
     let ends_only = network.ports.iter().filter(|ports| ports.rule == PortRule::Ends);
@@ -276,7 +290,8 @@ fn through_ports(network: &Network, demand: &Demand) -> f64 {
         } else {
             amounts.iter().map(|(_, amount)| *amount).min().unwrap_or(0)
         };
-        // Every node needs the data of all others, so all nodes together receive this much.
+        // Every node needs the data of all other nodes. This is the amount that all nodes together
+        // receive.
         let received = (nodes - 1.0) * all as f64;
         let one = if network.nodes < 2 { 0 } else { largest.max(all - least) };
         (one as f64).max(received / nodes)

@@ -1,15 +1,17 @@
-//! Shortest-path trees with whole-number lengths.
+//! Shortest-path trees, with whole numbers as lengths.
 //!
-//! Vertices wait in a ring of buckets, one for each distance modulo the size of the ring (Dial,
-//! 1969). A two-level set of bits finds the next bucket that is not empty, so no heap is needed.
+//! Vertices that are waiting to be processed are in a ring of buckets. There is one bucket for each
+//! distance modulo the size of the ring (Dial, 1969). A two-level set of bits finds the next bucket
+//! that is not empty, so no heap is needed.
 
-/// Stands for no vertex, or for no link.
+/// The number that stands for no vertex or no link.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The links of a network, sorted by the vertex that they leave (compressed sparse rows).
 #[derive(Debug)]
 pub(crate) struct Rows {
-    /// The links out of vertex `v` have the numbers `first[v]..first[v + 1]`.
+    /// The first link of each vertex: the links out of vertex `v` have the numbers
+    /// `first[v]..first[v + 1]`.
     pub first: Vec<u32>,
     /// The vertex that each link leaves.
     pub tail: Vec<u32>,
@@ -17,27 +19,27 @@ pub(crate) struct Rows {
     pub head: Vec<u32>,
 }
 
-/// Trees of shortest paths from one vertex at a time.
+/// The shortest-path tree of one vertex. It is computed again for each source.
 #[derive(Debug)]
 pub(crate) struct ShortestPaths {
-    /// The distance of each vertex; `NONE` if there is no path.
+    /// The distance of each vertex from the source; `NONE` if there is no path.
     pub distance: Vec<u32>,
-    /// The link through which the tree reaches each vertex.
+    /// The last link on the path from the source to each vertex.
     pub parent: Vec<u32>,
     /// The vertices in the order of their distances.
     pub order: Vec<u32>,
-    /// The first vertex of each bucket. Vertices of a bucket are linked in both directions.
+    /// The first vertex of each bucket. The vertices of a bucket form a doubly linked list.
     bucket: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// A bit for each bucket that is not empty, and a bit for each word of these bits that is not
-    /// zero.
+    /// A bit for each bucket, which is set if the bucket is not empty. `summary` has a bit for each
+    /// word of `occupied`, which is set if the word is not zero.
     occupied: Vec<u64>,
     summary: Vec<u64>,
 }
 
 impl ShortestPaths {
-    /// Creates the tables for a number of vertices and for lengths up to `longest`.
+    /// Creates tables for this number of vertices and for link lengths up to `longest`.
     pub(crate) fn new(vertices: usize, longest: u32) -> Self {
         let ring = (longest as usize + 1).next_power_of_two().max(4096);
         Self {
@@ -52,7 +54,7 @@ impl ShortestPaths {
         }
     }
 
-    /// Finds the shortest-path tree of vertex `from`. Distances must fit into 32 bits.
+    /// Computes the shortest-path tree of vertex `from`. Distances must fit into 32 bits.
     pub(crate) fn find(&mut self, links: &Rows, lengths: &[u32], from: u32) {
         self.distance.fill(NONE);
         self.order.clear();
@@ -116,13 +118,15 @@ impl ShortestPaths {
         }
     }
 
-    /// Returns the first bucket from `now` on, around the ring, that is not empty.
+    /// Returns the next bucket that is not empty. The search starts at bucket `now` and continues
+    /// around the ring.
     fn next_bucket(&self, now: usize) -> Option<usize> {
         let here = self.occupied[now / 64] & (!0 << (now % 64));
         if here != 0 {
             return Some(now / 64 * 64 + here.trailing_zeros() as usize);
         }
-        // Search the words behind this one; the last round visits the words before it.
+        // Search the words after the current one. The last round of the loop searches the words
+        // before it.
         let (group, words) = (now / 4096, self.summary.len());
         let behind = (!0_u64).checked_shl((now / 64 % 64) as u32 + 1).unwrap_or(0);
         for round in 0..=words {

@@ -1,5 +1,5 @@
-//! Compares intervals with exact linear programs, enumerated cuts and closed forms. Corrupted
-//! certificates are refused.
+//! Compares intervals with exact linear programs, with enumerated cuts and with closed forms. Also
+//! tests that corrupted certificates are refused.
 
 use crate::certificate::{Certificate, Proof};
 use crate::check::check;
@@ -15,7 +15,7 @@ use swapmeet_core::delivery::collective::{
 use swapmeet_core::network::topology::parse;
 use swapmeet_core::simulation::Task;
 
-/// A deterministic generator of small numbers.
+/// A deterministic pseudo-random generator of small numbers.
 struct Random(u64);
 
 impl Random {
@@ -25,8 +25,9 @@ impl Random {
         (self.0 >> 33) % most
     }
 
-    /// Returns a strongly connected network of directed links with capacities from 1 to 4. The
-    /// opposite link may have another capacity or be missing. The last vertices are switches.
+    /// Returns a random network of directed links with capacities from 1 to 4, in which there is a
+    /// path from every vertex to every other. The opposite of a link may have another capacity or
+    /// be missing. The last vertices are switches.
     fn network(&mut self) -> Network {
         let nodes = 3 + self.below(4) as u32;
         let vertices = nodes + self.below(2) as u32;
@@ -53,7 +54,8 @@ fn answer(network: Network, demand: Demand, gap: f64) -> Optimum {
     optimum
 }
 
-/// Returns the interval of a collective on a topology, in blocks per link.
+/// Returns the interval of a collective on a topology. Blocks are counted, and a link moves one
+/// block in 1 µs.
 fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> Optimum {
     let task = Task::new(parse(topology).unwrap(), collective);
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
@@ -64,8 +66,8 @@ fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> 
     optimum
 }
 
-/// Returns the smallest possible load of the busiest resource, from a linear program with one
-/// commodity for each source.
+/// Returns the optimum of a linear program: the smallest possible load of the resource with the
+/// largest load. The program has one commodity for each source.
 fn linear_program(network: &Network, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
@@ -112,8 +114,8 @@ fn linear_program(network: &Network, rows: &[(u32, Vec<(u32, u64)>)]) -> f64 {
     }
 }
 
-/// Tests 50 networks with unequal and asymmetric capacities, switches and ports: each interval is
-/// narrow and holds the optimum of a linear program.
+/// Tests 50 random networks with different capacities, one-way links, switches and ports. Each
+/// interval must be narrow and must contain the optimum of a linear program.
 #[test]
 fn intervals_hold_the_optimum_of_linear_programs() {
     let (mut random, mut narrow) = (Random(1), 0);
@@ -139,8 +141,9 @@ fn intervals_hold_the_optimum_of_linear_programs() {
     assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
 }
 
-/// Returns the largest ratio, over all sets of vertices that do not contain all nodes, of the
-/// amount inside the set to the capacity of the links that leave (or, if `turned`, enter) the set.
+/// Examines all sets of vertices that do not contain all nodes. For each of them it divides the
+/// amount inside the set by the capacity of the links that leave (or, if `turned`, enter) the set.
+/// Returns the largest quotient.
 fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
     let mut largest = 0.0_f64;
     let all_nodes = (1_u32 << network.nodes) - 1;
@@ -158,7 +161,8 @@ fn largest_cut(network: &Network, amounts: &[(u32, u64)], turned: bool) -> f64 {
     largest
 }
 
-/// All cuts of 50 small networks without switches are enumerated.
+/// Compares packings with the best cut of 50 small networks without switches, which is found by
+/// enumeration of all cuts.
 #[test]
 fn packings_of_trees_reach_the_largest_cut() {
     let mut random = Random(2);
@@ -183,9 +187,9 @@ fn packings_of_trees_reach_the_largest_cut() {
     }
 }
 
-/// By Suh & Shin (1998), section 3.1.4, n N1 / 8 blocks use a link of a torus with an even longest
-/// side N1, and n N1 / 4 blocks a link of a mesh. On a hypercube half of the blocks cross each
-/// dimension.
+/// By Suh & Shin (1998), section 3.1.4, the busiest link of a torus with `n` nodes and an even
+/// longest side `N1` carries `n N1 / 8` blocks, and that of a mesh `n N1 / 4` blocks. On a
+/// hypercube, half of the blocks cross each dimension.
 #[test]
 fn regular_networks_have_closed_forms() {
     let exchange = |topology| interval(topology, Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -208,9 +212,10 @@ fn regular_networks_have_closed_forms() {
     }
 }
 
-/// All 8 * 8 blocks from one group of a dragonfly to another use the link between these groups, or
-/// a detour over a third group. Detours take two such links each, so they do not help: 64 blocks.
-/// A node sends 39 blocks over its own link, and 9 * 4 blocks use a link within a group.
+/// Two groups of the dragonfly have 8 nodes each, so one group has 8 * 8 = 64 blocks for the other.
+/// They use the link between the two groups, or a detour through a third group. A detour takes two
+/// such links, so detours do not help, and the optimum is 64. Other links carry fewer blocks: 39 on
+/// the link of a node, and 9 * 4 on a link within a group.
 #[test]
 fn a_dragonfly_is_limited_by_the_links_between_groups() {
     let optimum = interval("dragonfly:5x4x2", Collective::of(&ALL_TO_ALL), "ports=all", 0.01);
@@ -229,9 +234,8 @@ fn a_million_nodes_of_a_torus_need_one_source() {
     assert_eq!(optimum.certificate.network.links.len(), 6);
 }
 
-/// Under `store-and-forward` with one port, data passes through ports at every hop, as in a
-/// schedule that sends only to neighbours in synchronous steps. The distances from a node of an 8x8
-/// torus to all others add up to 256.
+/// Tests ports that limit forwarding too, as in `store-and-forward` with one port. In an 8x8 torus,
+/// the distances from a node to all other nodes have the sum 256, so each node sends 256 blocks.
 #[test]
 fn ports_at_every_hop_limit_forwarding() {
     let vertex_limits = |topology: &str| {
@@ -244,7 +248,8 @@ fn ports_at_every_hop_limit_forwarding() {
     assert!(torus.lower_us <= 256.0 && torus.upper_us >= 255.9 && torus.lower_us > 253.0);
     let mesh = vertex_limits("mesh:8x8");
     assert!(mesh.lower_us > 346.0 && mesh.upper_us < 354.0, "{}", mesh.lower_us);
-    // All blocks together make 21,504 hops, through the ports of 64 nodes.
+    // All blocks together make 21,504 hops, and the ports of 64 nodes are one resource: 21,504 / 64
+    // = 336.
     let shared = "model=store-and-forward,ports=1";
     let shared = interval("mesh:8x8", Collective::of(&ALL_TO_ALL), shared, 0.01);
     assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
@@ -256,24 +261,25 @@ fn collectives_that_copy_or_add_data_have_closed_forms() {
         let optimum = interval(topology, Collective::of(kind), machine, 0.01);
         (optimum.lower_us, optimum.upper_us)
     };
-    // Each node receives 63 blocks over its links; a corner of a mesh has two.
+    // Each node receives 63 blocks over its links: four on a torus, two at the corner of a mesh.
     assert_eq!(copies("torus:8x8", &ALL_GATHER, "ports=all"), (15.75, 15.75));
     assert_eq!(copies("torus:8x8", &REDUCE_SCATTER, "ports=all"), (15.75, 15.75));
     assert_eq!(copies("mesh:8x8", &ALL_GATHER, "ports=all"), (31.5, 31.5));
     assert_eq!(copies("torus:8x8", &ALL_GATHER, "ports=1"), (63.0, 63.0));
     assert_eq!(copies("hypercube:4", &BROADCAST, "ports=all"), (0.25, 0.25));
     assert_eq!(copies("mesh:4x4", &REDUCE, "ports=all"), (0.5, 0.5));
-    // The root of a scatter sends 15 blocks over two links.
+    // The root of a scatter is a corner, which sends 15 blocks over two links.
     let (lower, upper) = copies("mesh:4x4", &SCATTER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
     let (lower, upper) = copies("mesh:4x4", &GATHER, "ports=all");
     assert!(lower >= 7.5 * 0.99 && upper <= 7.5 * 1.01, "{lower} {upper}");
-    // Each node sends 2 (n - 1) parts of size 1/n over four links.
+    // Each node sends 2 (n - 1) parts of the vector over four links, where each part is 1/n of the
+    // vector.
     assert_eq!(copies("torus:4x4", &ALL_REDUCE, "ports=all"), (0.468_75, 0.468_75));
-    // The corner of a mesh sends its term over two links, in the time 1/2. All links together need
-    // 30/48.
+    // The corner of a mesh sends its term over two links, which takes the time 1/2. Moving all
+    // terms twice over 48 links takes the time 30/48, which is larger.
     assert_eq!(copies("mesh:4x4", &ALL_REDUCE, "ports=all"), (0.625, 0.9375));
-    // Switches pass on what they receive.
+    // Switches forward all data that they receive.
     assert_eq!(copies("fat-tree:2x3", &ALL_GATHER, "ports=all"), (7.0, 7.0));
 }
 
@@ -287,7 +293,7 @@ fn nothing_takes_no_time() {
     assert_eq!(optimum.bottleneck, Bottleneck::Nothing);
 }
 
-/// Corrupts each field on which a proof depends, one after another.
+/// Corrupts each field of a certificate that the evidence depends on, one after another.
 #[test]
 fn corrupted_certificates_are_refused() {
     let refused = |topology, kind, corrupt: &dyn Fn(&mut Certificate), why: &str| {

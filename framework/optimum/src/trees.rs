@@ -1,39 +1,43 @@
-//! Packings of spanning trees: the least time of collectives that copy data.
+//! Packings of spanning trees. They give the least time of collectives that copy data.
 //!
-//! If data may be copied, the data of the nodes in a set of vertices needs to leave the set only
-//! once. So for every set that does not contain all nodes, the time is at least the amount of data
-//! inside the set, divided by the capacity of the links that leave the set. Some packing of trees
-//! reaches the largest of these bounds (Edmonds, 1973, for one root; Zhao et al., "ForestColl",
-//! 2024, for all nodes as roots).
+//! A lower bound: if data may be copied, the data of the nodes in a set of vertices must leave the
+//! set at least once. For every set that does not contain all nodes, the time is therefore at least
+//! the amount of data inside the set, divided by the capacity of the links that leave the set.
+//! There is a packing of trees that takes no more time than the largest of these bounds (Edmonds,
+//! 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as roots).
 //!
-//! To find the largest bound, add a source with a link to each node, whose capacity is the node's
-//! amount. A time T is enough if the largest flow from the source to every node is the sum of all
-//! amounts, where links have T times their capacity. If the flow to some node is less, its smallest
-//! cut is a set with a larger bound, which is the next T (Dinkelbach's method). All numbers are
-//! fractions of whole numbers, so the result is exact.
+//! To find the largest bound, add a source to the network. It has a link to each node, whose
+//! capacity is the amount of data of the node. Multiply the capacities of all other links by a time
+//! T. T is enough if the largest flow from the source to every node is the sum of all amounts. If
+//! the flow to a node is smaller, the smallest cut between source and node is a set with a larger
+//! bound. This bound is the next T (Dinkelbach's method). All numbers are fractions of whole
+//! numbers, so the result is exact.
 //!
-//! A sum takes the time of a copy with all links reversed.
+//! A sum takes the same time as a copy with all links reversed.
 
 use crate::error::{MAX_CELLS, OptimumError};
 use crate::flow::{Ratio, expand};
 use crate::max_flow::MaxFlow;
 use crate::network::Network;
 
-/// The least time of a collective that copies data, in units of load per capacity.
+/// The least time of a collective that copies data, and the set of vertices that limits it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Packing {
-    /// The amount inside the best set, divided by the capacity of the links that leave the set.
+    /// The least time as a fraction: the amount inside the set `cut`, divided by the capacity of
+    /// the links that leave the set.
     pub time: Ratio,
     /// The vertices of the set, in ascending order.
     pub cut: Vec<u32>,
 }
 
-/// Finds the packing for these amounts of data. All other nodes receive each of them.
+/// Finds the least time in which every node with an amount of data can send it to all other nodes.
 ///
 /// # Errors
-/// If a node cannot be reached, or the problem is too large.
+///
+/// Returns an error if a node cannot be reached, or if the problem is too large.
 pub(crate) fn pack(network: &Network, amounts: &[(u32, u64)]) -> Result<Packing, OptimumError> {
-    // Under translations all nodes have the same amount, and one receiver is enough.
+    // With translations, all nodes have the same amount, and it is enough to compute the flow to
+    // one receiver.
     let receivers = if network.translations.is_empty() { network.nodes } else { 1 };
     let (sources, count) = (u64::from(receivers), network.link_count());
     if sources * count > MAX_CELLS {
@@ -42,7 +46,7 @@ pub(crate) fn pack(network: &Network, amounts: &[(u32, u64)]) -> Result<Packing,
     let (mut links, images) = expand(network);
     let mut capacities: Vec<u128> =
         images.iter().map(|image| network.links[*image as usize].capacity.into()).collect();
-    // Add the source, with a link to each node that has data.
+    // Add a source, with a link to each node that has data.
     let (own, source) = (links.head.len(), network.vertices);
     for &(node, amount) in amounts {
         links.tail.push(source);

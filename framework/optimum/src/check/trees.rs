@@ -1,11 +1,13 @@
-//! Verifies cuts, and verifies that a packing of trees takes no longer than its cut requires.
+//! Verifies the evidence for data that is copied or added. It computes the times of the saved cuts,
+//! and verifies that a packing of trees needs no more time than its cut.
 
 use super::Graph;
 use std::collections::VecDeque;
 
-/// A set of vertices that contains data which must leave the set.
+/// A set of vertices on one side of a cut. It contains data that must leave the set.
 pub(super) struct Side {
-    /// The amount of data of the nodes inside the set, and the capacity of the links that leave it.
+    /// The amount of data that the nodes inside the set have, and the capacity of the links that
+    /// leave the set.
     amount: u128,
     capacity: u128,
     amounts: Vec<(usize, u64)>,
@@ -47,9 +49,9 @@ impl Side {
         if self.amount == 0 { 0.0 } else { self.amount as f64 / self.capacity as f64 }
     }
 
-    /// Returns whether each node, considered alone, can receive all data in this time (the largest
-    /// flow to it is the sum of all amounts). If so, a packing of trees delivers all data to all
-    /// nodes in this time (Edmonds, 1973).
+    /// Returns whether each node can receive all data in the time of the cut, if no other node
+    /// receives data. This is so if the largest flow to the node is the sum of all amounts. In this
+    /// case, a packing of trees delivers all data to all nodes in the same time (Edmonds, 1973).
     pub(super) fn is_packed(&self, graph: &Graph) -> bool {
         let all: u128 = self.amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
         let source = graph.vertices;
@@ -68,8 +70,8 @@ impl Side {
     }
 }
 
-/// Returns the largest flow between two vertices, at most `enough`, by shortest augmenting paths
-/// (Edmonds and Karp, 1972).
+/// Returns the largest flow from the first to the second of two vertices, or `enough` if the flow
+/// is larger. It uses shortest augmenting paths (Edmonds and Karp, 1972).
 fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u128) -> u128 {
     let mut out = vec![Vec::new(); from + 1];
     let mut residual = Vec::with_capacity(2 * arcs.len());
@@ -107,10 +109,12 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
     flow.min(enough)
 }
 
-/// Returns the lower and the upper bound on the time of an allreduce of `amount`. The lower bound
-/// comes from the cuts `out` (data must leave this set) and `into` (data must enter this set) and
-/// from the capacity of all links. The upper bound is the time of a reduce-scatter followed by an
-/// allgather; it is `None` if the saved cuts do not prove this time.
+/// Returns the lower and the upper bound on the time of an allreduce of `amount`.
+///
+/// The lower bound is the largest of three times: for the data that must leave the set `out`, for
+/// the data that must enter the set `into`, and for all links together. The upper bound is the time
+/// of a reduce-scatter followed by an allgather. It is `None` if the saved cuts do not prove this
+/// time.
 pub(super) fn sum_for_all(
     graph: &Graph,
     amount: u64,
@@ -121,7 +125,8 @@ pub(super) fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // The set contains a node, so `amount` must leave the set (or enter it, if links are reversed).
+    // Each set contains a node. So `amount` must leave the set, or must enter it if links are
+    // reversed.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;

@@ -1,12 +1,12 @@
-//! A flow problem as the solver needs it: all links, the amounts of the sources, and the resources
-//! with limited capacity.
+//! A flow problem in the form that the solver needs: all links, the amounts of the sources, and the
+//! resources with limited capacity.
 
 use crate::demand::Demand;
 use crate::network::{Network, PortRule};
 use crate::paths::{NONE, Rows};
 
-/// Lists the links of the whole network. For each link, also returns the index of the listed link
-/// of which it is an image under a translation.
+/// Returns the links of the whole network. Also returns, for each of them, the index of the link in
+/// `network` of which it is an image under a translation.
 pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
     let count = network.link_count() as usize;
     let (tail, head) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -48,7 +48,7 @@ pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
             images.push(index);
         }
         rows.first.push(rows.head.len() as u32);
-        // Advance to the next coordinates; the last axis varies fastest.
+        // Advance to the next vertex of the grid. The last axis varies fastest.
         for (coordinate, side) in at.iter_mut().zip(sides).rev() {
             *coordinate += 1;
             if *coordinate < *side {
@@ -64,7 +64,8 @@ pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
 pub(super) struct Amounts {
     nodes: u32,
     pub sources: Vec<u32>,
-    /// The receivers of each source; empty if all nodes receive the amount `even`.
+    /// The receivers of each source, with the amounts. It is empty if all nodes receive the amount
+    /// `even`.
     pub rows: Vec<Vec<(u32, u64)>>,
     pub even: u64,
 }
@@ -84,12 +85,12 @@ impl Amounts {
                 let (sources, rows) = rows.iter().cloned().unzip();
                 Self { nodes, sources, rows, even: 0 }
             }
-            // Other demands are solved by packings of trees, without flows.
+            // All other kinds of demands are solved by packings of trees, without flows.
             _ => Self { nodes, sources: Vec::new(), rows: Vec::new(), even: 0 },
         }
     }
 
-    /// Sets the amount of each vertex for the source with this index.
+    /// Sets `amounts` to the amount of each vertex, for the source with this index.
     pub(super) fn fill(&self, index: usize, amounts: &mut [f32]) {
         match self.rows.get(index) {
             None => {
@@ -104,8 +105,8 @@ impl Amounts {
         }
     }
 
-    /// Returns the sum of amounts times distances. The error is a receiver without a path from the
-    /// source.
+    /// Returns the sum of amounts times distances for the source with this index. The error is a
+    /// receiver to which there is no path from the source.
     pub(super) fn weighted(&self, index: usize, distance: &[u32]) -> Result<u128, u32> {
         let mut sum = 0;
         match self.rows.get(index) {
@@ -131,12 +132,13 @@ impl Amounts {
 
 /// The resources with limited capacity: links and ports.
 pub(super) struct Resources {
-    /// The capacity of each resource. All images of a link are one resource.
+    /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
-    /// For each kind of resource, a column with the resource that each link uses. The number of
-    /// resources stands for no resource.
+    /// Columns with one entry for each link. There is one column for each kind of resource. An
+    /// entry is the number of the resource that the link uses, or the total number of resources if
+    /// the link uses no resource of this kind.
     pub columns: Vec<Vec<u32>>,
-    /// The capacities of the links if the solver should search for cuts, otherwise empty.
+    /// The capacities of the links, if the solver should search for cuts; otherwise empty.
     pub cut_capacities: Vec<u64>,
     pub nodes: u32,
 }

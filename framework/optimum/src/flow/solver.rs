@@ -1,5 +1,5 @@
-//! The iteration: shortest-path trees, steps of the flows towards them, and both ends of the
-//! interval.
+//! The iterative solver. It finds shortest-path trees, moves the flows towards them, and computes
+//! both ends of the interval.
 
 use super::problem::{Amounts, Resources};
 use super::{Ratio, Solution, value};
@@ -7,31 +7,33 @@ use crate::cuts::BestCut;
 use crate::error::OptimumError;
 use crate::paths::{NONE, Rows, ShortestPaths};
 
-/// Weight of the prices so far when the prices of the next checks are averaged.
+/// Factor by which the sum of earlier prices is multiplied at each check, before the prices of
+/// later phases are added. The sum is thus a decaying average.
 const DECAY: f32 = 0.8;
-/// Number of checks without progress after which the search ends.
+/// Number of checks in a row without progress after which the search ends.
 const MAX_STALE: u32 = 16;
-/// Number of bisections in the search for the best step.
+/// Number of bisections in the search for the length of a step.
 const BISECTIONS: u32 = 10;
-/// A check makes progress if an end of the interval improves by more than this factor.
+/// A check makes progress if it improves an end of the interval by more than this factor.
 const PROGRESS: f64 = 1.0003;
 
 pub(super) struct Solver<'a> {
     links: &'a Rows,
     resources: &'a Resources,
     amounts: &'a Amounts,
-    /// The largest length of a resource.
+    /// The largest length that a resource may have.
     longest: f32,
     paths: ShortestPaths,
     /// The flow of each source on each link.
     flows: Vec<f32>,
-    /// For each resource, its load divided by its capacity, and the inverse of its capacity. The
-    /// additional last entry stands for no resource.
+    /// For each resource, its load divided by its capacity. `inverse` is 1 divided by its capacity.
+    /// Both have an additional last entry, which links use that do not use any resource of a kind.
     load: Vec<f32>,
     inverse: Vec<f32>,
     price: Vec<f32>,
     average: Vec<f32>,
-    /// The lengths of the resources and of the links, in whole numbers.
+    /// The length of each resource as a whole number. `length` has the length of each link, the sum
+    /// over its resources.
     resource_length: Vec<u32>,
     length: Vec<u32>,
     tree: Tree,
@@ -39,13 +41,15 @@ pub(super) struct Solver<'a> {
     best: Vec<u32>,
 }
 
-/// Buffers for the tree of one source, and for the step of its flow towards the tree.
+/// Buffers for the shortest-path tree of one source, and for the step of its flow towards this
+/// tree.
 struct Tree {
     below: Vec<f32>,
     flow: Vec<f32>,
-    /// The change of each resource's load.
+    /// The change of each resource's load, if the tree replaces the whole flow of the source.
     change: Vec<f32>,
-    /// The changes that are not 0: the price times the change, and eta times the change.
+    /// One entry for each change that is not 0: the price times the change, and eta times the
+    /// change.
     terms: Vec<(f32, f32)>,
 }
 
@@ -54,7 +58,7 @@ impl<'a> Solver<'a> {
         let (vertices, count) = (links.first.len() - 1, links.head.len());
         let capacities = &resources.capacities;
         let equal = capacities.windows(2).all(|pair| pair[0] == pair[1]);
-        // Distances must fit into 32 bits, also along a path through all vertices.
+        // Distances must fit into 32 bits, even along a path through all vertices.
         let columns = resources.columns.len() as u32;
         let most = if equal { 4000 } else { 60_000 } / columns;
         let longest = most.min((NONE - 1) / (vertices as u32 + 1) / columns).max(2);
@@ -98,11 +102,11 @@ impl<'a> Solver<'a> {
         // `sharpness` is eta times the largest load.
         let (mut sharpness, mut stale) = (20.0_f32, 0);
         let (mut upper, mut best_upper, mut best_lower) = (0.0, f64::INFINITY, 0.0_f64);
-        // Start with equal lengths. They give the sum of bytes times hops, divided by the capacity
-        // of all resources.
+        // Start with equal lengths. They give a first lower end: the sum of bytes times hops,
+        // divided by the capacity of all resources.
         let all: f32 = self.resources.capacities.iter().map(|capacity| *capacity as f32).sum();
         self.average.fill(1.0 / all);
-        // A phase with few sources makes little progress, so the interval is examined less often.
+        // With few sources, a phase makes little progress, so the interval is checked less often.
         let period = 4.max(256 / sources.len().max(1) as u64);
         for phase in 1_u64.. {
             for i in (1..sources.len()).rev() {
@@ -118,11 +122,11 @@ impl<'a> Solver<'a> {
             if phase > 4 && phase % period != 0 {
                 continue;
             }
-            // Examine the interval.
+            // Compute both ends of the interval.
             upper = self.add_up();
             self.examine_average(cut.as_mut())?;
-            // Early averages still contain the prices of the first phases, so examine the current
-            // prices, too.
+            // The first averages still contain the prices of the first phases, which are poor. Try
+            // the current prices as well.
             if phase <= 4 * period && upper / value(self.lower) - 1.0 > gap {
                 self.set_prices(sharpness);
                 self.examine(cut.as_mut())?;
@@ -135,16 +139,16 @@ impl<'a> Solver<'a> {
             if upper == 0.0 || upper / lower - 1.0 <= gap {
                 break;
             }
-            // The largest load can rise again, so compare both ends of the interval with the best
-            // so far.
+            // The largest load can increase again, so compare the ends of the interval with the
+            // best ones so far.
             let is_stale = lower / best_lower < PROGRESS && best_upper / upper < PROGRESS;
             stale = if is_stale { stale + 1 } else { 0 };
             if stale >= MAX_STALE {
                 break;
             }
             (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
-            // Sharpen the prices (increase eta) as the interval closes, and also if it no longer
-            // closes.
+            // Increase eta as the interval becomes narrower, and also if it does not become
+            // narrower any more.
             let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
             let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
             sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -160,7 +164,7 @@ impl<'a> Solver<'a> {
         })
     }
 
-    /// Sets the prices to exp(eta (load - largest load)) and returns the largest load.
+    /// Sets each price to exp(eta (load - largest load)) and returns the largest load.
     fn set_prices(&mut self, sharpness: f32) -> f32 {
         let scale = self.load.iter().copied().fold(1e-9, f32::max);
         let eta = sharpness / scale;
@@ -170,10 +174,12 @@ impl<'a> Solver<'a> {
         scale
     }
 
-    /// Sets the lengths from prices. Returns the sum of capacities times lengths.
+    /// Sets the lengths of all resources from the averaged or from the current prices. Returns the
+    /// sum of capacities times lengths.
     fn set_lengths(&mut self, averaged: bool) -> u128 {
         let prices = if averaged { &self.average } else { &self.price };
-        // The average already has the unit of lengths: prices divided by capacities.
+        // A length is a price divided by a capacity. The averages are already divided by the
+        // capacities.
         let per_capacity = |i: usize| prices[i] * if averaged { 1.0 } else { self.inverse[i] };
         let count = self.resources.capacities.len();
         let most = (0..count).map(per_capacity).fold(f32::MIN_POSITIVE, f32::max);
@@ -197,7 +203,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Moves the flow of a source towards its shortest-path tree. If `first`, there is no flow yet.
+    /// Moves the flow of a source towards its shortest-path tree. If `first` is true, the source
+    /// has no flow yet, and the tree becomes its flow.
     fn route(
         &mut self,
         source: usize,
@@ -215,7 +222,7 @@ impl<'a> Solver<'a> {
                 *average += *length as f32 * weight;
             }
         }
-        // Add up the amounts along the tree, from its leaves to its root.
+        // Sum the amounts along the tree, from its leaves to its root.
         let Tree { below, flow, change, terms } = &mut self.tree;
         self.amounts.fill(source, below);
         flow.fill(0.0);
@@ -224,7 +231,7 @@ impl<'a> Solver<'a> {
             flow[link as usize] = amount;
             below[self.links.tail[link as usize] as usize] += amount;
         }
-        // Compute how the loads would change if the tree replaced the whole flow.
+        // Compute how the loads would change if the tree replaced the whole flow of the source.
         let count = self.links.head.len();
         let old = &mut self.flows[source * count..(source + 1) * count];
         change.fill(0.0);
@@ -258,7 +265,7 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    /// Errors if a receiver has no path from the source.
+    /// Returns an error if there is no path from the source to one of its receivers.
     fn reached(&self, source: usize) -> Result<(), OptimumError> {
         let from = self.amounts.sources[source];
         let lost = self.amounts.weighted(source, &self.paths.distance).err();
@@ -267,8 +274,8 @@ impl<'a> Solver<'a> {
         })
     }
 
-    /// Adds up the loads of all flows again, which removes rounding errors of single steps. Returns
-    /// the largest load.
+    /// Computes the loads again as sums of all flows. This removes the rounding errors of single
+    /// steps. Returns the largest load.
     fn add_up(&mut self) -> f64 {
         let count = self.links.head.len();
         let mut sums = vec![0.0_f64; self.load.len()];
@@ -289,21 +296,22 @@ impl<'a> Solver<'a> {
         most
     }
 
-    /// Examines the lengths that follow from the averaged prices, and reduces the weight of these
-    /// prices against later ones.
+    /// Computes the lower end from the averaged prices. Then multiplies the averages by [`DECAY`],
+    /// so that later prices have more weight.
     fn examine_average(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
         let total = self.set_lengths(true);
         self.average.iter_mut().for_each(|average| *average *= DECAY);
         self.lower_from_lengths(total, cut)
     }
 
-    /// Examines the lengths that follow from the current prices.
+    /// Computes the lower end from the current prices.
     fn examine(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
         let total = self.set_lengths(false);
         self.lower_from_lengths(total, cut)
     }
 
-    /// Keeps the lower end of the interval that follows from the lengths if it is the best so far.
+    /// Computes the lower end of the interval from the lengths, and keeps it if it is the best so
+    /// far.
     fn lower_from_lengths(
         &mut self,
         total: u128,
@@ -327,7 +335,8 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    /// Keeps the lower end of the interval that follows from the best cut if it is the best so far.
+    /// Computes the lower end of the interval from the best cut, and keeps it if it is the best so
+    /// far.
     fn take_cut(&mut self, cut: &mut BestCut<'_>) {
         cut.improve();
         let lengths = cut.lengths();
@@ -342,7 +351,8 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// Returns the step from 0 to 1 that minimizes the sum of exponentials, by bisection of its slope.
+/// Returns the step, a number from 0 to 1, that minimizes a sum of exponential functions. It finds
+/// the zero of the slope by bisection.
 fn best_step(terms: &[(f32, f32)]) -> f32 {
     let slope =
         |step: f32| terms.iter().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
@@ -360,8 +370,8 @@ fn best_step(terms: &[(f32, f32)]) -> f32 {
     if low == 0.0 { high * 0.5 } else { low }
 }
 
-/// Returns e^x with a relative error of about 1e-5, in a form that compilers vectorize: a power of
-/// two times a polynomial in the fraction of the exponent.
+/// Returns e^x with a relative error of about 1e-5. It computes a power of two times a polynomial
+/// in the fraction of the exponent, because compilers can vectorize this form.
 #[inline]
 fn fast_exp(x: f32) -> f32 {
     let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);
@@ -377,7 +387,7 @@ fn fast_exp(x: f32) -> f32 {
     f32::from_bits(((whole as i32 + 127) << 23) as u32) * mantissa
 }
 
-/// A deterministic generator (xorshift) for the order of sources.
+/// A deterministic pseudo-random generator (xorshift), which shuffles the order of the sources.
 struct Random(u64);
 
 impl Random {
