@@ -1,4 +1,4 @@
-"""Builds a wheel with the program, which cargo builds unless ``SWAPMEET_BUILT`` names a folder with one."""
+"""Builds a wheel that contains the program. Cargo builds the program, unless ``SWAPMEET_BUILT`` names a folder that contains it."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def built() -> Path:
 
 
 PROGRAM = built()
-# "swapmeet 0.1.0"
+# The program prints "swapmeet 0.1.0".
 VERSION = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, text=True).stdout.split()[1]
 
 
@@ -36,7 +36,7 @@ class Build(build_py):
 
 
 class Wheel(bdist_wheel):
-    """A wheel for one kind of machine and any Python."""
+    """A wheel for one kind of machine and for all versions of Python."""
 
     def finalize_options(self) -> None:
         super().finalize_options()

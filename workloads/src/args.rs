@@ -1,19 +1,20 @@
-//! The arguments of a workload's spec, which generators read one by one.
+//! The arguments of a workload's spec. Generators read them one by one.
 
 use std::ops::RangeInclusive;
 use swapmeet_core::delivery::collective::CollectiveKind;
 use swapmeet_core::spec::{Arg, Spec, SpecError, parse_size};
 
-/// The empty key, which stands for the argument without a key.
+/// The key that stands for the argument without a key, such as `64` in `uniform:64`.
 pub(crate) const WORD: &str = "";
-/// Maximum number of bytes of a block, so that sums over a row or a column cannot overflow.
+/// The maximum number of bytes of a block. With this limit, sums over the blocks of a node cannot
+/// overflow.
 pub(crate) const MAX_BYTES: u64 = 1 << 40;
 
-/// The arguments of a spec that have not been read yet.
+/// A spec, and its arguments that have not been read yet.
 pub(crate) struct Args<'a> {
     pub spec: &'a Spec,
     unread: Vec<&'a Arg>,
-    /// The unit of sizes, in bytes.
+    /// The number of bytes of an element. All sizes are multiples of it.
     pub element: u64,
     /// The collective of the workload.
     pub collective: &'static CollectiveKind,
@@ -24,13 +25,13 @@ impl<'a> Args<'a> {
         Self { spec, unread: spec.args().iter().collect(), element: 1, collective }
     }
 
-    /// Returns the argument with this key, if there is one.
+    /// Removes and returns the argument with this key, if there is one.
     pub(crate) fn take(&mut self, key: &str) -> Option<&'a Arg> {
         let at = self.unread.iter().position(|a| a.key() == Some(key))?;
         Some(self.unread.remove(at))
     }
 
-    /// Returns the argument with this key, or an error if it is missing.
+    /// Removes and returns the argument with this key. Errors if it is missing.
     pub(crate) fn require(&mut self, key: &str) -> Result<&'a Arg, SpecError> {
         let missing = self.missing(key);
         self.take(key).ok_or(missing)
@@ -40,7 +41,7 @@ impl<'a> Args<'a> {
         self.spec.error(0, self.spec.name().len(), &format!("`{key}=` is missing"))
     }
 
-    /// Returns the argument without a key.
+    /// Removes and returns the argument without a key. Errors if it is missing.
     pub(crate) fn word(&mut self, expected: &str) -> Result<&'a Arg, SpecError> {
         match self.unread.iter().position(|a| a.key().is_none()) {
             Some(at) => Ok(self.unread.remove(at)),
@@ -59,21 +60,21 @@ impl<'a> Args<'a> {
         Ok(bytes)
     }
 
-    /// Parses a whole number within bounds.
+    /// Parses a whole number. Errors if it is not within the bounds.
     pub(crate) fn whole(&self, arg: &Arg, bounds: RangeInclusive<u64>) -> Result<u64, SpecError> {
         let expected = || format!("a whole number from {} to {}", bounds.start(), bounds.end());
         let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
         number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
     }
 
-    /// Parses a number within bounds.
+    /// Parses a number. Errors if it is not within the bounds.
     pub(crate) fn number(&self, arg: &Arg, bounds: RangeInclusive<f64>) -> Result<f64, SpecError> {
         let expected = || format!("a number from {} to {}", bounds.start(), bounds.end());
         let number = arg.value().parse().ok().filter(|number| bounds.contains(number));
         number.ok_or_else(|| self.spec.bad_value(arg, &expected()))
     }
 
-    /// Parses a size that is a multiple of the element.
+    /// Parses a size. Errors if it is not a multiple of the element size.
     pub(crate) fn whole_elements(&self, arg: &Arg) -> Result<u64, SpecError> {
         let (bytes, element) = (self.size(arg)?, self.element);
         if !bytes.is_multiple_of(element) {

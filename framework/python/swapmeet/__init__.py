@@ -17,7 +17,7 @@ __all__ = ["columns", "program", "read"]
 
 Path = Union[str, "os.PathLike[str]"]
 
-# The largest integer in the integer columns of both libraries.
+# The largest integer that an integer column can contain in pandas and in polars.
 _LARGEST = 2**64 - 1
 
 
@@ -27,7 +27,7 @@ def program() -> str:
 
 
 def main() -> None:
-    """Replace this process by the program; the command ``swapmeet`` of this package calls this."""
+    """Replace this process by the program. This is the command ``swapmeet`` of this package."""
     os.execv(program(), ["swapmeet", *sys.argv[1:]])
 
 
@@ -55,13 +55,15 @@ def read(files: Path | Iterable[Path], library: Literal["polars"]) -> polars.Dat
 def read(files: Path | Iterable[Path], library: str = "pandas") -> Any:
     """Read files of rows (``swapmeet run --out rows.csv``) into one frame.
 
-    The type of a column does not depend on the files: columns are strings, integers (or
-    floating-point numbers if a value exceeds 64 bits), or floating-point times. A value is missing
-    if its column does not apply to the row. Columns that an older file lacks are empty. Columns
-    that this version does not know are strings.
+    Each column has a fixed type: string, integer, or floating-point number. There is one
+    exception: if a value of an integer column exceeds 64 bits, the column has floating-point
+    numbers. A value is missing if its column does not apply to the row. If a file is older and has
+    no column of this name, all of its values are missing. Columns that this version does not know
+    are strings.
 
-    Raise ``ValueError`` if a file has no rows of Swapmeet or a field is not a number (with file,
-    line and column), and for a library other than ``pandas`` and ``polars``.
+    Raise ``ValueError`` if a file has no rows of Swapmeet, if a field is not a number, or if the
+    library is neither ``pandas`` nor ``polars``. The message names the file, the line and the
+    column of the field.
     """
     if library not in ("pandas", "polars"):
         raise ValueError(f"library: {library!r}, expected 'pandas' or 'polars'")
@@ -77,7 +79,7 @@ def _texts(paths: list[Path]) -> dict[str, list[tuple[str, str]]]:
     """Return the cells of each column, each with its location for error messages."""
     import csv
 
-    # A note may be longer than the default limit of the reader.
+    # By default, the reader limits the length of a field. A note may be longer.
     csv.field_size_limit(sys.maxsize)
     known = list(_kinds())
     rows: list[tuple[str, dict[str, str]]] = []
@@ -115,7 +117,7 @@ def _typed(cells: list[tuple[str, str]], kind: str) -> tuple[str, list[Any]]:
 
 
 def _unquoted(text: str) -> str:
-    """Remove the apostrophe before a text that a spreadsheet would take for a formula."""
+    """Return the text without its apostrophe, which keeps spreadsheets from reading the text as a formula."""
     is_quoted = text.startswith("'") and text.lstrip("'").startswith(("=", "+", "-", "@", "\t", "\r"))
     return text[1:] if is_quoted else text
 

@@ -1,10 +1,11 @@
-/* Executes a schedule written by `swapmeet export --format mpi` under MPI, with real bytes:
+/* Executes a schedule under MPI, with real bytes. The file of the schedule is written by `swapmeet export --format mpi`. Usage:
  *     mpicc -O2 -o replay replay.c
  *     mpirun -n RANKS ./replay schedule.txt [--warmup N] [--repetitions N] [--name NAME] [--out ROWS.csv] [--steps STEPS.csv]
- * For each rank and step, the file lists the blocks or sums that are sent and received, or the bytes for each destination. Every byte of a
- * block identifies its block. Contributions to sums are numbers whose sum is exact in any order. Byte counts are checked by the number of
- * occurrences of each byte value. After each repetition, every rank checks its result. The program is the same for all schedules and needs
- * only MPI 3. Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or an unreadable file. */
+ * For each rank and step, the file lists the blocks or sums that the rank sends and receives, or the number of bytes for each destination.
+ * The bytes of a block are computed from its number, so that a wrong block is detected. The contributions to a sum are numbers whose sum is
+ * exact in any order. In schedules that count bytes, each rank checks how often each byte value occurs. Every rank checks its result after
+ * each repetition. The program is the same for all schedules and needs only MPI 3. The exit status is 0 if every block arrived, 1 if the
+ * schedule is wrong, and 2 after wrong usage or if the file cannot be read. */
 
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -16,7 +17,8 @@
 #include <string.h>
 
 enum { SEND, RECEIVE, WHERE_IT_IS_FOR, AT_ROOT, EVERYWHERE, KEEPS = 1, ADDS = 2 };
-/* The initial and final blocks of a collective, the attributes that distinguish blocks, and whether each rank contributes to a sum. */
+/* For each collective: its name, which blocks ranks have at the start and at the end, whether blocks differ by origin and by destination, and
+ * whether blocks are sums to which each rank contributes. */
 static const struct collective {
     const char *word;
     int starts_at_root, ends, has_origins, has_destinations, sums;
@@ -26,31 +28,31 @@ static const struct collective {
     {"reduce", 0, AT_ROOT, 0, 0, 1},           {"allreduce", 0, EVERYWHERE, 0, 0, 1}, {"reduce-scatter", 0, WHERE_IT_IS_FOR, 0, 1, 1},
 }, *collective;
 
-/* A message between this rank and a peer in a step: a sequence of blocks. */
+/* A message between this rank and a peer in a step. It is a sequence of blocks, or of bytes for destinations. */
 struct message {
     int kind, peer;
     uint64_t step, count, bytes;
-    uint64_t *ids, *counts; /* blocks; or destinations and their bytes */
+    uint64_t *ids, *counts; /* for each block, its number and its bytes; or each destination and its bytes */
     uint8_t *flags;         /* for each block, whether the sender keeps it and the receiver adds it */
     uint8_t *buffer;        /* the concatenated blocks, if there are several */
 };
 
 static int rank, ranks;
-static uint64_t nodes, segments, root, uniform; /* uniform: bytes of a block if all have the same size */
-static uint64_t origins, destinations;       /* the numbers of origins and destinations that distinguish blocks */
-static uint64_t all, *sizes, *permutation;        /* sizes: for each pair of nodes; permutation: for each node */
+static uint64_t nodes, segments, root, uniform; /* uniform: the bytes of a block, if all blocks have the same size */
+static uint64_t origins, destinations;       /* how many origins and destinations blocks can have; 1 if blocks do not differ by them */
+static uint64_t all, *sizes, *permutation;        /* all: the number of entries of `held`; sizes: for each pair of nodes; permutation: the destination of each node */
 static struct message *messages;
 static uint64_t message_count;
-static int counts_bytes;                      /* bytes are counted by destination, whatever their origin */
-static uint8_t **stored, **expected;          /* for each block that this rank ever holds, its bytes, and those of the sum */
-static int64_t *held;                         /* for each block, how many copies this rank holds; or bytes for each destination */
-static char *columns, *row;                  /* names and texts of the columns of the output rows */
-static const char *file_name, *part = ""; /* for error messages: the part of the file that is being read */
+static int counts_bytes;                      /* whether the schedule counts bytes for each destination instead of blocks */
+static uint8_t **stored, **expected;          /* for each block that this rank ever has, its current bytes and, for a sum, the bytes of the result */
+static int64_t *held;                         /* for each block, how many copies this rank has; or for each destination, how many bytes this rank has */
+static char *columns, *row;                  /* the names of the columns, and the row with placeholders for measured values */
+static const char *file_name, *part = ""; /* part: which part of the file is being read, for error messages */
 static long line_number;
 
 static void fail(int status, const char *format, ...)
 {
-    char text[512]; /* written in one piece because all ranks share a terminal */
+    char text[512]; /* printed with one call, because all ranks print to the same terminal */
     va_list list;
     va_start(list, format), vsnprintf(text, sizeof text, format, list), va_end(list);
     fprintf(stderr, "replay: %s\n", text);
@@ -67,7 +69,7 @@ static void *room(uint64_t count, size_t size)
     return new;
 }
 
-/* Makes room for one more element in a list of `count`; the list doubles when it is full. */
+/* Makes room for one more element in a list that has `count` elements. When the list is full, its size is doubled. */
 static void *grown(void *list, uint64_t count, size_t size)
 {
     if (count & (count - 1)) return list;
@@ -75,7 +77,7 @@ static void *grown(void *list, uint64_t count, size_t size)
     return list;
 }
 
-/* Returns the next line of the file without its line end; the caller frees it. */
+/* Returns the next line of the file without its line end. The caller frees the line. */
 static char *line_of(FILE *file)
 {
     size_t size = 0;
@@ -99,7 +101,7 @@ static uint64_t number(char **at, uint64_t below)
     return value;
 }
 
-/* Reads a line that must begin with `key` and returns the rest. */
+/* Reads a line, which must begin with `key`. Returns the text after the key. */
 static char *expect(FILE *file, const char *key)
 {
     char *line = line_of(file);
@@ -133,7 +135,7 @@ static const char *named(uint64_t id)
     return text;
 }
 
-/* Returns whether this rank holds a block initially or, if `after` is set, finally. */
+/* Returns whether this rank has a block at the start or, if `after` is set, needs it at the end. */
 static int is_there(uint64_t id, int after)
 {
     const uint64_t origin = id / segments / destinations, destination = id / segments % destinations, me = (uint64_t)rank;
@@ -142,7 +144,7 @@ static int is_there(uint64_t id, int after)
     return collective->ends == EVERYWHERE || root == me;
 }
 
-/* Parses runs such as `0-3,5` of numbers below `most` into a list. */
+/* Parses runs of numbers such as `0-3,5` into a list. All numbers must be below `most`. */
 static uint64_t *list_of(char **at, uint64_t most, uint64_t *count)
 {
     uint64_t *list = NULL;
@@ -153,7 +155,8 @@ static uint64_t *list_of(char **at, uint64_t most, uint64_t *count)
     }
 }
 
-/* Parses the rest of a line: `keep|move|keep-add|move-add ORIGINS DESTINATIONS SEGMENTS` or `DESTINATION BYTES`, once for each set. */
+/* Parses the part of a line that lists the contents of a message. It consists of items `keep|move|keep-add|move-add ORIGINS DESTINATIONS SEGMENTS`
+ * or, if bytes are counted, of items `DESTINATION BYTES`. */
 static void read_blocks(struct message *message, char *at)
 {
     while (*at != 0) {
@@ -204,13 +207,13 @@ static void read_file(void)
     }
     at = expect(file, "bytes"), uniform = number(&at, INT32_MAX);
     if (*at != 0) {
-        /* There is a size for each pair; the one already read is the first. */
+        /* There is one size for each pair of nodes. `uniform` is the first of these sizes. */
         sizes = room(nodes * nodes, sizeof *sizes);
         for (sizes[0] = uniform, i = 1; i < nodes * nodes; i++) sizes[i] = number(&at, INT32_MAX);
     }
     columns = expect(file, "columns"), row = expect(file, "row"), at = expect(file, "ranks");
     for (i = 0; i <= (uint64_t)rank; i++) step = number(&at, INT64_MAX);
-    /* The position of this rank's lines. */
+    /* `step` is the position of this rank's lines in the file. */
     if (fseek(file, (long)step, SEEK_SET) != 0) fail(2, "%s: %s", file_name, strerror(errno));
     line_number = 0, part = "its rank's ";
     if (number_after(file, "rank", nodes) != (uint64_t)rank) bad("this rank's lines");
@@ -229,9 +232,9 @@ static void read_file(void)
     fclose(file);
 }
 
-/* Returns the byte at an offset of a block; different blocks have different bytes. For a sum,
- * returns the byte of a rank's contribution: eight bytes are an integer as a double, small
- * enough that sums are exact; bytes after the last eight are added separately. */
+/* Returns pseudo-random bits for an offset in a block, so that different blocks have different bytes. In `fill`, they become the bytes of
+ * the block. If the block is a rank's contribution to a sum, each eight bytes are a double with an integer value, which is so small that
+ * sums are exact. The bytes after the last eight are added byte by byte. */
 static uint64_t hash(uint64_t id, uint64_t at)
 {
     uint64_t x = (id + 1) * 0x9e3779b97f4a7c15u + at * 0xd6e8feb86659fd93u;
@@ -259,13 +262,13 @@ static void add(uint8_t *to, const uint8_t *more, uint64_t bytes)
     for (; at < bytes; at++) to[at] = (uint8_t)(to[at] + more[at]);
 }
 
-/* The initial bytes of a block on this rank; or, for byte counts, those for a destination. */
+/* Returns how many copies of a block this rank has at the start; or, if bytes are counted, how many bytes it has for a destination. */
 static int64_t at_first(uint64_t id)
 {
     return counts_bytes ? (int64_t)bytes_of((uint64_t)rank * nodes + id) : is_there(id, 0);
 }
 
-/* Traces the blocks that this rank holds, and allocates memory for each. */
+/* Follows which blocks this rank has after each step, and allocates memory for each of them. */
 static void prepare(void)
 {
     uint64_t i, m, begun = 0, id;
@@ -279,7 +282,7 @@ static void prepare(void)
         for (i = 0; i < message->count; i++) {
             id = message->ids[i], adds |= message->flags[i] & ADDS;
             const int64_t goes = counts_bytes ? (int64_t)message->counts[i] : 1;
-            if (message->kind == SEND && held[id] < goes && message->counts[i] > 0) /* an empty block may be missing */
+            if (message->kind == SEND && held[id] < goes && message->counts[i] > 0) /* a rank may send an empty block that it does not have */
                 fail(1, "step %" PRIu64 ": rank %d sends rank %d %s, which it does not hold", message->step, rank, message->peer, named(id));
             held[id] -= message->kind == SEND && !(message->flags[i] & KEEPS) ? goes : 0;
             most[id] += message->kind == RECEIVE ? (uint64_t)goes : 0;
@@ -287,7 +290,7 @@ static void prepare(void)
         }
         if (message->bytes > INT32_MAX) fail(2, "step %" PRIu64 ": a message of %" PRIu64 " bytes, expected at most 2^31 - 1", message->step, message->bytes);
         if (message->count != 1 || adds || counts_bytes || collective->sums) message->buffer = room(message->bytes, 1);
-        /* Blocks that arrive in a step can be forwarded in the next. */
+        /* A rank can forward a block in the step after the block's arrival. */
         for (; (m + 1 == message_count || messages[m + 1].step != message->step) && begun <= m; begun++)
             for (i = 0; messages[begun].kind == RECEIVE && i < messages[begun].count; i++) {
                 int64_t *has = &held[messages[begun].ids[i]];
@@ -305,7 +308,7 @@ static void prepare(void)
     free(most);
 }
 
-/* Checks that each pair of ranks agrees on its messages, so that no rank waits for a message that is never sent. */
+/* Checks that each receiver expects the messages that the sender sends. Otherwise, a rank could wait forever for a message. */
 static void match(void)
 {
     uint64_t m, i, *theirs = room(3 * nodes, sizeof *theirs);
@@ -328,7 +331,7 @@ static void match(void)
     }
 }
 
-/* Restores this rank's initial blocks and removes all others. */
+/* Restores the blocks that this rank has at the start. Overwrites the memory of all other blocks with wrong bytes. */
 static void begin(void)
 {
     uint64_t id, at;
@@ -340,7 +343,7 @@ static void begin(void)
     }
 }
 
-/* Adds the occurrences of each byte value to the counts, or subtracts them. */
+/* Counts how often each byte value occurs. `by` is 1 to add the numbers to `values`, and -1 to subtract them. */
 static void tally(int64_t *values, const uint8_t *bytes, uint64_t count, int by)
 {
     for (uint64_t at = 0; at < count; at++) values[bytes[at]] += by;
@@ -372,7 +375,7 @@ static void verify(void)
         if (values[id] != 0) fail(1, "rank %d has the value %" PRIu64 " %" PRId64 " times too often among the bytes for it", rank, id, values[id]);
 }
 
-/* Executes the schedule once. In each step, receives are posted, then sends; the next step begins when all are complete. */
+/* Executes the schedule once. In each step, this rank starts all receives and then all sends. It begins the next step when all of them are complete. */
 static void run(MPI_Request *requests, double *step_times)
 {
     uint64_t m = 0, end, i, at;
@@ -410,7 +413,7 @@ static void run(MPI_Request *requests, double *step_times)
     }
 }
 
-/* Prints the row, with each `@WORD@` replaced by its measured value. */
+/* Prints the row after each placeholder `@WORD@` has been replaced by the measured value. */
 static void write_row(FILE *out, const char *name, int repetition, double first, double mean, double last)
 {
     const char *keys[] = {"@NAME@", "@REPETITION@", "@TIME@", "@FIRST@", "@MEAN@"}, *at;
@@ -433,7 +436,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Writes the time of the slowest rank in each step, for each repetition. */
+/* Writes one line for each step: the minimum, the median and the maximum over repetitions of the time of the slowest rank. */
 static void write_steps(const char *name, const double *slowest, uint64_t steps, int repetitions)
 {
     double *column = room((uint64_t)repetitions, sizeof *column);
@@ -484,7 +487,7 @@ int main(int argc, char **argv)
         MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD), MPI_Reduce(&spent, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        /* A row says that the bytes were checked, so all ranks must have checked theirs first. */
+        /* The row states that the bytes are correct, so wait until all ranks have checked their bytes. */
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) write_row(out, name, i, first, sum / ranks, last[i]);
     }

@@ -1,8 +1,10 @@
-/* Plays the messages of a schedule exported by `swapmeet export --format simgrid` in SimGrid, and prints when the last rank finishes:
+/* Simulates the messages of a schedule with SimGrid, and prints the time when the last rank finishes. The files of the schedule are written by
+ * `swapmeet export --format simgrid`. Usage:
  *     c++ -O2 -o replay replay.cpp -lsimgrid
  *     ./replay platform.xml messages.txt [--barrier] --cfg=network/model:CM02 --cfg=network/crosstraffic:0
- * A rank starts all sends and receives of a step at once, and begins the next step when they are complete, or with --barrier when those of all ranks are complete.
- * These flags make SimGrid share links evenly and charge only bandwidth (from SimGrid 3.36 on: --cfg=network/model:raw). */
+ * A rank starts all sends and receives of a step at the same time. It begins the next step when they are complete. With --barrier, it begins the next
+ * step when the sends and receives of all ranks are complete. With the flags `--cfg`, messages share links evenly, and only bandwidth takes time.
+ * From SimGrid 3.36 on, --cfg=network/model:raw has the same effect. */
 
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +22,7 @@ struct Message {
     double bytes;
 };
 
-/* The messages of each step, and those that each rank sends and receives. */
+/* The messages that a rank sends and receives in each step. */
 struct Rank {
     std::map<long, std::vector<Message>> sends, receives;
 };
