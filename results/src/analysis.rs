@@ -1,11 +1,12 @@
 //! Analysis of many cases. `compare`, `plot`, `report` and the dashboard all use this module to
 //! find families of cases, the fastest algorithms and the crossovers.
 //!
-//! [`compare`](crate::compare) makes groups of rows: cases that differ only in the algorithm.
-//! [`families`] arranges groups along an [`Axis`]; a [`Family`] has a [`Curve`] of times for each
-//! algorithm. The [`Envelope`] of a family is its lowest curve: the fastest algorithm in each
-//! range, its margin, and the [`Crossover`]s between ranges. Crossovers are always computed from
-//! times, even in a figure that shows something else.
+//! [`compare`](crate::compare) divides the rows into groups. The cases of a group differ only in
+//! the algorithm. [`families`] arranges groups along an [`Axis`]. A [`Family`] has a [`Curve`] of
+//! times for each algorithm. The [`Envelope`] of a family is the lowest of its curves at each x. It
+//! consists of ranges, in each of which one algorithm is the fastest, and of the [`Crossover`]s
+//! between ranges. Crossovers are always computed from times, even if a figure shows another
+//! quantity.
 
 mod axis;
 mod envelope;

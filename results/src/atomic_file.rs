@@ -1,5 +1,5 @@
-//! Files that are written completely or not at all. The old file stays until the new contents are
-//! complete, and a file to which a run is writing is not replaced.
+//! Files that are either written completely or not changed. The old file stays until the new
+//! contents are complete. A file to which a run is currently writing is not replaced.
 
 use rustix::fs::{Gid, Uid};
 use std::fs::{DirEntry, File, Metadata, Permissions, TryLockError};
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::{NamedTempFile, TempDir};
 
-/// The prefix of the names of drafts. A draft is a file that replaces another one when it is
-/// complete, or a folder of such files. The program that writes a draft holds a lock on it, so a
-/// draft without a lock was left behind by a killed program.
+/// The prefix of the names of drafts. A draft is a new file that replaces another file when it is
+/// complete, or a folder of such new files. The program that writes a draft holds a lock on it. A
+/// draft without a lock was therefore left behind by a killed program.
 const DRAFT: &str = ".swapmeet-";
 
 /// The reason why a file was not written.
@@ -56,7 +56,7 @@ pub fn write(
     write(&mut text).and_then(|()| text.flush()).and_then(|()| draft.as_file().sync_all())?;
     drop(text);
     if lock_held.is_none() && real.exists() {
-        // A run has created this file in the meantime. Lock it, too.
+        // A run has created the file since the check above. Lock this file, too.
         lock_held = Some(open_locked(&real)?);
     }
     persist(draft, &real)?;
@@ -76,8 +76,8 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Creates an empty draft in the folder of the file at `path`. Returns the draft and the path that
-/// it is to replace. If `path` is a symbolic link, that is the link's target.
+/// Creates an empty draft in the folder of the file at `path`. Returns the draft and the path of
+/// the file that it will replace. If `path` is a symbolic link, this is the target of the link.
 pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteError> {
     let there = std::fs::metadata(path).ok();
     let real = if there.is_some() { path.canonicalize()? } else { link_target(path)? };
@@ -106,8 +106,8 @@ pub fn draft_for(path: &Path) -> Result<(NamedTempFile, PathBuf), AtomicWriteErr
     };
     if let Some(there) = there {
         keep_owner(draft.as_file(), &there);
-        // Set the permissions last, because a change of owner may clear bits. Set them explicitly,
-        // because the umask restricts those of a new file.
+        // Set the permissions last, because a change of the owner may clear some permission bits.
+        // Set them explicitly, because the umask restricts the permissions of a new file.
         draft.as_file().set_permissions(there.permissions())?;
     }
     Ok((draft, real))
@@ -150,9 +150,9 @@ fn remove_stale_drafts(folder: &Path) {
     let is_draft = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(DRAFT);
     for draft in std::fs::read_dir(folder).into_iter().flatten().flatten().filter(is_draft) {
         let path = draft.path();
-        // Hold the lock during the removal. If a program has just created this draft, it waits for
-        // the lock and then notices the removal. On a file system without locks, drafts are not
-        // removed.
+        // Hold the lock of the draft during its removal. If a program has just created the draft
+        // and waits for this lock, it notices afterwards that the draft was removed. On a file
+        // system without locks, drafts are not removed.
         let Ok(held) = File::open(&path) else { continue };
         if held.try_lock().is_ok() && is_at(&held, &path) {
             let is_folder = held.metadata().is_ok_and(|m| m.is_dir());
@@ -174,7 +174,7 @@ fn keep_owner(file: &File, there: &Metadata) {
     let _ = own(Some(Uid::from_raw(there.uid())), group) || own(None, group);
 }
 
-/// Follows symbolic links to a path at which no file exists yet.
+/// Follows symbolic links from a path at which no file exists yet.
 fn link_target(path: &Path) -> io::Result<PathBuf> {
     /// The maximum number of links that Linux follows.
     const LINKS: usize = 40;
@@ -195,16 +195,16 @@ fn open_locked(path: &Path) -> Result<File, AtomicWriteError> {
     Ok(file)
 }
 
-/// Returns whether the path leads to this open file or folder.
+/// Returns whether `file` is the file or folder at `path`.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let identity = |m: Metadata| (m.dev(), m.ino());
     file.metadata().map(identity).ok() == std::fs::metadata(path).map(identity).ok()
 }
 
-/// Locks a file for as long as it is open. Errors if another run is writing to it.
+/// Locks a file until it is closed. Returns an error if another run is writing to the file.
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
-    /// The maximum wait for a lock. If a run is killed while it starts a child process, the child
-    /// holds the lock until it executes its program, which takes about 40 ms.
+    /// How long to wait for a lock at most. If a run is killed while it starts a child process, the
+    /// child holds the lock until it executes its program, which takes about 40 ms.
     const LONGEST: Duration = Duration::from_millis(500);
     let begin = Instant::now();
     loop {
@@ -246,8 +246,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "ours");
     }
 
-    /// If a run is killed while it starts a child process, the child may hold the lock for a
-    /// moment.
+    /// If a run is killed while it starts a child process, the child holds the lock for a moment.
     #[test]
     fn a_lock_that_is_held_briefly_is_waited_for() {
         let folder = tempfile::tempdir().unwrap();
@@ -278,8 +277,8 @@ mod tests {
         };
         let live = [staging.path().to_owned(), draft.path().to_owned(), near("theirs")];
         assert_eq!(left(), live.into());
-        // The drafts of a program that is still running are kept, even if other commands write to
-        // the folder.
+        // The drafts of a running program are kept, even if other commands write to the same
+        // folder.
         write(&near("theirs"), |_| Ok(())).unwrap();
         assert_eq!(left().len(), 3);
     }

@@ -1,8 +1,9 @@
-//! The identity of a case. All code that stores, joins, compares or plots rows uses it.
+//! The identity of a case. All code that stores, joins, compares or plots rows uses it to find rows
+//! of the same case.
 //!
 //! A case consists of a setting, an implementation and a repetition. The texts are owned (`CaseId`)
 //! or borrowed from a row (`CaseId<&str>`), so that a million rows can be distinguished without
-//! copies.
+//! copying texts.
 
 use crate::record::Record;
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,7 @@ macro_rules! texts {
                 Self { $($name: &record.$name),+ }
             }
 
-            /// Returns the columns with their names.
+            /// Returns the name and the value of each column.
             fn columns(self) -> Vec<(&'static str, &'a str)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
@@ -141,12 +142,14 @@ impl<'a> CaseId<&'a str> {
         texts.chain(numbers).filter(|d| d.ours != d.theirs).collect()
     }
 
-    /// Describes how the case differs from the most similar one of `cases`.
+    /// Describes in which columns the case differs from the case in `cases` that is most similar to
+    /// it.
     pub fn difference_from_nearest(&self, cases: impl IntoIterator<Item = CaseId>) -> String {
         let differences =
             cases.into_iter().map(|case| self.differences(&case.borrowed())).min_by_key(Vec::len);
         let Some(mut differences) = differences else { return "there are no cases".to_owned() };
-        // If the plugins differ, differences of their versions and digests say nothing more.
+        // If the plugins differ, the differences in their versions and digests give no additional
+        // information.
         if differences.iter().any(|d| d.column == "plugin") {
             differences.retain(|d| !matches!(d.column, "plugin_version" | "plugin_digest"));
         }
@@ -181,8 +184,8 @@ impl Record {
     }
 }
 
-/// Formats the column `inputs`: `FILE=sha256:...` for each file, separated by commas. The name of a
-/// file in a spec contains neither a comma nor an equals sign.
+/// Formats the column `inputs`: `FILE=sha256:...` for each file, separated by commas. This is
+/// unambiguous, because a file name in a spec contains neither a comma nor an equals sign.
 pub fn inputs_column<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     inputs
         .into_iter()

@@ -3,8 +3,8 @@
 use crate::case_id::{CaseId, Setting};
 use crate::record::Record;
 
-/// Returns the command that reproduces this row. The row that this command writes has the same
-/// values, but belongs to an unnamed experiment and is its repetition 0.
+/// Returns the command that reproduces this row. The command writes a row with the same values,
+/// except that the experiment has no name and the repetition has the number 0.
 pub fn command(record: &Record) -> String {
     format!("{} --out -", record.case().command())
 }

@@ -1,8 +1,8 @@
-//! Compares algorithms case by case, with the uncertainty of the result.
+//! Compares algorithms case by case, and states the uncertainty of each comparison.
 //!
-//! A group consists of the rows with the same setting, which does not include the algorithm. Within
-//! a group, the repetitions of an algorithm form a sample. Rows that are not `ok` are shown with
-//! their status and never dropped.
+//! A group consists of all rows with the same setting. The algorithm is not part of the setting.
+//! Within a group, the repetitions of an algorithm form a sample. Rows that are not `ok` are never
+//! dropped. They are shown with their status.
 
 mod group;
 mod grouping;
@@ -35,10 +35,10 @@ pub enum CompareError {
         case: String,
         /// File and row number of the first place.
         first: String,
-        /// File and row number of the second place.
+        /// File and row number of the first row.
         second: String,
     },
-    /// No row is of the baseline algorithm.
+    /// The rows contain no row of the baseline algorithm.
     #[error("no row is of the baseline `{baseline}`")]
     NoBaseline {
         baseline: String,
@@ -54,20 +54,20 @@ pub enum CompareError {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparisonLine {
     /// The name of the algorithm. If the group has several plugins, versions or builds of the
-    /// algorithm, the name includes what distinguishes them.
+    /// algorithm, the name also includes the columns in which these differ.
     pub algorithm: String,
     /// The algorithm and its build.
     #[serde(skip)]
     pub implementation: Implementation,
-    /// `ok` if all rows are `ok`; otherwise the status of the first row that is not.
+    /// `ok` if all rows are `ok`. Otherwise the status of the first row that is not `ok`.
     pub status: Status,
     /// Number of rows by status.
     pub rows: BTreeMap<Status, usize>,
-    /// The distinct reasons of rows that are not `ok`.
+    /// The reasons of the rows that are not `ok`, without duplicates.
     pub reason: String,
     /// The weakest verification among the `ok` rows.
     pub verified: Verified,
-    /// The weakest verification, as tables show it ([`Record::verification`]).
+    /// The weakest verification in the form in which tables show it ([`Record::verification`]).
     #[serde(skip)]
     pub verification: String,
     /// Completion times of the `ok` rows, in microseconds.
@@ -75,8 +75,8 @@ pub struct ComparisonLine {
     /// The mean time divided by the mean time of the baseline. `None` if there is no baseline or if
     /// a time is 0.
     pub ratio: Option<Ratio>,
-    /// The tests of the difference from the baseline. `None` if either sample has a single run, or
-    /// if neither sample has any spread.
+    /// The tests of the difference between this algorithm and the baseline. `None` if one of the
+    /// two samples has a single run, or if neither sample has any spread.
     pub tests: Option<Tests>,
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
@@ -86,18 +86,21 @@ pub struct ComparisonLine {
 /// Tests of whether the times of two algorithms differ, and the size of the difference.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Tests {
-    /// Whether repetitions were compared in pairs, because both algorithms used the same seeds.
+    /// Whether repetitions were compared in pairs, which is possible if both algorithms used the
+    /// same seeds.
     pub paired: bool,
-    /// p-value of the paired t test, or of Welch's t test.
+    /// p-value of the paired t test if repetitions were paired, otherwise of Welch's t test.
     pub t_p: Option<f64>,
-    /// p-value of Wilcoxon's signed-rank test for pairs, or of the Mann-Whitney test.
+    /// p-value of Wilcoxon's signed-rank test if repetitions were paired, otherwise of the
+    /// Mann-Whitney test.
     pub rank_p: Option<f64>,
     /// `t_p` corrected for the number of comparisons.
     pub t_p_holm: Option<f64>,
     /// `rank_p` corrected for the number of comparisons.
     pub rank_p_holm: Option<f64>,
-    /// The difference of the means, divided by a standard deviation: that of the paired
-    /// differences, or the pooled one of both samples. It is positive if the baseline is faster.
+    /// The effect size: the difference of the means, divided by a standard deviation. This is the
+    /// standard deviation of the paired differences, or the pooled standard deviation of the two
+    /// samples. The effect is positive if the baseline is faster.
     pub effect: Option<f64>,
 }
 
@@ -111,7 +114,7 @@ pub struct RowLocation {
 }
 
 impl ComparisonLine {
-    /// Returns the rows of the line.
+    /// Returns the rows that belong to this line.
     pub fn records<'a>(
         &'a self,
         files: &'a [(String, Vec<Record>)],
@@ -131,7 +134,7 @@ pub struct Group {
     #[serde(flatten)]
     pub setting: Setting,
     pub nodes: u64,
-    /// The algorithm with which the others are compared.
+    /// The algorithm with which all other algorithms are compared.
     pub baseline: Option<String>,
     /// The reason why there is no baseline; empty if there is one.
     pub no_baseline: String,
@@ -142,8 +145,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Returns whether nothing in the cases is random, so that one run of each case gives the exact
-    /// time. Measured times are never exact.
+    /// Returns whether nothing in the cases is random, so that a single run of each case gives the
+    /// exact time. Measured times are never exact.
     pub fn is_exact(&self) -> bool {
         let Setting { machine, machine_definition, model, .. } = &self.setting;
         let machine = if machine_definition.is_empty() { machine } else { machine_definition };
@@ -167,14 +170,14 @@ impl Group {
 pub struct Comparison {
     /// The groups in the order of their first rows.
     pub groups: Vec<Group>,
-    /// The number of tested comparisons, by which p-values are corrected.
+    /// The number of comparisons that were tested. p-values are corrected for this number.
     pub tested: usize,
     /// Remarks on the rows, such as duplicates.
     pub notes: Vec<String>,
     /// Remarks on machines that charge only some of the compared algorithms for rearrangement.
     #[serde(rename = "unlike")]
     pub rearrangement_remarks: Vec<String>,
-    /// Measured times compared with predictions of the same cases.
+    /// Comparisons of measured times with predictions of the same cases.
     #[serde(rename = "beside", skip_serializing_if = "Vec::is_empty")]
     pub residuals: Vec<Residual>,
 }
@@ -288,8 +291,8 @@ pub(crate) mod tests {
 
     #[test]
     fn repetitions_with_the_same_seeds_are_compared_in_pairs() {
-        // Times vary much more between sizes than between the two algorithms, which differ by about
-        // 1 at each size.
+        // The times vary much more between sizes than between the two algorithms, whose times
+        // differ by about 1 at each size.
         let sizes = [(10.0, 1.1), (14.0, 0.9), (9.0, 1.0), (17.0, 1.05)];
         let rows = |seed: u64| {
             let pair = move |(r, (time, more)): (u32, &(f64, f64))| {

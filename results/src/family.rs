@@ -1,10 +1,11 @@
 //! Families of topologies: networks of one kind that differ in size.
 
-/// Returns the family of a topology. Topologies belong to the same family if a curve over the
-/// number of nodes may join them: grids with the same number of dimensions, or dual-nets over the
-/// same base. A graph from a file is a family of its own.
+/// Returns the name of the family of a topology. Two topologies belong to the same family if one
+/// curve against the number of nodes may join them, such as grids with the same number of
+/// dimensions, or dual-nets over the same base. A graph from a file is a family of its own.
 pub fn family(topology: &str) -> String {
-    // The placement of ranks, and ranks that share a node, are part of the family.
+    // The options for the placement of ranks, and for ranks that share a node, are part of the
+    // family's name.
     let of_ranks =
         [",ranks=", ",place=", ",routing="].into_iter().filter_map(|key| topology.find(key)).min();
     if let Some((network, ranks)) = of_ranks.map(|at| topology.split_at(at)) {

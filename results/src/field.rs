@@ -1,17 +1,18 @@
-//! How one field of a row is written and read, depending on its type.
+//! The text form of a field of a row, which depends on the type of the field.
 //!
-//! Times are rounded to a millionth of a microsecond. A sum of floating-point numbers depends on
-//! their order in its last bits, so unrounded rows would depend on compiler and platform. No time
-//! in a row is accurate to a picosecond, so rounding loses nothing. A rounded value is written with
-//! the fewest digits from which the same value is read back (Rust's `{}`).
+//! Times are rounded to a millionth of a microsecond. The last bits of a sum of floating-point
+//! numbers depend on the order of the additions, so unrounded rows would depend on the compiler and
+//! the platform. No time in a row is accurate to a picosecond, so rounding does not lose
+//! information. A rounded value is written with the fewest digits from which the same value is read
+//! back (Rust's `{}`).
 
 use swapmeet_core::text::escaped;
 
 /// The rounding steps in one microsecond.
 pub(crate) const STEPS: f64 = 1e6;
 
-/// Values from this limit on are not rounded. It is 2^51 millionths, or 37 minutes. Below it,
-/// rounding a rounded value again does not change it.
+/// The limit from which on values are not rounded. It is 2^51 millionths of a microsecond, or 37
+/// minutes. Below this limit, rounding a rounded value a second time does not change it.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
 /// Rounds a value to a millionth and turns negative zero into zero.
@@ -20,8 +21,8 @@ pub(crate) fn rounded(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }
 }
 
-/// An error for a value that cannot be written, because a price or size exceeded the range of a
-/// double.
+/// An error for a value that cannot be written because it is not finite. A time or size exceeded
+/// the range of a double.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("column `{column}` is {value}, expected a finite number")]
 pub struct NotFinite {
@@ -41,7 +42,7 @@ pub(crate) trait Field: Clone {
     /// Parses a text; `Err` says what was expected.
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Returns the value that is read back after this one is written.
+    /// Returns the value that a reader gets after this value was written.
     fn as_written(&self) -> Self {
         self.clone()
     }
@@ -52,9 +53,9 @@ pub(crate) trait Field: Clone {
     }
 }
 
-/// Spreadsheets execute a text that looks like a formula. Such a text is written with a leading
-/// apostrophe, which spreadsheets take as the mark of a plain text. Texts are also escaped when
-/// they are read, because a file may come from an untrusted source.
+/// Spreadsheets execute a text that looks like a formula. A text of this kind is written with an
+/// additional apostrophe in front, which tells spreadsheets that it is plain text. Texts are also
+/// escaped when they are read, because a file may come from an untrusted source.
 impl Field for String {
     const TYPE: &'static str = "string";
 
@@ -70,7 +71,7 @@ impl Field for String {
     }
 }
 
-/// Formats rows as CSV; the first row has the names of the columns. Texts that a spreadsheet would
+/// Formats rows as CSV. The first line has the names of the columns. Texts that a spreadsheet would
 /// execute as formulas are escaped.
 pub fn csv_table<R>(rows: impl IntoIterator<Item = R>) -> Result<String, csv::Error>
 where
@@ -88,8 +89,8 @@ where
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns whether a spreadsheet would execute this text as a formula, not counting leading
-/// apostrophes.
+/// Returns whether a spreadsheet would execute this text as a formula if the apostrophes at its
+/// start were removed.
 fn is_formula(text: &str) -> bool {
     text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
@@ -128,7 +129,7 @@ impl Field for f64 {
     }
 }
 
-/// A field is empty, not 0, if its column does not apply to the row's cost model.
+/// If a column does not apply to the cost model of a row, its field is empty instead of 0.
 impl<T: Field> Field for Option<T> {
     const TYPE: &'static str = T::TYPE;
 
@@ -150,8 +151,8 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Defines an enum whose variants are written as words. The same list of words serves for writing,
-/// reading and error messages.
+/// Defines an enum whose variants are written as words. Writing, reading and error messages all use
+/// the same list of words.
 macro_rules! words {
     ($(#[$doc:meta])+ $type:ident { $($(#[$about:meta])+ $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$doc])+

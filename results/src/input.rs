@@ -1,7 +1,7 @@
 //! Reading rows from CSV.
 //!
-//! A file may be cut off anywhere, because the run that wrote it was stopped or the disk was full.
-//! In that case only the last row is torn (incomplete). [`ReadError::Torn`] distinguishes this from
+//! A file may end anywhere, because the run that wrote it was stopped or the disk was full. In that
+//! case only the last row is torn (incomplete). [`ReadError::Torn`] distinguishes a torn file from
 //! an invalid file, because a run can be resumed from a torn file.
 
 mod rows;
@@ -85,14 +85,14 @@ pub enum ReadError {
         file: String,
         /// The line number at which the row starts, from 1.
         line: u64,
-        /// The number of bytes before the torn row. These bytes can be read, and a resumed run can
-        /// append rows after them.
+        /// The number of bytes before the torn row. The rows in these bytes are complete, and a
+        /// resumed run can append rows after them.
         intact: usize,
     },
 }
 
-/// The maximum total size of all files that are read together. This is about a million rows, and a
-/// comparison of them needs four times as much memory.
+/// The maximum total size of all files that are read together. This is enough for about a million
+/// rows. A comparison of so many rows needs four times as much memory.
 const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
 /// Reads the rows of a result file, which may be a pipe.
@@ -137,8 +137,8 @@ fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Reads the rows from the text of a result file. `file` is the file's name for error messages.
-/// Columns that this version does not know are ignored.
+/// Reads the rows from the text of a result file. `file` is the name of the file for error
+/// messages. Unknown columns, which a later version may have written, are ignored.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     read_rows(file.to_owned(), content.as_bytes())
 }
@@ -256,7 +256,8 @@ pub(crate) mod tests {
         assert!(error.starts_with("/dev/zero: more than 1MiB of rows"), "{error}");
     }
 
-    /// Rows that are read one by one have no common size limit, so each row has a limit of its own.
+    /// A reader that returns rows one by one has no limit of the total size, so it limits the size
+    /// of each row.
     #[test]
     fn a_row_without_an_end_is_refused() {
         let error = Rows::new("zeros".to_owned(), io::repeat(0)).err().unwrap().to_string();

@@ -1,8 +1,8 @@
 //! Joins the rows of shards, so that no row is lost or duplicated.
 //!
-//! Files are read twice, so that sweeps of any size can be joined. The first pass reads each file
-//! from start to end. For each row, it stores the position and a fingerprint of the case. The
-//! second pass reads the rows in the order of the output.
+//! Files are read twice instead of being kept in memory, so that sweeps of any size can be joined.
+//! The first pass reads each file from start to end, and stores the position and a fingerprint of
+//! the case for each row. The second pass reads the rows in the order of the output.
 
 mod definitions;
 mod fingerprint;
@@ -30,7 +30,7 @@ pub enum MergeError {
     /// Two rows belong to the same case.
     #[error("{case} is in {first} and in {second}: expected every case once")]
     Duplicate { case: String, first: String, second: String },
-    /// A row belongs to none of the experiment's cases.
+    /// A row belongs to a case that is not in the experiment.
     #[error("{at} belongs to none of the experiment's cases: {why}")]
     UnknownCase {
         at: String,
@@ -45,7 +45,8 @@ pub enum MergeError {
     Unreadable(#[from] ReadError),
 }
 
-/// The joined order of the rows, which [`Shards::rows`] reads.
+/// The rows that remain after joining, in the order of the output. [`Shards::rows`] reads them in
+/// this order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MergedOrder {
     order: Vec<usize>,
@@ -102,11 +103,11 @@ impl Shards {
             for (i, row) in source.rows()?.enumerate() {
                 let row = row?;
                 let is_measured = is_measured(&row.record);
-                // Measurements do not belong to an experiment.
+                // A measured row does not belong to an experiment.
                 if !is_measured {
                     shards.named.add(&row.record, &shards.fingerprints);
-                    // If a file cannot be read, that error takes precedence over inconsistent rows.
-                    // Therefore reading continues after the first inconsistency.
+                    // If a file cannot be read, that error is reported instead of an inconsistency
+                    // between rows. Therefore reading continues after the first inconsistency.
                     let place = || place(&source.name, i + 1);
                     shards.inconsistency = shards
                         .inconsistency
@@ -120,7 +121,7 @@ impl Shards {
     }
 
     /// Joins the rows in the order of the files. The expected cases are all combinations of the
-    /// topologies, algorithms, workloads, machines and repetitions in the rows.
+    /// topologies, algorithms, workloads, machines and repetitions that occur in the rows.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
             Ok(MergedOrder { order, missing: self.named.missing(&self.fingerprints) })
@@ -160,9 +161,9 @@ impl Shards {
         merged.order.iter().map(move |row| self.row(&mut reader, *row))
     }
 
-    /// Joins the predicted rows by the function `join`, which receives the rows in the order of the
-    /// files and a map from cases to rows. Measured rows follow the predicted ones; no measured row
-    /// counts as expected or missing.
+    /// Joins the predicted rows by the function `join`. It receives the indices of the rows in the
+    /// order of the files, and a map from cases to rows. Measured rows are appended after the
+    /// predicted rows. A measured row is never expected, and never reported as missing.
     fn join_rows(
         &self,
         join: impl FnOnce(Vec<usize>, HashMap<Fingerprint, usize>) -> Result<MergedOrder, MergeError>,
@@ -183,7 +184,7 @@ impl Shards {
         Ok(merged)
     }
 
-    /// Returns a map from cases to rows. Errors if two rows belong to the same case.
+    /// Returns a map from cases to rows. Returns an error if two rows belong to the same case.
     fn by_case(&self, rows: &[usize]) -> Result<HashMap<Fingerprint, usize>, MergeError> {
         let mut at = HashMap::new();
         for row in rows {
@@ -208,7 +209,7 @@ impl Shards {
         }
     }
 
-    /// Returns a row's file and number, for a message.
+    /// Returns the file and the number of a row, for a message.
     fn place(&self, row: usize) -> String {
         let source = self.rows[row].source;
         let number =
@@ -302,7 +303,8 @@ mod tests {
         let (rows, missing) = merged(&files(&[&[0, 1, 2], &[4, 5, 6, 7]]), None).unwrap();
         assert_eq!((rows.len(), missing.count), (7, 1));
         assert_eq!(missing.named, ["gen on torus:4x4, uniform:64, paragon, repetition 1"]);
-        // No row is on the ring, so only the experiment tells that cases on it are missing.
+        // No row has the topology `ring`, so only the experiment shows that the cases on it are
+        // missing.
         let shards = files(&[&[0, 1], &[2, 3]]);
         assert_eq!(merged(&shards, None).unwrap().1.count, 0);
         assert_eq!(merged(&shards, Some(&cases(&all_rows()))).unwrap().1.count, 4);
@@ -318,7 +320,7 @@ mod tests {
     #[test]
     fn more_files_than_may_be_open_are_joined() {
         let many: Vec<Record> = (0..600).map(|repetition| row("pex", repetition, 1.0)).collect();
-        // The two rows of each file are far apart in the experiment.
+        // Each file has two rows that are far apart in the order of the experiment.
         let parts: Vec<Vec<Record>> =
             (0..300).map(|i| vec![many[300 + i].clone(), many[i].clone()]).collect();
         assert_eq!(merged(&parts, Some(&cases(&many))).unwrap().0, many);

@@ -13,16 +13,16 @@ pub trait Sink {
     }
 }
 
-/// A writer of rows as CSV (RFC 4180, UTF-8). It writes one header, then each row in one piece, and
-/// flushes after each row. Readers of the file therefore see complete rows, and a killed run leaves
-/// at most one torn row.
+/// A writer of rows as CSV (RFC 4180, UTF-8). It writes the header once. It writes each row by a
+/// single call of `write`, and then flushes. Programs that read the file in the meantime therefore
+/// see complete rows, and a killed run leaves at most one torn row.
 ///
 /// Lines end in a line feed without a carriage return. Every CSV reader accepts that, and `cut`,
-/// `awk` and `diff` see no carriage return in the last column.
+/// `awk` and `diff` do not see a carriage return in the last column.
 pub struct CsvSink<W: Write> {
     out: W,
     headed: bool,
-    /// The buffer in which a row is assembled.
+    /// The buffer in which a row is assembled before it is written.
     line: Vec<u8>,
 }
 
@@ -40,8 +40,8 @@ impl<W: Write> CsvSink<W> {
 
     /// Writes the header if it has not been written yet, then the row.
     fn write(&mut self, row: Option<&Record>) -> io::Result<()> {
-        /// The initial size of the buffer, which is enough for most rows. The buffer grows for
-        /// longer ones.
+        /// The initial size of the buffer, which is enough for most rows. The buffer grows if a row
+        /// is longer.
         const ROW: usize = 512;
         let line = std::mem::take(&mut self.line);
         let mut lines = csv::WriterBuilder::new().buffer_capacity(ROW).from_writer(line);
@@ -61,7 +61,8 @@ impl<W: Write> CsvSink<W> {
 
 impl<W: Write> Sink for CsvSink<W> {
     fn record(&mut self, record: &Record) -> io::Result<()> {
-        // A single `NaN` would make the whole file unreadable.
+        // A single `NaN` would make the whole file unreadable, so a row with a value that is not
+        // finite is refused.
         if let Some(error) = record.unwritable() {
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }

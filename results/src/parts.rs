@@ -1,11 +1,11 @@
-//! The parts of a completion time, and their sum.
+//! The parts of a completion time, whose sum is the completion time.
 
 use crate::field::{FINEST, NotFinite, STEPS, rounded};
 use crate::record::{Record, columns};
 use crate::stats::Summary;
 use swapmeet_core::cost::model::Parts;
 
-/// Returns the mean of each part over rows. A part that no row has is `None`.
+/// Returns the mean of each part over `rows`. A part that no row has is `None`.
 pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     let rows: Vec<Parts> = rows.into_iter().map(Record::parts).collect();
     let of = |part: fn(&Parts) -> Option<f64>| {
@@ -23,11 +23,12 @@ pub fn mean<'a>(rows: impl IntoIterator<Item = &'a Record>) -> Parts {
     }
 }
 
-/// Returns the completion time, which is the sum of the parts; `None` if there are no parts.
+/// Returns the completion time, which is the sum of the parts. Returns `None` if there are no
+/// parts.
 ///
-/// The sum is computed in whole millionths, the precision of written parts, so that the printed
-/// parts add up exactly to the printed time. This holds up to about half an hour. For longer times,
-/// the sum has the precision of a double.
+/// Written parts are rounded to millionths. The sum is computed in whole millionths, so that the
+/// written parts add up exactly to the written time. This is the case for times up to about half an
+/// hour. The sum of a longer time has the precision of a double.
 pub fn total(parts: &Parts) -> Option<f64> {
     let parts = || parts.each().into_iter().filter_map(|(_, part)| part);
     parts().next()?;

@@ -1,10 +1,10 @@
 //! One row of results. A single table of columns defines the CSV header, the text of each field,
 //! the parser and the JSON output, so that these always agree.
 //!
-//! The table is our own, and not serde's derive with the csv crate, for three reasons: csv writes
-//! floating-point numbers in another form than `{}` (which the files have always used), JSON needs
-//! numbers where CSV needs rounded texts, and csv loses the column of an error that a field's own
-//! parser reports.
+//! serde's derive with the csv crate is not used, for three reasons. csv writes floating-point
+//! numbers in a different form from `{}`, which all result files use. JSON needs numbers where CSV
+//! needs rounded texts. If the parser of a field reports an error, csv does not say in which
+//! column.
 
 use crate::field::{Field, NotFinite, words};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
@@ -48,7 +48,8 @@ words! {
 #[derive(Debug)]
 pub(crate) struct Column {
     info: ColumnInfo,
-    /// Whether the column belongs to the outcome of the case and not to its identity.
+    /// Whether the column belongs to the outcome of the case. Otherwise it belongs to the identity
+    /// of the case.
     is_outcome: bool,
     write: fn(&Record) -> String,
     read: fn(&mut Record, &str) -> Result<(), String>,
@@ -82,8 +83,8 @@ macro_rules! record {
         /// milliseconds), sizes in bytes. Sums of bytes have 128 bits because a schedule can
         /// forward the same bytes many times.
         ///
-        /// The default is an `error` without a reason and without values, so that the row of a
-        /// failed case is its identity plus a status and a reason.
+        /// By default, the status is `error`, the reason is empty, and there are no values. The row
+        /// of a failed case is therefore its identity plus a status and a reason.
         #[derive(Debug, Clone, PartialEq, Default)]
         pub struct Record {
             $($(#[doc = $doc])+ pub $name: $type,)+
@@ -98,8 +99,8 @@ macro_rules! record {
         }),+];
 
         impl Record {
-            /// Returns the row that reading gives back after this one is written: times are rounded
-            /// to a millionth.
+            /// Returns the row that a reader gets after this row was written. Its times are rounded
+            /// to a millionth of a microsecond.
             pub fn as_written(&self) -> Self {
                 Self { $($name: self.$name.as_written(),)+ }
             }
@@ -254,7 +255,7 @@ pub fn outcome_columns() -> impl Iterator<Item = &'static str> {
     COLUMNS.iter().filter(|c| c.is_outcome).map(|c| c.info.name)
 }
 
-/// Returns the columns that every file of rows has. The columns after them were added in later
+/// Returns the columns that every result file has. The columns after them were added in later
 /// versions.
 pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
     const LAST: &str = "wall_ms";
@@ -308,8 +309,9 @@ impl Record {
         COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a time of 0 or more"))
     }
 
-    /// Returns what was verified, as tables show it. If the plans of only some nodes were compared
-    /// with a claimed symmetry, the text includes the number of these nodes.
+    /// Returns the verification of the row in the form in which tables show it. If the plans of
+    /// only some nodes were compared with a claimed symmetry, the text includes the number of these
+    /// nodes.
     pub fn verification(&self) -> String {
         match self.compared_on {
             Some(compared) if compared < self.nodes => {
@@ -332,7 +334,7 @@ impl Record {
 mod tests {
     use super::*;
 
-    /// The columns that the documentation promises, in order; more may follow.
+    /// The columns that the documentation promises, in order. Further columns may follow.
     const PROMISED: &str = "experiment, algorithm, plugin, plugin_version, collective, topology, nodes, workload, machine, model, repetition, \
         seed, status, reason, verified, time_us, startup_us, transmission_us, propagation_us, rearrangement_us, barrier_us, contention_us, \
         lower_bound_us, steps, messages, critical_bytes, critical_hops, total_bytes, total_hop_bytes, max_link_messages, sum_link_messages, \

@@ -115,7 +115,8 @@ fn cells(group: &Group) -> TableCells {
 
 fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; HEADER.len()] {
     let time = line.time.as_ref();
-    // If each algorithm ran once, the mean is the only value, and the other statistics are omitted.
+    // If each algorithm was run only once, the mean is the only value, and all other statistics are
+    // omitted.
     let sample = time.filter(|_| repeated);
     let figure = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
     let verified = if time.is_some() { line.verification.clone() } else { String::new() };
@@ -145,8 +146,8 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
     ]
 }
 
-/// Returns the remarks that concern all groups, such as duplicates, which times are exact, and the
-/// correction of p-values.
+/// Returns the remarks that concern all groups. They mention duplicates, times that are exact, and
+/// the correction of p-values.
 fn notes(comparison: &Comparison) -> Vec<String> {
     let single = |group: &&Group| group.is_exact() && words::is_of_single_runs(group);
     let exact = comparison.groups.iter().filter(single).count();
@@ -171,8 +172,8 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Describes the status of a line's rows: the status if all rows have the same one, otherwise the
-/// count of each.
+/// Describes the status of a line's rows. If all rows have the same status, the text is this
+/// status. Otherwise it has the number of rows for each status.
 fn status_text(line: &ComparisonLine) -> String {
     if line.rows.len() == 1 && (line.status == Status::Ok || line.rows.values().all(|n| *n == 1)) {
         return line.status.to_string();
@@ -242,7 +243,8 @@ pub(crate) mod tests {
         comparison(rows.collect())
     }
 
-    /// A comparison in which one algorithm fails in all runs and another one in some.
+    /// A comparison in which one algorithm fails in all runs and a second algorithm fails in some
+    /// runs.
     pub(crate) fn partly_failed() -> Comparison {
         comparison(vec![
             row("fast", 0, 10.0),

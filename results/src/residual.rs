@@ -20,15 +20,15 @@ pub struct Residual {
     pub measured_on: String,
     /// The number of measurements.
     pub n: usize,
-    /// The median of the measured times. Unlike the mean, it does not depend on single outliers
-    /// from times when the machine was busy.
+    /// The median of the measured times. Unlike the mean, it does not depend on outliers that were
+    /// measured while the machine was busy.
     pub measured_us: f64,
     /// The machine for which the time was predicted.
     pub predicted_for: String,
     pub model: String,
     /// The mean of the predicted times.
     pub predicted_us: f64,
-    /// The percentage by which the measured time exceeds the predicted one.
+    /// The percentage by which the measured time exceeds the predicted time.
     pub residual_percent: f64,
 }
 
@@ -37,8 +37,8 @@ pub fn is_measured(row: &Record) -> bool {
     row.model == MEASURED
 }
 
-/// Returns a residual for each measured case and each prediction of it, ordered by the columns of
-/// the case.
+/// Returns a residual for each pair of a measured case and a prediction of this case, ordered by
+/// the columns of the case.
 pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
     // For each case, collect the predicted and the measured times by machine.
     type Case<'a> = [&'a str; 4];
@@ -52,8 +52,9 @@ pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
         let of = &mut cases.entry(case).or_default()[usize::from(is_measured(row))];
         of.entry((machine, &row.model)).or_default().push(time);
     }
-    // Compare each measurement with each prediction. Measurements are summarised by their median,
-    // which is robust against outliers. Predictions have no outliers.
+    // Compare each measurement with each prediction. Measured times are summarised by their median,
+    // which is robust against outliers. Predicted times have no outliers, so they are summarised by
+    // their mean.
     let mut all = Vec::new();
     for (case, [predicted, measured]) in cases {
         for ((measured_on, _), times) in measured {
@@ -90,7 +91,7 @@ mod tests {
     use crate::compare::tests::{files, row};
 
     /// The median of the measured times 12, 12.5 and 100 µs is 12.5 µs. It is 25 % more than the
-    /// prediction of 10 µs, and half of the prediction of 25 µs.
+    /// first prediction, 10 µs, and half of the second prediction, 25 µs.
     #[test]
     fn the_median_measurement_is_compared_with_each_prediction() {
         let measured = |repetition, time| Record {

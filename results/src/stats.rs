@@ -4,9 +4,10 @@
 //! Repetitions of a deterministic case are identical. Their confidence interval is a single point
 //! and there is nothing to test; [`Spread::None`] marks such samples.
 //!
-//! Repetition r has the same seed for all algorithms, and therefore the same random sizes. The
-//! times of two algorithms thus tend to rise and fall together, so they are compared in pairs.
-//! Samples with different seeds are treated as independent.
+//! Repetition r has the same seed for all algorithms, and therefore the same random sizes. If the
+//! sizes of a repetition are large, the times of all algorithms tend to be long. The times of two
+//! algorithms are therefore compared in pairs. Samples with different seeds are treated as
+//! independent.
 
 mod difference;
 mod holm;
@@ -21,7 +22,7 @@ pub use ratio::{Ratio, ratio};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// What is known about the spread of a sample.
+/// Whether the values of a sample differ, as far as this is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spread {
@@ -63,12 +64,12 @@ pub struct Summary {
     /// The 95 % interval of the mean, by Student's t with n - 1 degrees of freedom; `None` for one
     /// value.
     pub interval: Option<Interval>,
-    /// What is known about the spread.
+    /// Whether the values differ, as far as this is known.
     pub spread: Spread,
 }
 
 impl Summary {
-    /// Summarises values; `None` if there are none or if one is not finite.
+    /// Summarises values. Returns `None` if there are no values or if a value is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let n = values.len();
         if n == 0 || values.iter().any(|v| !v.is_finite()) {
@@ -83,7 +84,8 @@ impl Summary {
             f64::midpoint(sorted[n / 2 - 1], sorted[n / 2])
         };
         if least == most {
-            // Rounding in the sums below would suggest a spread that does not exist.
+            // The sums below have rounding errors, which would suggest a spread that does not
+            // exist.
             let (sd, interval) = (Some(0.0), Some(Interval { low: least, high: least }));
             let known = Self { n, mean: least, median, sd, interval, spread: Spread::None };
             return Some(if n > 1 {
@@ -111,7 +113,7 @@ impl Summary {
     }
 }
 
-/// Returns Student's t for a two-sided interval of 95 %.
+/// Returns the quantile of Student's t distribution for a two-sided interval of 95 %.
 fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))
 }

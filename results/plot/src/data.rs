@@ -1,4 +1,4 @@
-//! Output of a figure's data: as a table of its points, and as a figure for LaTeX.
+//! Output of the data of a figure: as a table of its points, and as a LaTeX figure.
 
 use crate::figure::{Curve, Figure, Point};
 use crate::style::Marker;
@@ -8,8 +8,8 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::{csv_table, single_line};
 
 impl Figure {
-    /// Formats all points as CSV with the columns panel, curve, x, y, and both ends of the error
-    /// bar.
+    /// Formats all points as CSV with these columns: panel, curve, x, y, and the lower and upper
+    /// end of the error bar.
     pub(crate) fn table(&self) -> Result<String, csv::Error> {
         let columns =
             ["panel", "curve", self.x.label(), &self.y_label, "low", "high"].map(str::to_owned);
@@ -78,8 +78,8 @@ impl Figure {
             options.push("ymode=log".to_owned());
         }
         let _ = writeln!(out, "\\begin{{groupplot}}[{}]", options.join(",\n  "));
-        // The legend stands below all panels, so that it covers no curve. A legend's name is global
-        // in a LaTeX document, so each figure needs a different one.
+        // The legend is placed below all panels, so that it does not cover a curve. The name of a
+        // legend is global in a LaTeX document, so each figure needs a different name.
         let legend = format!(
             "swapmeet{}",
             self.title.replace(|letter: char| !letter.is_ascii_alphanumeric(), "")

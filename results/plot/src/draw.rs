@@ -24,7 +24,7 @@ pub trait Drawable {
         None
     }
 
-    /// Returns remarks that accompany the figure.
+    /// Returns remarks that must be shown with the figure.
     fn remarks(&self) -> Vec<String> {
         Vec::new()
     }
@@ -63,8 +63,8 @@ impl Figure {
         let mut top = heading(&mut scene, &self.title, font);
         let cell = (width - gap) / columns as f64 - gap;
         let mut letters = 0;
-        // Draw the panels row by row. The titles of all panels in a row take the same number of
-        // lines, so that their axes are aligned.
+        // Draw the panels row by row. In a row, the title that needs the most lines determines the
+        // space for all titles, so that the axes of all panels are aligned.
         for row in self.panels.chunks(columns) {
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
@@ -107,7 +107,8 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
     top
 }
 
-/// Draws remarks below everything else. Returns the y coordinate of their lower end.
+/// Draws remarks below everything that has been drawn so far. Returns the y coordinate of the lower
+/// end of the remarks.
 pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64) -> f64 {
     let mut top = top;
     for remark in remarks {
@@ -121,7 +122,7 @@ pub(crate) fn remarks(scene: &mut Scene, remarks: &[String], top: f64, font: f64
     top
 }
 
-/// A legend with entries side by side, on as many lines as needed.
+/// A legend whose entries are placed next to each other, on as many lines as needed.
 pub(crate) struct LegendRow {
     left: f64,
     right: f64,

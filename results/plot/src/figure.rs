@@ -32,26 +32,28 @@ pub struct Curve {
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
-/// A crossover, with its y value in the figure.
+/// A crossover of two curves, with its y value in the figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossing {
-    /// The crossover of completion times.
+    /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
     /// The y value of both curves at the crossover. It is `None` if the figure shows a quantity
-    /// that does not depend on time alone, because then the two curves need not meet there.
+    /// that does not depend on time alone, because then the two curves need not meet at the
+    /// crossover.
     pub y: Option<f64>,
 }
 
-/// Cases that differ only in the algorithm and x.
+/// A panel of a figure: cases that differ only in the algorithm and in x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What distinguishes the panel from the others; empty for a single panel.
+    /// The settings in which the panel differs from the other panels. Empty if there is only one
+    /// panel.
     pub title: String,
     /// A curve for each algorithm.
     pub curves: Vec<Curve>,
-    /// The lower bound, if requested.
+    /// The curve of the lower bound, if it was requested.
     pub bound: Option<Curve>,
-    /// The crossovers.
+    /// The crossovers between the curves.
     pub crossings: Vec<Crossing>,
 }
 
@@ -62,14 +64,15 @@ pub struct FigureOptions<'a> {
     pub x: Axis,
     /// The quantity of the y axis.
     pub y: Quantity,
-    /// Which axes are logarithmic; `None` chooses this from the values.
+    /// Which axes are logarithmic. With `None`, this is chosen from the values.
     pub log: Option<LogScales>,
-    /// The baseline by which ratios are computed.
+    /// The baseline: the algorithm by whose time the times of all algorithms are divided to get
+    /// ratios.
     pub baseline: Option<&'a str>,
-    /// The title; `None` stands for the settings that all cases have in common.
+    /// The title. With `None`, the title consists of the settings that all cases have in common.
     pub title: Option<&'a str>,
-    /// Labels of algorithms, in the order of the legend. Other algorithms follow under their own
-    /// names.
+    /// Pairs of an algorithm and its label, in the order of the legend. Algorithms without a label
+    /// follow under their own names.
     pub labels: &'a [(String, String)],
     /// Whether the lower bound is drawn as a curve.
     pub bound: bool,
@@ -84,7 +87,7 @@ pub struct Figure {
     pub y: Quantity,
     /// Which axes are logarithmic.
     pub log: LogScales,
-    /// The title: the given one, or the settings that all panels have in common.
+    /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
     /// The label of the y axis.
     pub y_label: String,
@@ -93,9 +96,10 @@ pub struct Figure {
     pub labels: Labels,
     pub styles: Styles,
     pub panels: Vec<Panel>,
-    /// Notes on what is not shown, and why.
+    /// Notes that name rows or curves that are not shown, with the reason.
     pub notes: Vec<String>,
-    /// Remarks that are part of the figure, such as unequal charges for rearrangement.
+    /// Remarks that are part of the figure. For example, a remark says that the machine charges
+    /// only some of the algorithms for rearrangement.
     pub remarks: Vec<String>,
 }
 
@@ -123,7 +127,7 @@ pub enum FigureError {
     /// A label was given for an unknown algorithm.
     #[error(transparent)]
     Label(#[from] UnknownLabel),
-    /// A lower bound was requested in a figure that does not show times.
+    /// A lower bound was requested, but the figure shows a quantity other than time.
     #[error("a lower bound can only be shown with completion times, not with {0}")]
     BoundOfTimes(&'static str),
     /// There are more curves than distinguishable styles.
@@ -137,8 +141,8 @@ const PIECES: u32 = 24;
 impl Figure {
     /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
-    /// The maximum number of curves. This many can be distinguished by marker and dashes in a grey
-    /// print.
+    /// The maximum number of curves. This number of curves can be distinguished by marker and
+    /// dashes if the figure is printed in grey.
     pub const MOST_CURVES: usize = 12;
 
     /// Makes a figure from the rows of `files`, which are pairs of a file name and its rows.
@@ -193,7 +197,7 @@ impl Figure {
         if panels.len() > Self::MOST_PANELS {
             return Err(FigureError::ManyPanels { count: panels.len(), differ });
         }
-        // Collect notes on what is not shown.
+        // Collect notes that name what the figure does not show.
         let mut notes = comparison.notes.clone();
         let without = |n: usize, what: &'static str, why: String| {
             (n > 0).then(|| format!("not shown: {} {why}", count(n, what)))
@@ -391,9 +395,9 @@ impl FigureData<'_> {
         (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
     }
 
-    /// Returns the positions of the line through an algorithm's points. The line includes the x
-    /// values in `corners`, because a ratio to the fastest algorithm has a corner at each
-    /// crossover.
+    /// Returns the positions of the line that joins the points of an algorithm. The line also has
+    /// positions at the x values in `corners`: a ratio to the fastest algorithm has a corner at
+    /// each crossover, because the fastest algorithm changes there.
     fn line_through(
         &self,
         family: &Family,
@@ -421,9 +425,9 @@ impl FigureData<'_> {
         places
     }
 
-    /// Returns the quantity as a function of x between two neighbouring points, or `None` if the
-    /// quantity does not follow from linearly interpolated times. Lines drawn by this function
-    /// cross exactly where the times cross.
+    /// Returns the quantity as a function of x between two neighbouring points. The function
+    /// follows from times that are interpolated linearly, so that two curves cross exactly where
+    /// the times cross. Returns `None` if the quantity cannot be computed from such times.
     fn interpolated(
         &self,
         family: &Family,
@@ -433,7 +437,7 @@ impl FigureData<'_> {
         if family.axis == Axis::Nodes {
             return None;
         }
-        // The position of x between both points, from 0 to 1.
+        // The position of x between the two points: 0 at the left point and 1 at the right point.
         let share = move |x: f64| if left == right { 0.0 } else { (x - left) / (right - left) };
         let ends = |of: &dyn Fn(&Group, &ComparisonLine) -> Option<f64>| {
             let curve = family.curves.iter().find(|curve| curve.algorithm == algorithm)?;
@@ -444,7 +448,7 @@ impl FigureData<'_> {
             };
             Some((at(left)?, at(right)?))
         };
-        // Interpolates linearly between the values at both points.
+        // Interpolates linearly between the values at the two points.
         let even = move |(a, b): (f64, f64)| move |x: f64| a + (b - a) * share(x);
         // Compute ratios from interpolated times, so that curves cross exactly where the times
         // cross.

@@ -16,7 +16,7 @@ pub struct UnknownLabel {
 }
 
 impl Labels {
-    /// Checks that all labelled algorithms exist.
+    /// Checks that every algorithm for which a label was given exists.
     pub(crate) fn of(
         labels: &[(String, String)],
         names: &BTreeSet<&str>,

@@ -1,11 +1,13 @@
 //! Marks on a page, and the file formats in which they are written.
 //!
-//! This project has its own marks, because no plotting library that we tried was sufficient.
+//! This project draws its own marks, because no plotting library that was tried was sufficient.
 //! plotters rounds all positions to whole pixels (so curves in a narrow column get steps), has no
-//! dashes, and needs the system's fonts to measure text. kuva had to be patched for legends,
-//! letters and dashes, and took a third of the compile time. tiny-skia and pdf-writer write the
-//! marks directly. resvg and svg2pdf, which are based on these two libraries, could convert SVG to
-//! PNG and PDF, but with fonts they take longer to compile than the rest of the workspace.
+//! dashes, and needs the fonts of the system to measure text. kuva had to be patched for legends,
+//! letters and dashes, and took a third of the compile time.
+//!
+//! Two small libraries, tiny-skia and pdf-writer, write the marks as PNG and PDF. resvg and
+//! svg2pdf, which are based on these two libraries, could instead convert SVG to PNG and PDF. With
+//! support for fonts, however, they take longer to compile than the rest of the workspace.
 
 pub(crate) mod outline;
 mod paper;
@@ -42,8 +44,8 @@ impl Picture {
         Self { scene, title: title.to_owned(), width: paper.width }
     }
 
-    /// Returns the picture as SVG. Text is written as text elements, not as outlines. The picture
-    /// is not wider than the surrounding element.
+    /// Returns the picture as SVG. Text is written as text elements, not as outlines. In an HTML
+    /// page, the picture is at most as wide as the element that contains it.
     pub fn svg(&self) -> String {
         let size = |length: f64| match self.width {
             Some(width) => width.of_pixels(length).to_string(),

@@ -17,7 +17,7 @@ use swapmeet_results::{CompareError, Record, as_html, command, compare, escaped}
 #[derive(Debug, Clone, Copy)]
 pub struct PageOptions<'a> {
     pub title: &'a str,
-    /// The baseline with which algorithms are compared.
+    /// The algorithm with which all other algorithms are compared.
     pub baseline: Option<&'a str>,
     /// The program that made the page, with its version.
     pub program: &'a str,
@@ -150,7 +150,7 @@ fn capital(sentence: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Returns whether any curve has several points.
+/// Returns whether any curve of the panel has several points, so that it has a line.
 fn has_a_line(panel: &crate::figure::Panel) -> bool {
     panel.curves.iter().any(|curve| curve.points.len() > 1)
 }

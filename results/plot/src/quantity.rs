@@ -8,7 +8,7 @@ use swapmeet_results::units::{number_to, size_to, tick_duration};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
     Time,
-    /// Completion time divided by that of the baseline.
+    /// Completion time divided by the completion time of the baseline.
     Ratio,
     /// Completion time divided by the lower bound.
     Bound,
@@ -19,12 +19,12 @@ pub enum Quantity {
     Messages,
     /// The maximum number of messages on one link in one step.
     LinkMessages,
-    /// The maximum number of bytes that one node holds.
+    /// The maximum number of bytes that a node has in its memory at the same time.
     NodeBytes,
     /// Data size divided by time, as defined by nccl-tests.
     AlgorithmBandwidth,
-    /// The algorithm bandwidth times the minimum share of the data that must pass through a node.
-    /// It can be compared with the bandwidth of a node.
+    /// The algorithm bandwidth, multiplied by the minimum proportion of the data that must pass
+    /// through a node. It can be compared with the bandwidth of a node.
     BusBandwidth,
 }
 
@@ -45,8 +45,8 @@ impl Quantity {
         }
     }
 
-    /// Returns the quantity of a row. For a ratio, which needs two rows, returns the time from
-    /// which the ratio is computed.
+    /// Returns the quantity of a row. A ratio needs two rows, so for it this is the time from which
+    /// the ratio is computed.
     pub(crate) fn of(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         match self {
@@ -82,7 +82,7 @@ impl Quantity {
         }
     }
 
-    /// Formats a value for the axis with `figures` digits.
+    /// Formats a value for the axis, with `figures` digits.
     pub fn text_to(self, value: f64, figures: usize) -> String {
         match self {
             Self::Time | Self::Contention => tick_duration(value, figures),
@@ -97,8 +97,8 @@ impl Quantity {
         }
     }
 
-    /// Returns the unit that values of the quantity have in rows, with a comma before it, for the
-    /// label of an axis.
+    /// Returns the unit of the quantity in rows, for the label of an axis. The text begins with a
+    /// comma.
     pub(crate) fn unit_in_rows(self) -> &'static str {
         match self {
             Self::Time | Self::Contention => ", $\\mu$s",
@@ -120,9 +120,10 @@ impl Quantity {
 }
 
 /// Returns the algorithm bandwidth and the bus bandwidth in GB/s, as defined by nccl-tests
-/// (`doc/PERFORMANCE.md`). The algorithm bandwidth is S/t, where S is the total size of the blocks
-/// that a node has at the start or at the end. The bus bandwidth is S/t times a factor that depends
-/// on the collective. `None` if nccl-tests defines no factor, or if the block sizes differ.
+/// (`doc/PERFORMANCE.md`). The algorithm bandwidth is S/t, where t is the time and S is the total
+/// size of the blocks that a node has at the start or at the end. The bus bandwidth is S/t times a
+/// factor that depends on the collective. Returns `None` if nccl-tests defines no factor for the
+/// collective, or if the block sizes differ.
 fn bandwidths(record: &Record) -> Option<(f64, f64)> {
     let (time, block, n) = (record.time_us?, record.block_bytes? as f64, record.nodes as f64);
     let others = (n - 1.0) / n;
@@ -144,9 +145,11 @@ pub struct LogScales {
 }
 
 impl LogScales {
-    /// Chooses logarithmic axes by the quantities and the values. Sizes, nodes and most quantities
-    /// span orders of magnitude. Ratios, link loads and quantities over the coefficient of
-    /// variation often do not, so their y axis is linear unless their values span a decade or more.
+    /// Chooses which axes are logarithmic, from the quantities and the values. Sizes, numbers of
+    /// nodes and most quantities of the y axis span orders of magnitude, so their axes are
+    /// logarithmic. Three kinds of figures often do not: ratios, link loads, and figures whose x
+    /// axis is the coefficient of variation. In these figures the y axis is linear, unless its
+    /// values span a factor of ten or more.
     pub fn suits(x: Axis, y: Quantity, values: impl Iterator<Item = f64>) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
@@ -160,8 +163,8 @@ impl LogScales {
 mod tests {
     use super::*;
 
-    /// The factors are those in the summary of nccl-tests' `doc/PERFORMANCE.md`, for 4 nodes,
-    /// blocks of 3000 bytes and a time of 1 µs.
+    /// The expected factors are those in the summary of nccl-tests' `doc/PERFORMANCE.md`, for 4
+    /// nodes, blocks of 3000 bytes and a time of 1 µs.
     #[test]
     fn bandwidths_are_those_of_nccl_tests() {
         let of = |collective: &str| {

@@ -8,11 +8,11 @@ use swapmeet_results::{Parts, Record, parts};
 pub enum StackKind {
     /// The parts of completion time.
     Parts,
-    /// The number of steps, and the number of additional rounds that are needed if messages on the
-    /// same link are sent one after another.
+    /// The number of steps. A second piece shows how many additional rounds are needed if messages
+    /// on the same link are sent one after another.
     Steps,
     /// The bytes that all links carry. The first piece counts each sent byte once. The second piece
-    /// counts it once more for each further link of its route.
+    /// counts the byte again for each link of its route after the first link.
     Traffic,
 }
 
@@ -35,8 +35,8 @@ impl StackKind {
         }
     }
 
-    /// Returns the mean of each piece over rows, and the sum of the means. Returns `None` if no row
-    /// has any piece. A single piece is `None` if it does not apply to the rows.
+    /// Returns the mean of each piece over `rows`, and the sum of these means. A piece that the
+    /// rows do not have is `None`. If they have no pieces at all, the result is `None`.
     pub(crate) fn of<'a>(
         self,
         rows: impl Iterator<Item = &'a Record>,
@@ -55,7 +55,7 @@ impl StackKind {
         (count > 0.0).then(|| (pieces.map(Some).to_vec(), pieces.iter().sum()))
     }
 
-    /// Returns the first piece of a row, and the sum of both pieces.
+    /// Returns the first piece of a row, and the sum of its two pieces.
     fn first_and_total(self, row: &Record) -> Option<[f64; 2]> {
         match self {
             Self::Parts => None,

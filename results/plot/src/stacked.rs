@@ -10,8 +10,8 @@ use crate::stack::StackKind;
 use std::collections::BTreeSet;
 use swapmeet_results::{Record, Setting, Status, compare, csv_table};
 
-/// The colours of the pieces, in order. Neighbouring colours can also be distinguished in a grey
-/// print.
+/// The colours of the pieces, in order. Two neighbouring colours can be distinguished even if the
+/// figure is printed in grey.
 const COLOURS: [Colour; 7] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0x8f, 0xd0, 0xf5),
@@ -25,7 +25,7 @@ const COLOURS: [Colour; 7] = [
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     pub name: String,
-    /// The mean of each piece over the rows, in the order of [`StackKind`]'s names.
+    /// The mean of each piece over the rows, in the order of the names of [`StackKind`].
     pub pieces: Vec<Option<f64>>,
     /// The sum of the pieces.
     pub sum: f64,
@@ -34,7 +34,7 @@ pub struct Bar {
 /// The bars of cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarPanel {
-    /// The settings that distinguish the panel from the others.
+    /// The settings in which the panel differs from the other panels.
     pub title: String,
     /// The bars, in increasing order of length.
     pub bars: Vec<Bar>,
@@ -45,11 +45,12 @@ pub struct BarPanel {
 pub struct StackedBars {
     /// The quantity that the bars show.
     pub stack: StackKind,
-    /// The title: the given one, or the settings that all panels have in common.
+    /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
     pub panels: Vec<BarPanel>,
     pub labels: Labels,
-    /// Remarks that are part of the figure, such as unequal charges for rearrangement.
+    /// Remarks that are part of the figure. For example, a remark says that the machine charges
+    /// only some of the algorithms for rearrangement.
     pub remarks: Vec<String>,
 }
 
@@ -99,7 +100,8 @@ impl StackedBars {
 }
 
 impl Drawable for StackedBars {
-    /// Formats all pieces of all bars as CSV. If a piece does not apply, its field is empty.
+    /// Formats all pieces of all bars as CSV. The field of a piece that a bar does not have is
+    /// empty.
     fn csv(&self) -> Result<String, csv::Error> {
         let columns = self.stack.columns();
         let columns = ["panel", "algorithm"]
@@ -157,7 +159,7 @@ impl StackedBars {
             scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.6 * font;
-        // Names stand to the left of the bars, and sums stand to the right.
+        // The names are placed to the left of the bars, and the sums to the right.
         let names = panel.bars.iter().map(|bar| width(self.labels.name(&bar.name), font));
         let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
         let sums = panel
@@ -168,7 +170,7 @@ impl StackedBars {
         let room = (scene.width - left - sums - 2.0 * font).max(font);
         let names = self.stack.names();
         let longest = panel.bars.iter().map(|bar| bar.sum).fold(0.0, f64::max);
-        // One line for each bar.
+        // Draw one line for each bar.
         for bar in &panel.bars {
             let middle = top + high / 2.0 + 0.33 * font;
             let name = wrapped(self.labels.name(&bar.name), font, left - 1.5 * font);
@@ -207,8 +209,8 @@ impl StackedBars {
     }
 }
 
-/// Sets the title of each panel to the settings that distinguish it. Returns the settings that all
-/// panels have in common.
+/// Sets the title of each panel to the settings in which it differs from the other panels. Returns
+/// the settings that all panels have in common.
 fn title_panels(panels: &mut [(&Setting, BarPanel)]) -> Result<String, FigureError> {
     const CHOICES: [&str; 4] =
         ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];

@@ -1,6 +1,7 @@
-//! Styles of curves. Curves can be distinguished by marker and dashes, so that a grey print is
-//! sufficient, and also by colour. An algorithm has the same style in all figures of a report. It
-//! also has that style in other figures, unless another algorithm has it there.
+//! Styles of curves. Curves differ in marker and dashes, so that they can be distinguished in grey
+//! print, and also in colour. An algorithm has the same style in all figures of a report. It
+//! usually has the same style in all other figures, too: it gets a different style only if another
+//! algorithm of the figure already has that style.
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
@@ -68,8 +69,8 @@ const MARKERS: [Marker; STYLES] = [
 
 /// Returns the style with this number.
 fn style_number(index: usize) -> Style {
-    // The first eight styles have different markers. The others repeat these markers with different
-    // dashes and colours.
+    // The first eight styles have different markers. The styles after them repeat these markers
+    // with different dashes and colours.
     Style {
         colour: COLOURS[(index + index / STYLES) % STYLES],
         dashes: DASHES[index % DASHES.len()],
@@ -82,15 +83,15 @@ fn style_number(index: usize) -> Style {
 pub struct Styles(BTreeMap<String, usize>);
 
 impl Styles {
-    /// Assigns a style to each algorithm. A hash of the algorithm's name determines the preferred
-    /// style. If an algorithm earlier in the alphabet has that style, the algorithm gets the next
-    /// free one.
+    /// Assigns a style to each algorithm, in alphabetical order. A hash of the algorithm's name
+    /// determines the preferred style. If an earlier algorithm already has this style, the
+    /// algorithm gets the next free style.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let names: std::collections::BTreeSet<&str> = names.into_iter().collect();
         let mut taken = BTreeMap::new();
         for (number, name) in names.into_iter().enumerate() {
-            // Styles are assigned in rounds of eight. The next round begins when all eight styles
-            // of a round are assigned.
+            // Styles are assigned in groups of eight. The styles of the next group are used only
+            // when all eight styles of a group have been assigned.
             let (round, own) = (number / STYLES * STYLES, digest(name) % STYLES);
             let is_free = |index: &usize| !taken.values().any(|other| other == index);
             let index = (0..STYLES)
@@ -113,7 +114,7 @@ fn digest(name: &str) -> usize {
     let hash = name
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    // With these bits of the hash, the most common algorithms have different styles.
+    // These bits of the hash were chosen so that the most common algorithms have different styles.
     (hash >> 4) as usize
 }
 

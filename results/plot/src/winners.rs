@@ -1,6 +1,7 @@
-//! Figures that map the fastest algorithms. The horizontal axis shows block sizes, and the vertical
-//! axis shows networks or machines. Colour and marker show the algorithm, and the strength of the
-//! colour shows its margin.
+//! Figures that show the fastest algorithm of each case as a map. The horizontal axis shows block
+//! sizes, and the vertical axis shows networks or machines. The colour and the marker of a cell
+//! show its fastest algorithm. The strength of the colour shows the margin by which this algorithm
+//! is faster than the second fastest algorithm.
 
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
@@ -17,7 +18,7 @@ use swapmeet_results::analysis::{
 use swapmeet_results::units::count;
 use swapmeet_results::{Record, compare, csv_table};
 
-/// For each margin: the strength of the colour, and the label.
+/// For each margin, the strength of the colour and the label in the legend.
 const MARGINS: [(Margin, f64, &str); 5] = [
     (Margin::Tied, 0.0, "not told apart"),
     (Margin::Under5, 0.2, "up to 5 %"),
@@ -26,19 +27,20 @@ const MARGINS: [(Margin, f64, &str); 5] = [
     (Margin::Clear, 1.0, "more"),
 ];
 
-/// Maps of the fastest algorithms, one below the other.
+/// A figure of one or more maps of the fastest algorithms, drawn one below the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerFigure {
-    /// The title; empty if none was given.
+    /// The title. Empty if the user gave none.
     pub title: String,
     pub maps: Vec<WinnerMap>,
     /// All algorithms that are the fastest in some case.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
-    /// Remarks that are part of the figure, such as unequal charges for rearrangement.
+    /// Remarks that are part of the figure. For example, a remark says that the machine charges
+    /// only some of the algorithms for rearrangement.
     pub remarks: Vec<String>,
-    /// Notes on what is not shown, and why.
+    /// Notes that name what is not shown, with the reason.
     pub notes: Vec<String>,
 }
 
@@ -54,9 +56,9 @@ impl WinnerFigure {
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
         let WinnerMaps { maps: all, single_groups } = winner_maps(&comparison);
-        // Sizes on one network and one machine form two equal maps with a single row: one over
-        // networks, one over machines. Only the map over networks is shown, and only if its cases
-        // are in no larger map.
+        // If all cases are on one network and one machine, there are two equal maps with a single
+        // row: a map of networks and a map of machines. Only the map of networks is shown, and only
+        // if no larger map contains its cases.
         let is_single = |map: &WinnerMap| map.rows.len() == 1;
         let mut maps: Vec<WinnerMap> = all.iter().filter(|map| !is_single(map)).cloned().collect();
         let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
@@ -133,7 +135,7 @@ impl Drawable for WinnerFigure {
     }
 
     fn remarks(&self) -> Vec<String> {
-        // The field `remarks` is not included, because its texts are drawn in the figure.
+        // The remarks are not returned here, because they are drawn in the figure.
         self.notes.clone()
     }
 

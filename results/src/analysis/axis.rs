@@ -8,10 +8,10 @@ use swapmeet_workloads as workloads;
 /// The quantity that varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Axis {
-    /// Bytes of a block: the size of `uniform`, the mean of `irregular`, the maximum of other
-    /// workloads.
+    /// Bytes of a block. For `uniform` this is the size, for `irregular` the mean, and for all
+    /// other workloads the maximum.
     Block,
-    /// Nodes of topologies of one kind.
+    /// Number of nodes of topologies of the same kind.
     Nodes,
     /// Coefficient of variation of the sizes.
     Variation,
@@ -21,9 +21,9 @@ pub enum Axis {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisPosition {
     pub x: f64,
-    /// The topology; for the axis of nodes, the family of topologies.
+    /// The topology. On the axis of nodes, the family of topologies.
     pub topology: String,
-    /// The workload without the quantity that varies.
+    /// The workload without the quantity of the axis.
     pub workload: String,
 }
 
@@ -52,8 +52,8 @@ impl Axis {
         }
     }
 
-    /// Returns whether a case can exist between any two values. There are sizes between two sizes,
-    /// but not networks between two networks.
+    /// Returns whether a case can exist between any two values on the axis. There are sizes between
+    /// two sizes, but there are no networks between two networks.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
@@ -61,7 +61,8 @@ impl Axis {
         }
     }
 
-    /// Returns the position of a group; `None` if the quantity does not apply to it.
+    /// Returns the position of a group. Returns `None` if the quantity of the axis is not defined
+    /// for the group.
     pub fn place(self, group: &Group) -> Option<AxisPosition> {
         let (topology, workload) =
             (group.setting.topology.clone(), group.setting.workload.as_str());

@@ -1,22 +1,23 @@
-//! The envelope of a family, which is the fastest algorithm at each x, and the crossovers between
+//! The envelope of a family: the fastest algorithm at each x, and the crossovers between
 //! algorithms.
 //!
 //! Between two neighbouring points of a curve, time is interpolated linearly in x, because start-up
-//! and transmission time are linear in size. The interpolation does not depend on the scale of an
-//! axis or on the quantity that a figure shows, so a study has one set of crossovers.
+//! and transmission time are linear in size. The interpolation does not depend on whether an axis
+//! is logarithmic or on the quantity that a figure shows, so all figures of a study have the same
+//! crossovers.
 
 use super::axis::Axis;
 use super::family::{Curve, Family};
 
-/// A position where another algorithm becomes the fastest.
+/// A position where the fastest algorithm changes from one algorithm to another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossover {
     /// The position along the axis.
     pub x: f64,
-    /// The time of both algorithms at the crossover, in microseconds.
+    /// The time of each of the two algorithms at the crossover, which is equal, in microseconds.
     pub time: f64,
-    /// The neighbouring points to the left and to the right of the crossover. If the crossover is
-    /// at a point, both are that point.
+    /// The x values of the neighbouring points to the left and to the right of the crossover. If
+    /// the crossover is at a point, both values are the x of that point.
     pub within: (f64, f64),
     pub before: String,
     pub after: String,
@@ -31,11 +32,11 @@ pub struct FastestRange {
     pub to: f64,
 }
 
-/// The lowest of a family's curves.
+/// The lowest of a family's curves at each x.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Envelope {
-    /// The ranges, by increasing x. If there is no crossover between two consecutive ranges, the
-    /// fastest algorithm in the gap between them is unknown.
+    /// The ranges, by increasing x. Between two consecutive ranges there may be a gap without a
+    /// crossover. The fastest algorithm in the gap is unknown.
     pub ranges: Vec<FastestRange>,
     /// The crossovers, by increasing x.
     pub crossovers: Vec<Crossover>,
@@ -66,15 +67,15 @@ impl Crossover {
 }
 
 impl Family {
-    /// Returns the lowest of the family's curves.
+    /// Returns the envelope of the family.
     pub fn envelope(&self) -> Envelope {
         Envelope::of(self)
     }
 }
 
 impl Envelope {
-    /// Computes the envelope of a family. Curves are compared where both have points at the same
-    /// two neighbouring values of x.
+    /// Computes the envelope of a family. Two curves are compared only where both have points at
+    /// the same two neighbouring values of x.
     fn of(family: &Family) -> Self {
         let mut envelope = Self::default();
         let xs = family.xs();
@@ -109,14 +110,14 @@ impl Envelope {
         }
     }
 
-    /// Extends the envelope from `left` to `right`. It follows the lowest segment and changes at
-    /// each crossing to the segment that is lower from there on.
+    /// Extends the envelope from `left` to `right`. It follows the lowest segment. At each crossing
+    /// it changes to the segment that is lower to the right of the crossing.
     fn extend(&mut self, segments: &[Segment<'_>], (left, right): (f64, f64), dense: bool) {
         let current = self.ranges.last().filter(|s| s.to == left).map(|s| s.algorithm.clone());
         let is_current = |segment: &Segment<'_>| current.as_deref() == Some(segment.algorithm);
-        // Choose the segment that is lowest at the left. Among segments that are equal there,
-        // choose the one that is lower at the right. Among segments that are equal at both, choose
-        // the current algorithm.
+        // Choose the segment that is lowest at the left end. If several are equal there, choose the
+        // segment that is lowest at the right end. If several are equal at both ends, choose the
+        // segment of the current algorithm.
         let order = |a: &&Segment<'_>, b: &&Segment<'_>| {
             let times = a.left.total_cmp(&b.left).then(a.right.total_cmp(&b.right));
             times.then(is_current(b).cmp(&is_current(a)))
@@ -131,8 +132,8 @@ impl Envelope {
         self.extend_range(lowest.algorithm, left);
         // Follow the crossings from left to right.
         let mut from = left;
-        // If there can be no cases between the two points, intermediate crossings do not matter.
-        // Only the lowest segment at the right does.
+        // If no case can exist between the two points, crossings between them do not matter. Only
+        // the lowest segment at the right end matters.
         let last = segments.iter().map(|p| p.right).fold(f64::INFINITY, f64::min);
         let crossing = |a: &Segment<'_>, b: &Segment<'_>| {
             let (before, after) = (a.left - b.left, a.right - b.right);
@@ -242,7 +243,8 @@ mod tests {
             ("above", &[(0.0, 50.0), (10.0, 21.0)]),
         ];
         assert_eq!(ranges(&family(Axis::Block, lines)), "a 0..4, b 4..5, c 5..10");
-        // `b` would be the fastest only between the two networks, where there is no network.
+        // `b` would be the fastest only at values between the two networks, where no network
+        // exists.
         let nodes = family(Axis::Nodes, lines).envelope();
         let words: Vec<String> = nodes.crossovers.iter().map(|c| c.in_words(Axis::Nodes)).collect();
         assert_eq!(words, ["a is fastest up to 0 nodes, c from 10"]);

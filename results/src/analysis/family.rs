@@ -1,10 +1,11 @@
-//! Families: cases that differ only in the algorithm and in the quantity of an axis.
+//! Families of cases. The cases of a family differ only in the algorithm and in the quantity of an
+//! axis.
 
 use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A point of a curve: one case.
+/// A point of a curve, which represents one case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// The position along the axis.
@@ -25,24 +26,24 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
-/// Cases that differ only in the algorithm and x.
+/// Cases that differ only in the algorithm and in x.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Family {
     pub axis: Axis,
-    /// The topology; for the axis of nodes, the family of topologies.
+    /// The topology. On the axis of nodes, the family of topologies.
     pub topology: String,
-    /// The workload without the quantity that varies.
+    /// The workload without the quantity of the axis.
     pub workload: String,
     /// The machine, followed by its definition if the experiment defined it.
     pub machine: String,
     pub model: String,
-    /// The files named by topology and workload, with digests.
+    /// The files that topology and workload name, with their digests.
     pub inputs: String,
     /// A curve for each algorithm, by name.
     pub curves: Vec<Curve>,
-    /// The values of x that several groups have, such as two shapes with the same number of nodes.
-    /// Points at these values are not joined by a line, and no algorithm counts as the fastest
-    /// there.
+    /// The values of x that several groups have, such as two grids of different shapes with the
+    /// same number of nodes. No line joins points at these values, and no algorithm counts as the
+    /// fastest there.
     pub shared_xs: Vec<f64>,
     /// Indices of the family's groups.
     pub groups: BTreeSet<usize>,
@@ -132,7 +133,7 @@ impl Family {
             counts.into_iter().filter(|(_, n)| *n > 1).map(|(x, _)| f64::from_bits(x)).collect();
     }
 
-    /// Returns what the cases have in common, in one line.
+    /// Returns the settings that all cases have in common, in one line.
     pub fn title(&self) -> String {
         let parts = [&self.topology, &self.workload, &self.machine, &self.model, &self.inputs];
         parts
@@ -152,7 +153,7 @@ impl Family {
         xs
     }
 
-    /// Returns the family with only some of its algorithms.
+    /// Returns a copy of the family with only those algorithms for which `keep` returns true.
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let curves = self.curves.iter().filter(|curve| keep(&curve.algorithm)).cloned().collect();
         Self { curves, ..self.clone() }
@@ -160,8 +161,8 @@ impl Family {
 }
 
 impl Curve {
-    /// Returns runs of consecutive points that can be joined by a line. A point at a shared x is a
-    /// run of its own.
+    /// Returns runs of consecutive points that can be joined by a line. A point at one of the
+    /// `shared_xs` is a run of its own.
     pub fn segments(&self, shared_xs: &[f64]) -> impl Iterator<Item = &[Point]> {
         self.points.chunk_by(|a, b| !shared_xs.contains(&a.x) && !shared_xs.contains(&b.x))
     }
@@ -220,8 +221,8 @@ mod tests {
 
     #[test]
     fn shapes_with_equal_nodes_are_not_joined() {
-        // On each shape `b` is slower than `a`, but `b` on one shape is faster than `a` on the
-        // other.
+        // For each shape, `b` is slower than `a`. But `b` on one shape is faster than `a` on the
+        // other shape.
         let shapes = [
             ("torus:2x8", 16, 1.0),
             ("torus:4x4", 16, 4.0),

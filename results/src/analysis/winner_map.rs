@@ -1,4 +1,5 @@
-//! Maps of the fastest algorithm over two quantities: block size, and networks or machines.
+//! Maps of the fastest algorithm. The columns of a map are block sizes, and its rows are networks
+//! or machines.
 
 use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group, Winner};
@@ -8,11 +9,11 @@ use swapmeet_core::spec::{Spec, parse_size};
 /// The quantity that varies from row to row of a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowAxis {
-    /// Topologies of one kind, by number of nodes.
+    /// Topologies of the same kind, sorted by number of nodes.
     Nodes,
-    /// Machines, by the parameter in which they differ.
+    /// Machines, sorted by the parameter in which they differ.
     Machines,
-    /// Topologies of any kind, by number of nodes.
+    /// Topologies of any kind, sorted by number of nodes.
     Networks,
 }
 
@@ -25,7 +26,7 @@ pub struct MapCell {
     pub winner: Winner,
 }
 
-/// The fastest algorithms of cases that differ only in block size and one other quantity.
+/// The fastest algorithms of cases that differ only in block size and in the quantity of the rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMap {
     /// The quantity that varies from row to row.
@@ -36,8 +37,8 @@ pub struct WinnerMap {
     pub xs: Vec<f64>,
     /// The topology or machine of each row, by increasing number of nodes or parameter.
     pub rows: Vec<String>,
-    /// The cells by row, then by block size. A cell is `None` if no case was run or none has a
-    /// time.
+    /// The cells by row, then by block size. A cell is `None` if no case was run for it, or if no
+    /// algorithm has a time.
     pub cells: Vec<Vec<Option<MapCell>>>,
 }
 
@@ -45,8 +46,8 @@ pub struct WinnerMap {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WinnerMaps {
     pub maps: Vec<WinnerMap>,
-    /// The groups that have a winner but no map. No other group differs from them only in block
-    /// size, network or machine.
+    /// The groups that have a fastest algorithm but belong to no map, because no other group
+    /// differs from them only in block size, network or machine.
     pub single_groups: Vec<usize>,
 }
 
@@ -60,7 +61,7 @@ impl RowAxis {
         }
     }
 
-    /// Returns the row in which a group belongs, and the title of its map.
+    /// Returns the row to which a group belongs, and the title of the map.
     fn place(self, group: &Group, at: &AxisPosition) -> (String, String) {
         let setting = &group.setting;
         match self {
@@ -88,8 +89,8 @@ impl RowAxis {
 /// The position of a case in a map: row, block size and group.
 type CasePosition = (String, f64, usize);
 
-/// Returns all maps: first those over networks of one kind, then those over machines. Groups in
-/// neither of these form the maps over networks of several kinds.
+/// Returns all maps: first the maps whose rows are networks of the same kind, then the maps whose
+/// rows are machines. The remaining groups form maps whose rows are networks of several kinds.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     let all = || 0..comparison.groups.len();
     let mut maps = maps_of(comparison, all(), RowAxis::Nodes);
@@ -106,7 +107,8 @@ pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
     WinnerMaps { maps, single_groups }
 }
 
-/// Returns the maps with at least two block sizes or two rows, in the order of their first groups.
+/// Returns the maps that have at least two block sizes or at least two rows, in the order of their
+/// first groups.
 fn maps_of(
     comparison: &Comparison,
     groups: impl Iterator<Item = usize>,
@@ -156,7 +158,7 @@ impl WinnerMap {
             }
         }
         let rows: Vec<String> = rows.into_iter().map(|(row, _)| row).collect();
-        // A map may have holes where no case was run.
+        // A cell stays empty if no case was run for it.
         let mut table = vec![vec![None; xs.len()]; rows.len()];
         for (row, x, group) in cells {
             let at = (
@@ -187,8 +189,8 @@ impl WinnerMap {
     }
 }
 
-/// Returns each machine's value of the only parameter in which the machines differ. Returns an
-/// empty map if they differ in several parameters.
+/// Returns, for each machine, the value of the only parameter in which the machines differ. Returns
+/// an empty map if they differ in several parameters.
 fn differing(machines: &[&str]) -> BTreeMap<String, f64> {
     let read = |machine: &&str| {
         let spec = Spec::parse("machine", machine).ok()?;
@@ -297,8 +299,8 @@ mod tests {
         assert_eq!(&of(rows(&unlike), RowAxis::Machines)[0].rows, &unlike, "as they came");
     }
 
-    /// With one size, three networks of different kinds form a map of networks. With two sizes,
-    /// each network has a map of its own.
+    /// With one block size, three networks of different kinds form a map of networks. With two
+    /// block sizes, each network has a map of its own.
     #[test]
     fn networks_of_several_kinds_form_a_map_of_what_has_no_other_map() {
         let networks = [("torus:4x4", 16), ("ring:8", 8), ("fat-tree:2x2", 4)];

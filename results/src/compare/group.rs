@@ -9,8 +9,8 @@ use crate::stats::Ratio;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
-/// Orders samples by mean time. Samples with equal times are ordered by name, as curves are.
-/// Samples without a time keep their order.
+/// Orders samples by mean time. Samples with equal times are ordered by name, like the curves of a
+/// family. Samples without a time keep their order.
 fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
     let by_name = || match (&a.time, &b.time) {
         (Some(_), Some(_)) => a.label.cmp(&b.label),
@@ -20,8 +20,8 @@ fn by_time(a: &Sample<'_>, b: &Sample<'_>) -> Ordering {
 }
 
 /// Returns the baseline sample, or the reason why there is none. `name` is the label of a line or
-/// the name of an algorithm. If several samples belong to that algorithm, the first one with a time
-/// is the baseline.
+/// the name of an algorithm. If several samples belong to that algorithm, the baseline is the first
+/// of them that has a time.
 fn find_baseline<'s, 'a>(
     samples: &'s [Sample<'a>],
     name: Option<&str>,

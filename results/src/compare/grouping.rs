@@ -13,7 +13,7 @@ pub(super) struct GroupedRows<'a> {
     pub notes: Vec<String>,
 }
 
-/// A row, with its file and its number there.
+/// A row, its file, and its row number in the file.
 struct KnownRow<'a> {
     record: &'a Record,
     file: &'a str,
@@ -27,8 +27,8 @@ impl KnownRow<'_> {
 }
 
 /// Returns the row without the columns that may differ between two rows of the same case and
-/// repetition: the times that the run took (`plan_ms`, `wall_ms`), the name of the experiment, and
-/// the note, which is missing from files of earlier versions.
+/// repetition. These are the times that the run took (`plan_ms`, `wall_ms`), the name of the
+/// experiment, and the note, which files of earlier versions do not have.
 fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,
@@ -39,14 +39,14 @@ fn comparable(r: &Record) -> Record {
     }
 }
 
-/// Returns whether the case failed for a reason that may not occur in another run.
+/// Returns whether the case failed for a reason that may not occur if it is run again.
 fn is_transient_failure(r: &Record) -> bool {
     matches!(r.status, Status::Timeout | Status::Crashed | Status::Error)
 }
 
-/// Groups the rows of files. A duplicate row counts once. If a case failed for a transient reason
-/// and was run again, both rows count. Any other disagreement between two rows of a case is an
-/// error.
+/// Groups the rows of files. If a row is duplicated, only one copy counts. If a case failed for a
+/// transient reason and was run again, both rows count. If two rows of a case differ in any other
+/// way, that is an error.
 pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<'_>, CompareError> {
     let mut grouped = GroupedRows { groups: Vec::new(), notes: Vec::new() };
     let mut places: HashMap<Setting<&str>, usize> = HashMap::new();
@@ -145,7 +145,7 @@ mod tests {
         };
         let compared = two(vec![on("delta", "")], vec![on("delta:startup_us=2", "")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));
-        // The same holds for files of the same name.
+        // The result is the same if the files have the same name.
         let compared =
             two(vec![on("", "m.csv=sha256:aa")], vec![on("", "m.csv=sha256:bb")]).unwrap();
         assert_eq!((compared.groups.len(), compared.notes.len()), (2, 0));

@@ -1,6 +1,6 @@
-//! Remarks on machines that do not charge all algorithms for rearrangement alike. With
-//! `rearrangement=declared`, a machine charges an algorithm for the rearrangement that it declares,
-//! and some algorithms declare none although they need it.
+//! Remarks on machines that do not charge all algorithms for rearrangement by the same rule. With
+//! `rearrangement=declared`, a machine charges an algorithm only for the rearrangement that it
+//! declares. Some algorithms need rearrangement but do not declare it.
 
 use super::{ComparisonLine, Group};
 use crate::record::Record;

@@ -28,7 +28,8 @@ impl Sample<'_> {
         self.times.iter().map(|(_, time)| *time).collect()
     }
 
-    /// Returns whether both samples have the same repetitions with the same seeds.
+    /// Returns whether both samples have the same repetitions with the same seeds, so that they can
+    /// be compared in pairs.
     fn is_paired_with(&self, other: &Self) -> bool {
         let alone =
             |times: &[((u32, u64), f64)]| times.windows(2).all(|pair| pair[0].0 != pair[1].0);
@@ -37,7 +38,8 @@ impl Sample<'_> {
     }
 }
 
-/// Divides rows by implementation, in the order of first occurrence.
+/// Divides rows by implementation. Samples are in the order in which the implementations first
+/// occur.
 pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)]) -> Vec<Sample<'a>> {
     let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowLocation>)> = Vec::new();
     for (row, at) in rows {
@@ -100,7 +102,8 @@ fn label(own: &Implementation<&str>, all: &[Implementation<&str>]) -> String {
     format!("{} ({})", own.algorithm, words.join(", "))
 }
 
-/// Returns the ratio of a sample's mean time to the baseline's, and the tests of their difference.
+/// Returns the mean time of a sample divided by the mean time of the baseline, and the tests of the
+/// difference between the two samples.
 pub(super) fn against(sample: &Sample<'_>, base: &Sample<'_>) -> (Option<Ratio>, Option<Tests>) {
     let Some((own, other)) = sample.time.as_ref().zip(base.time.as_ref()) else {
         return (None, None);

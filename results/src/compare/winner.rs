@@ -11,18 +11,19 @@ pub struct Winner {
     pub algorithm: String,
     /// The completion times of the fastest algorithm, in microseconds.
     pub time: Summary,
-    /// The second fastest algorithm, if another one has a time.
+    /// The second fastest algorithm, if at least two algorithms have a time.
     pub second: Option<RunnerUp>,
-    /// The algorithms whose times cannot be distinguished from the fastest: the times are equal, or
-    /// the confidence interval of their ratio contains 1.
+    /// The algorithms whose times cannot be distinguished from the time of the fastest algorithm:
+    /// the times are equal, or the confidence interval of their ratio contains 1.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
 }
 
-/// The margin by which the fastest algorithm leads.
+/// The margin by which the fastest algorithm is faster than the second fastest algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
-    /// The time of another algorithm cannot be distinguished from that of the fastest.
+    /// The time of at least one other algorithm cannot be distinguished from the time of the
+    /// fastest algorithm.
     Tied,
     /// The second fastest algorithm takes less than 5 % longer.
     Under5,
@@ -30,7 +31,8 @@ pub enum Margin {
     Under25,
     /// The second fastest algorithm takes less than 100 % longer.
     Under100,
-    /// The second fastest algorithm takes at least twice as long, or there is none.
+    /// The second fastest algorithm takes at least twice as long, or no second algorithm has a
+    /// time.
     Clear,
 }
 
@@ -65,7 +67,8 @@ impl Winner {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunnerUp {
     pub algorithm: String,
-    /// The time of this algorithm divided by the winner's; `None` if a time is 0.
+    /// The time of this algorithm divided by the time of the fastest algorithm. `None` if one of
+    /// the times is 0.
     pub times_as_long: Option<Ratio>,
 }
 
@@ -122,7 +125,7 @@ mod tests {
             of_times([("a", [10.0, 10.4]), ("b", [10.4, 10.1]), ("c", [20.0, 20.1])]).unwrap().tied,
             ["b"]
         );
-        // `b` takes 1 % longer for every seed.
+        // `b` takes 1 % longer than `a` for every seed.
         assert_eq!(
             of_times([("a", [10.0, 14.0]), ("b", [10.1, 14.14]), ("c", [20.0, 28.0])])
                 .unwrap()

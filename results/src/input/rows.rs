@@ -1,4 +1,5 @@
-//! An iterator over the rows of a text. It holds only the current row and the next one in memory.
+//! An iterator over the rows of a text. It keeps only two rows in memory: the current row and the
+//! row after it.
 
 use super::ReadError;
 use crate::record::{Column, Record, column, columns, required_columns};
@@ -16,15 +17,16 @@ pub(crate) struct Rows<R> {
     header: Header,
     /// The current line number of the reader.
     line: u64,
-    /// The next row, which is read in advance. Only the last row of a file can be torn, so the
-    /// check of a row needs to know whether another row follows.
+    /// The row after the current row, which is read in advance. Only the last row of a file can be
+    /// torn, so the check of a row needs to know whether another row follows.
     next: Option<RawRow>,
 }
 
 /// A row and its place in the file.
 #[derive(Debug)]
 pub(crate) struct LocatedRecord {
-    /// A byte offset from which a reader finds this row. Blank lines may come first.
+    /// A byte offset from which a reader finds this row. There may be blank lines between this
+    /// offset and the row.
     pub(crate) from: u64,
     pub(crate) record: Record,
 }
@@ -58,8 +60,8 @@ impl<R: Read> Rows<R> {
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let is_all = rows.next.is_none() && rows.line == 1;
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
-            // The whole file is a prefix of our header, so the header is torn. A file with any
-            // other single line has a wrong header.
+            // The whole file is the beginning of the header that this program writes, so the header
+            // is torn. If a file has any other single line, the header is wrong.
             return Err(ReadError::Torn { file: rows.file, line: 1, intact: 0 });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
@@ -79,7 +81,8 @@ impl<R: Read> Rows<R> {
         self.read_next().map(|(is_row, raw)| is_row.then_some(raw))
     }
 
-    /// Reads to the end of the next row. The returned flag is false if only blank lines were left.
+    /// Reads to the end of the next row. The flag is false if there was no further row, but only
+    /// blank lines.
     fn read_next(&mut self) -> Result<(bool, RawRow), ReadError> {
         let from = self.reader.position().byte();
         let mut fields = csv::ByteRecord::new();
@@ -213,8 +216,8 @@ fn is_incomplete(row: &[u8]) -> bool {
         || row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
-/// A reader that records what it has read. The CSV reader returns only the fields of a row; the
-/// text is needed to see whether the row is complete.
+/// A reader that records the bytes that it has read. The CSV reader returns only the fields of a
+/// row, but the bytes are needed to check whether the row is complete.
 struct RecordingReader<R> {
     inner: R,
     bytes: Vec<u8>,

@@ -1,4 +1,5 @@
-//! Checks that rows belong to one experiment: a name must have the same definition in all of them.
+//! Checks that rows belong to the same experiment: a name must have the same definition in all
+//! rows.
 
 use crate::case_id::inputs;
 use crate::record::Record;
@@ -18,13 +19,13 @@ pub struct InconsistentRows {
 /// The definitions of the names in the rows.
 #[derive(Default)]
 pub(super) struct Definitions {
-    /// For each kind of name: each name, with the place of the first row that defines it and with
-    /// its definition.
+    /// For each kind of name, a map from names to definitions. Each entry also has the location of
+    /// the first row that defines the name.
     known: HashMap<&'static str, HashMap<String, (String, String)>>,
 }
 
 impl Definitions {
-    /// Errors if the row defines a name differently from an earlier row.
+    /// Returns an error if the row defines a name differently from an earlier row.
     pub(super) fn check(
         &mut self,
         row: &Record,

@@ -1,11 +1,11 @@
-//! Fingerprints, which distinguish values without storing them.
+//! Fingerprints: hashes that distinguish values without storing the values.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 
-/// A hash of 128 bits. Among 10^9 values, the probability of a collision is 10^-20.
+/// A hash of 128 bits. The probability that any two of 10^9 values have the same hash is 10^-20.
 pub(super) type Fingerprint = [u64; 2];
 
-/// Two hashers with random keys, so that nobody can construct colliding values.
+/// Two hash functions with random keys, so that nobody can construct two values with the same hash.
 #[derive(Default)]
 pub(super) struct Fingerprints([RandomState; 2]);
 

@@ -7,7 +7,7 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-/// The cases without a row. There may be millions of them, so only the first ones are listed by
+/// The cases without a row. There may be millions of them, so only the first of them are listed by
 /// name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MissingCases {
@@ -26,8 +26,8 @@ impl MissingCases {
     }
 }
 
-/// All values that occur in the rows. Without an experiment file, every combination of them is an
-/// expected case.
+/// All values that occur in the rows. Without an experiment file, every combination of these values
+/// is an expected case.
 #[derive(Default)]
 pub(super) struct NamedValues {
     /// Topologies, algorithms, workloads and machines.
@@ -71,8 +71,8 @@ impl NamedValues {
     }
 }
 
-/// Returns the case of a combination. Its other columns have default values, because they are
-/// unknown.
+/// Returns the case of a combination. All columns that are not part of the combination have default
+/// values.
 fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) -> CaseId<&str> {
     let setting = Setting { topology, workload, machine, ..Setting::default() };
     let implementation = Implementation { algorithm, ..Implementation::default() };

@@ -1,4 +1,4 @@
-//! Files that are read twice: once from start to end, then row by row.
+//! Files that are read twice: first from start to end, then row by row.
 
 use crate::input::{Header, LocatedRecord, ReadError, Rows};
 use crate::record::Record;
@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::spec::format_size;
 use tempfile::{NamedTempFile, TempPath};
 
-/// The maximum size of a pipe, whose contents are copied to the disk. The size of a file is not
-/// limited.
+/// The maximum size of the contents of a pipe, which are copied to the disk. The size of a file is
+/// not limited.
 const MAX_PIPE_BYTES: u64 = 512 << 20;
 
 /// A file of rows. The contents of a pipe, which can be read only once, are copied to a temporary
@@ -78,8 +78,8 @@ impl<'a> RowReader<'a> {
         let OpenFile { reader, header } = self.opened(number)?;
         let mut place = csv::Position::new();
         place.set_byte(from);
-        // Rows of one file mostly follow each other. In that case the reader is already at this
-        // position and keeps its buffer.
+        // Usually the next row directly follows the previous row in the same file. The reader is
+        // then already at this position, and keeps its buffer.
         reader.seek(place).map_err(not_csv)?;
         let mut fields = csv::StringRecord::new();
         reader.read_record(&mut fields).map_err(not_csv)?;
@@ -89,8 +89,8 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// The maximum number of open files, because there may be more shards than files that a
-        /// process may open.
+        /// The maximum number of files that are open at the same time. There may be more shards
+        /// than files that a process may open.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

@@ -24,7 +24,8 @@ pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
 
 /// Returns the name and text of each column.
 fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
-    // Values that do not exist, such as the ratio of the baseline to itself, are empty cells.
+    // A value that does not exist is an empty cell. An example is the ratio of the baseline to
+    // itself.
     let time = line.time.as_ref();
     let ratio = line.ratio.as_ref();
     let figure = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Output of a comparison as HTML tables, without the rest of the page.
+//! Output of a comparison as HTML tables, which are a part of an HTML page.
 
 use super::{Section, notes, sections};
 use crate::compare::Comparison;
@@ -38,7 +38,7 @@ fn class(is_figure: bool) -> &'static str {
     if is_figure { " class=\"number\"" } else { "" }
 }
 
-/// Marks up the names in a sentence as code. In the sentence they are enclosed in backticks.
+/// Marks up names in a sentence as code. The sentence has backticks around each name.
 fn with_names(sentence: &str) -> String {
     let mut out = String::new();
     for (i, part) in escaped(sentence).split('`').enumerate() {
@@ -62,7 +62,7 @@ pub fn escaped(text: &str) -> String {
             '>' => out += "&gt;",
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
-            // HTML does not allow control characters; a file may contain any.
+            // HTML does not allow control characters, but the text of a file may contain them.
             c if is_unsafe(c) && c != '\n' && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),
         }

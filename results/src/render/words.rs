@@ -5,7 +5,7 @@ use super::{p_value, single_line};
 use crate::compare::{ComparisonLine, Group, Tests};
 use crate::stats::{Interval, Ratio};
 
-/// Returns whether every algorithm in a group that has a time was run only once.
+/// Returns whether each algorithm of a group that has a time was run only once.
 pub(super) fn is_of_single_runs(group: &Group) -> bool {
     group.lines.iter().all(|line| run_count(line) <= 1)
         && group.lines.iter().any(|line| run_count(line) == 1)
@@ -20,7 +20,7 @@ pub fn in_words(group: &Group) -> String {
     let Some(baseline) = timed().find(|l| l.algorithm == *name) else {
         return String::new();
     };
-    // A remark below all groups says once which times are exact.
+    // Do not repeat in each sentence that the times are exact: a remark below all groups says so.
     let exact = group.is_exact() && is_of_single_runs(group);
     let others = timed().filter(|l| l.algorithm != *name).map(|l| against(l, baseline, exact));
     let others: Vec<String> = others.collect();
@@ -84,8 +84,9 @@ fn with_spread(
     let Interval { low, high } = interval;
     let (low, high) = if ratio.value < 1.0 { (1.0 / high, 1.0 / low) } else { (low, high) };
     let value = ratio.value.max(1.0 / ratio.value);
-    // The interval is not symmetric: its upper half is a little longer than its lower half. The
-    // longer half is shown, so that the precision is not overstated.
+    // The interval is not symmetric around the ratio: the distance to its upper end is a little
+    // larger than the distance to its lower end. The larger distance is shown, so that the
+    // precision is not overstated.
     let spread = (high - value).max(value - low);
     // Show enough digits that the spread is not rounded to 0.
     let digits =
@@ -97,8 +98,8 @@ fn with_spread(
     )
 }
 
-/// Says which algorithm is faster, and by which factor. The faster one is always named first, even
-/// if it is the baseline, because "slower by a factor" is ambiguous.
+/// Says which algorithm is faster, and by which factor. The faster algorithm is always named first,
+/// even if it is the baseline, because "slower by a factor" is ambiguous.
 fn faster_by(
     line: &ComparisonLine,
     baseline: &ComparisonLine,
@@ -121,8 +122,8 @@ fn quoted_name(line: &ComparisonLine) -> String {
     format!("`{}`", single_line(&line.algorithm))
 }
 
-/// Formats a factor with two decimals, or with more if two decimals would show 1 for another
-/// factor.
+/// Formats a factor with two decimals. If a factor other than 1 would be shown as 1, it has more
+/// decimals.
 fn factor(value: f64) -> String {
     let digits = |digits: usize| format!("{value:.digits$}");
     (2..=6)

@@ -32,10 +32,10 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
     let mut all = [a, b].concat();
     all.sort_by(f64::total_cmp);
     let ties = all.windows(2).any(|w| w[0] == w[1]);
-    // The maximum number of steps for the exact p-value; two samples of 100 values need this many.
-    // For two samples of that size, the normal approximation is off by less than 0.001. For a small
-    // sample against a large one it is off by up to 0.03, but then the exact value is cheap: 2
-    // values against 250,000 need no more steps than the limit.
+    // The maximum number of steps for the exact p-value, as many as two samples of 100 values need.
+    // For two samples of that size, the error of the normal approximation is less than 0.001. For a
+    // small sample and a large sample the error can be 0.03, but then the exact value needs few
+    // steps: for 2 values and 250,000 values, it stays within the limit.
     const MOST_STEPS: usize = 1_000_000;
     let (fewer, more) = (a.len().min(b.len()), a.len().max(b.len()));
     if ties || fewer.saturating_mul(fewer).saturating_mul(more) > MOST_STEPS {
@@ -45,7 +45,7 @@ pub fn mann_whitney_p(a: &[f64], b: &[f64]) -> Option<f64> {
 }
 
 /// Returns the exact two-sided p-value of the Mann-Whitney statistic U for samples without ties.
-/// This is twice the share of rank assignments in which U is at least as extreme.
+/// This is twice the proportion of rank assignments for which U is at least as extreme as `u`.
 ///
 /// The exact p-value of statrs 0.19 cannot be used: unless the first sample is the larger one,
 /// statrs returns the complement instead of the p-value.
@@ -63,8 +63,9 @@ fn exact_p(u: f64, n: usize, m: usize) -> f64 {
             ways[k] += ways[k - i];
         }
     }
-    // Both tails have the same probability. The sum over the lower one is used, because the upper
-    // one would have to be computed as a difference of large numbers, which loses small values.
+    // Both tails of the distribution have the same probability. The sum is computed for the lower
+    // tail. The probability of the upper tail would be a difference of large numbers, in which
+    // small values are lost.
     let near = u.min(most as f64 - u).floor() as usize;
     let tail: f64 = ways[..=near.min(most)].iter().sum();
     (2.0 * tail / ways.iter().sum::<f64>()).min(1.0)
@@ -112,8 +113,8 @@ mod tests {
 
     #[test]
     fn small_samples_have_exact_p_values() {
-        // All three values of the first sample are above all three of the second. Of the 20 rank
-        // assignments, 2 are as extreme.
+        // All three values of the first sample are above all three values of the second sample. Of
+        // the 20 rank assignments, 2 are as extreme as this one.
         assert_near(mann_whitney_p(&[4.0, 5.0, 6.0], &[1.0, 2.0, 3.0]).unwrap(), 0.1);
         // The expected value was computed with scipy, for two interleaved samples of 20 values.
         let a: Vec<f64> = (0..20).map(f64::from).collect();
@@ -122,8 +123,8 @@ mod tests {
     }
 
     /// The expected values were computed with integers of unlimited size, and confirmed with scipy.
-    /// The normal approximation is off by 0.004, 0.00002 and 0.03 in the first cases, and by orders
-    /// of magnitude in the last one.
+    /// The error of the normal approximation is 0.004, 0.00002 and 0.03 in the first cases, and
+    /// orders of magnitude of the p-value in the last case.
     #[test]
     fn p_values_of_100_against_100_and_2_against_201_are_exact() {
         let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();
@@ -160,7 +161,7 @@ mod tests {
             (None, None)
         );
         assert_eq!((welch(&[5.0], &SLEEP[0]), mann_whitney_p(&[5.0], &SLEEP[0])), (None, None));
-        // It is enough that one of the samples has a spread.
+        // The test is possible because one of the two samples has a spread.
         assert!(welch(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
         assert!(mann_whitney_p(&[0.1; 7], &SLEEP[0]).is_some_and(f64::is_finite));
     }

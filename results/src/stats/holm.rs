@@ -1,8 +1,9 @@
 //! Correction of p-values for multiple tests.
 
 /// Corrects p-values for the number of tests by Holm's method (Scandinavian Journal of Statistics
-/// 6, 1979). Among the comparisons without a real difference, the probability that any has a
-/// corrected value below 0.05 is at most 0.05. Missing values stay missing and do not count.
+/// 6, 1979). Consider all comparisons in which there is no real difference. The probability that at
+/// least one of them has a corrected p-value below 0.05 is at most 0.05. Missing values stay
+/// missing and do not count as tests.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut known: Vec<(usize, f64)> =
         p.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();

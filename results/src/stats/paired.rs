@@ -1,6 +1,6 @@
 //! Statistics of paired samples. Repetition r has the same seed for both algorithms and therefore
-//! the same sizes. The difference of a pair does not contain the effect that the sizes have on both
-//! times, which removes most of the spread.
+//! the same sizes. The sizes have a similar effect on both times. The difference of the two times
+//! does not contain this effect, which removes most of the spread.
 
 use super::{Interval, Ratio, Summary, t_quantile};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -48,8 +48,8 @@ pub fn wilcoxon_p(a: &[f64], b: &[f64]) -> Option<f64> {
     })
 }
 
-/// Returns the share of sign assignments in which the sum of the positive ranks is at least as
-/// extreme as `above`. Ranks and sums are doubled.
+/// Returns the proportion of sign assignments for which the sum of the positive ranks is at least
+/// as extreme as `above`. Ranks and sums are doubled, so that they are integers.
 fn counted(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     // `ways[s]` is the number of assignments with the sum s.
@@ -64,7 +64,7 @@ fn counted(ranks: &[usize], above: usize) -> f64 {
     (2.0 * tail / (ranks.len() as f64).exp2()).min(1.0)
 }
 
-/// Returns the same share, computed by the normal approximation of the sum.
+/// Returns the same proportion as [`counted`], by the normal approximation of the sum.
 fn approximated(ranks: &[usize], above: usize) -> f64 {
     let total: usize = ranks.iter().sum();
     let variance = ranks.iter().map(|rank| (*rank as f64).powi(2)).sum::<f64>() / 4.0;
@@ -103,7 +103,8 @@ mod tests {
     use crate::stats::tests::{SLEEP, assert_near};
 
     /// Scores on Hamilton's depression scale before and after a treatment, from Hollander & Wolfe
-    /// (1973), page 29. They are the example of R's `wilcox.test`; the test here is two-sided.
+    /// (1973), page 29. They are the example of R's `wilcox.test`, which is one-sided. The test
+    /// here is two-sided.
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     #[expect(clippy::approx_constant, reason = "a measurement")]
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
@@ -118,8 +119,8 @@ mod tests {
     }
 
     /// Expected values are from R: `t.test(extra ~ group, data = sleep, paired = TRUE)` gives t =
-    /// -4.0621, p = 0.002833. One difference is 0. The other nine, some of which are tied, have the
-    /// same sign, so 2 of 512 sign assignments are as extreme.
+    /// -4.0621, p = 0.002833. One difference is 0. The nine other differences, some of which are
+    /// tied, have the same sign, so 2 of 512 sign assignments are as extreme as this one.
     #[test]
     fn students_sleep_in_pairs() {
         assert_near(paired_t_p(&SLEEP[0], &SLEEP[1]).unwrap(), 0.002_832_890_197_4);

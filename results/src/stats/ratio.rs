@@ -7,21 +7,24 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ratio {
     pub value: f64,
-    /// The 95 % interval of the ratio; `None` if either mean is that of a single value.
+    /// The 95 % confidence interval of the ratio. `None` if one of the two samples has a single
+    /// value.
     pub interval: Option<Interval>,
 }
 
-/// Returns the ratio of the means of two samples of positive values. `None` if a mean is not
-/// positive or if the ratio exceeds the range of a double.
+/// Returns the ratio of the means of two samples of positive values. Returns `None` if a mean is
+/// not positive or if the ratio exceeds the range of a double.
 ///
 /// The interval is computed for the logarithm of the ratio by the delta method: `ln(a/b) ± t
-/// sqrt(sa²/(na a²) + sb²/(nb b²))`. The variance is the one that Hedges, Gurevitch & Curtis use
-/// for response ratios (Ecology 80, 1999), and t is Student's t with the degrees of freedom of
-/// Welch and Satterthwaite. The distribution of a ratio of positive times is skewed. This interval
-/// has only positive values, and the ends of the interval of `b/a` are the reciprocals of its ends.
-/// The usual alternative, Fieller's interval, is exact for normal samples, but it can be unbounded
-/// or consist of two pieces if `b` is uncertain. The two intervals agree if the relative errors are
-/// small.
+/// sqrt(sa²/(na a²) + sb²/(nb b²))`. Hedges, Gurevitch & Curtis use the same variance for response
+/// ratios (Ecology 80, 1999). t is Student's t with the degrees of freedom of Welch and
+/// Satterthwaite.
+///
+/// The logarithm is used because the distribution of a ratio of positive times is skewed. The
+/// interval then has only positive values, and the ends of the interval of `b/a` are the
+/// reciprocals of the ends of the interval of `a/b`. The usual alternative, Fieller's interval, is
+/// exact for normal samples, but if `b` is uncertain it can be unbounded or consist of two ranges.
+/// The two intervals agree if the relative errors are small.
 pub fn ratio(a: &Summary, b: &Summary) -> Option<Ratio> {
     let value = a.mean / b.mean;
     if a.mean <= 0.0 || b.mean <= 0.0 || !value.is_normal() {
@@ -78,7 +81,7 @@ mod tests {
     fn a_spread_in_one_sample_is_enough_for_an_interval() {
         let (a, same) = (Summary::of(&A).unwrap(), Summary::of(&[6.0; 3]).unwrap());
         let i = ratio(&a, &same).unwrap().interval.unwrap();
-        // t has the 4 degrees of freedom of A, because the other sample has no spread.
+        // t has the 4 degrees of freedom of sample A, because the second sample has no spread.
         let half = 2.776_445_105_2 * a.sd.unwrap() / 5.0_f64.sqrt() / a.mean;
         assert_near(i.high / i.low, (2.0 * half).exp());
     }

@@ -1,5 +1,6 @@
-//! The legend. It stands below the panels, so that it covers no curve. Each entry shows the line
-//! and the marker of its curve. The descriptions of the crossovers follow.
+//! The legend, which is placed below the panels so that it does not cover a curve. Each entry shows
+//! the line and the marker of its curve. The descriptions of the crossovers are placed below the
+//! entries.
 
 use super::marker::marker;
 use super::panel::BOUND_DASHES;
@@ -8,8 +9,8 @@ use crate::figure::{BOUND, Figure};
 use crate::marks::scene::{Anchor, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 
-/// Draws the names of the curves in as many columns as fit. Returns the y coordinate of the lower
-/// end.
+/// Draws the names of the curves in as many columns as fit on the page. Returns the y coordinate of
+/// the lower end of the last row.
 pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let (sample, gap, row) = (3.4 * font, 0.8 * font, 1.7 * font);
     let room = scene.width - 2.0 * font;
@@ -49,7 +50,7 @@ pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> 
 }
 
 /// Draws the letter and the description of each crossover. Returns the y coordinate of the lower
-/// end.
+/// end of the descriptions.
 pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     let left = 2.0 * font;
     let mut top = top;
@@ -68,8 +69,8 @@ pub(super) fn crossings(scene: &mut Scene, figure: &Figure, top: f64, font: f64)
     top
 }
 
-/// Draws an explanation of the error bars, if there are any. Returns the y coordinate of its lower
-/// end.
+/// Draws an explanation of the error bars, if there are any. Returns the y coordinate of the lower
+/// end of the explanation.
 pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
     if !figure.has_bars() {
         return top;

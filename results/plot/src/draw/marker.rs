@@ -4,13 +4,13 @@ use crate::marks::outline::Point;
 use crate::marks::scene::{Mark, ShapeStyle, Stroke};
 use crate::style::{Marker, Style};
 
-/// Returns a marker centred at a point; `size` is half its height.
+/// Returns a marker whose centre is at a point. `size` is half the height of the marker.
 pub(crate) fn marker(style: Style, (x, y): Point, size: f64, hint: Option<String>) -> Mark {
     let filled = ShapeStyle { fill: Some(style.colour), stroke: None };
     let at = |(dx, dy): (f64, f64)| (x + dx * size, y + dy * size);
     let shape =
         |corners: &[(f64, f64)]| (corners.iter().map(|corner| at(*corner)).collect(), true, filled);
-    // Both strokes are one line, which passes through the centre twice.
+    // Both strokes are drawn as a single line, which passes through the centre twice.
     let strokes = |[a, b, c, d]: [(f64, f64); 4]| {
         let stroke = Stroke { colour: style.colour, width: 0.4 * size, dashes: &[] };
         (

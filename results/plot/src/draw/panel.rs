@@ -10,7 +10,7 @@ use crate::marks::text::{width, wrapped};
 use crate::quantity::Quantity;
 use swapmeet_results::analysis::Axis;
 
-/// The dash pattern of the lower bound. No algorithm has this pattern.
+/// The dash pattern of the curve of the lower bound. No curve of an algorithm has this pattern.
 pub(super) const BOUND_DASHES: &[f64] = &[1.5, 2.5];
 
 /// The position and size of a panel on the page.
@@ -42,7 +42,7 @@ impl Axes {
 }
 
 impl Frame {
-    /// Draws a panel. `letters` is the index of the letter that its first crossover gets.
+    /// Draws a panel. The first crossover of the panel gets the letter with the index `letters`.
     pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
         let axes = self.axes(figure, panel);
         self.frame(scene, figure, &axes);
@@ -66,8 +66,8 @@ impl Frame {
         for curve in &panel.curves {
             for point in &curve.points {
                 let (x, y) = axes.at((point.x, point.y));
-                // A marker that lies on other markers is smaller than they are, so that all are
-                // visible.
+                // A marker that is drawn on top of other markers is smaller than these, so that all
+                // of them are visible.
                 let near = |(a, b): &&Position| (a - x).hypot(b - y) < 0.25 * self.font;
                 let size =
                     0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
@@ -118,8 +118,8 @@ impl Frame {
             panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
         own.dedup();
-        // Use the numbers of nodes of the panel's own networks as ticks if they fit, because there
-        // are no networks between two networks.
+        // Use the numbers of nodes of the panel's networks as ticks, if the ticks fit. Other values
+        // would have no meaning, because there is no network between two networks.
         let own: Vec<Tick> =
             own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
         let ticks = if figure.x == Axis::Nodes && apart(&own) {
@@ -238,8 +238,8 @@ impl Frame {
                 let (from, to) = crossing.crossover.within;
                 match crossing.y {
                     Some(y) => ((axes.x.at(crossing.crossover.x), axes.y.at(y)), true),
-                    // A position between two networks has no meaning, so the letter stands halfway
-                    // between them.
+                    // A position between two networks has no meaning, so the letter is placed
+                    // halfway between them.
                     None if figure.x == Axis::Nodes => {
                         (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false)
                     }

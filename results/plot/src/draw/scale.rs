@@ -21,7 +21,7 @@ pub(super) enum Base {
     Two,
 }
 
-/// A tick of an axis.
+/// A mark on an axis, with or without a label.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
     pub value: f64,
@@ -65,8 +65,8 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Returns ticks. At most about `most` of them have labels, which all differ. `text` formats a
-    /// value with a number of digits.
+    /// Returns the ticks of the axis. About `most` ticks, or fewer, have labels, and no two labels
+    /// are equal. `text` formats a value with a given number of digits.
     pub(super) fn ticks(
         &self,
         base: Base,
@@ -84,7 +84,7 @@ impl Scale {
         ticks
     }
 
-    /// Returns the values of the ticks with a label, and those of the ticks without one.
+    /// Returns two lists of values: for ticks with a label, and for ticks without a label.
     fn values(&self, base: Base, most: usize) -> (Vec<f64>, Vec<f64>) {
         let factor = match base {
             Base::Ten => 10.0_f64,
@@ -92,7 +92,8 @@ impl Scale {
         };
         if self.log {
             let (first, last) = (self.low.log(factor), self.high.log(factor));
-            // The tolerance keeps a power at an end of the axis from being lost by rounding.
+            // Because of rounding, a power of the base that lies at an end of the axis could seem
+            // to lie beyond it. The tolerance prevents this.
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
             if powers.len() >= 3 || (base == Base::Ten && powers.len() == 2 && most < 6) {

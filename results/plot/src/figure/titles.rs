@@ -1,9 +1,9 @@
-//! Titles of panels, and the note on cases with equal x.
+//! Titles of panels, and the note on cases that have the same value of x.
 
 use super::Panel;
 use swapmeet_results::analysis::{Axis, Family};
 
-/// Returns the note on values of x that several cases have.
+/// Returns a note on the values of x that several cases of a curve have, if there are any.
 pub(super) fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
     let mut shared: Vec<f64> =
         families.iter().flat_map(|family| family.shared_xs.iter().copied()).collect();
@@ -30,8 +30,8 @@ pub(super) fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     ];
     let first = panels[0].0;
     let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
-    // The machine determines the model. Therefore the model is part of a title only if all machines
-    // are equal and the models are not.
+    // A machine has exactly one cost model. A title therefore includes the model only if all panels
+    // have the same machine name but different models.
     let is_shown = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
     let parts =
         PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);

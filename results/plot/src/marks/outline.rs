@@ -10,7 +10,7 @@ pub(crate) enum Step {
     Line(Point),
     /// A cubic curve: two control points and the end.
     Curve(Point, Point, Point),
-    /// A straight line back to the start of the path.
+    /// Draws a straight line back to the start of the path, which closes the path.
     Close,
 }
 
@@ -30,8 +30,8 @@ impl Outline {
 
     /// Returns a circle that consists of four cubic curves.
     pub(crate) fn of_circle((x, y): Point, r: f64) -> Self {
-        /// The distance of each control point from the nearer end of a quarter circle, relative to
-        /// the radius. This value gives the best approximation.
+        /// The distance from each end of a quarter circle to the control point next to it, relative
+        /// to the radius. This value gives the best approximation of a circle.
         const REACH: f64 = 0.552_284_75;
         let at = |dx: f64, dy: f64| (x + dx * r, y + dy * r);
         let quarter = |(ax, ay): Point, (bx, by): Point| {

@@ -10,7 +10,7 @@ use pdf_writer::{Content, Filter, Finish, Pdf, Rect, Ref, TextStr};
 /// The number of points (1/72 inch) in a pixel (1/96 inch).
 const POINT: f32 = 0.75;
 
-/// Returns the picture as PDF; a pixel of the scene is 1/96 inch on paper.
+/// Returns the picture as PDF. A pixel of the scene is 1/96 inch on the page.
 pub(super) fn pdf(scene: &Scene, title: &str) -> Vec<u8> {
     let [catalog, pages, page, contents, info] = [1, 2, 3, 4, 5].map(Ref::new);
     let (width, height) = (scene.width as f32 * POINT, scene.height as f32 * POINT);

@@ -17,7 +17,8 @@ pub(crate) const GREY: Colour = Colour(0x88, 0x88, 0x88);
 pub(crate) const PALE: Colour = Colour(0xe4, 0xe4, 0xe4);
 
 impl Colour {
-    /// Mixes the colour with white. `share` is the share of the colour, from 0 to 1.
+    /// Mixes the colour with white. `share` is the proportion of the colour in the mixture, from 0
+    /// to 1.
     pub(crate) fn paler(self, share: f64) -> Self {
         let mix = |part: u8| (255.0 - (255.0 - f64::from(part)) * share).round() as u8;
         Self(mix(self.0), mix(self.1), mix(self.2))
@@ -41,7 +42,7 @@ pub(crate) struct ShapeStyle {
     pub stroke: Option<Stroke>,
 }
 
-/// The part of a text that is placed at the text's position.
+/// The point of a text that is placed at the text's position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
     /// The start of the first letter.
@@ -59,11 +60,11 @@ pub(crate) struct Text {
     pub at: Point,
     pub words: String,
     pub size: f64,
-    /// The part of the text that is placed at the position.
+    /// The point of the text that is placed at `at`.
     pub anchor: Anchor,
-    /// Whether the text is rotated, so that it runs upwards.
+    /// Whether the text is rotated so that it reads from bottom to top.
     pub turned: bool,
-    /// Whether the text is drawn over other marks and therefore has a white edge.
+    /// Whether the text has a white edge, because it is drawn on top of other marks.
     pub halo: bool,
 }
 
@@ -92,14 +93,15 @@ pub(crate) enum Mark {
 pub(crate) struct Scene {
     pub width: f64,
     pub height: f64,
-    /// The factor by which dashes are lengthened.
+    /// The factor by which the dashes of all lines are lengthened.
     pub dash: f64,
-    /// All marks, from bottom to top.
+    /// All marks. A later mark is drawn on top of an earlier mark.
     pub marks: Vec<Mark>,
 }
 
 impl Text {
-    /// Returns the length of the whole text, and the length of the part before its position.
+    /// Returns two lengths along the base line: of the whole text, and of the part of the text
+    /// before its position.
     fn extent(&self) -> (f64, f64) {
         let length = width(&self.words, self.size);
         let before = match self.anchor {

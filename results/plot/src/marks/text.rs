@@ -1,8 +1,8 @@
 //! Lengths, line breaks and outlines of texts.
 //!
-//! Lengths are those of DejaVu Sans, the font of PNG and PDF output. In SVG, browsers may replace
-//! DejaVu Sans by another font. Such fonts are narrower, so a text that fits by these lengths also
-//! fits in a browser.
+//! Lengths are those of DejaVu Sans, the font of the PNG and PDF output. In SVG, a browser may
+//! replace DejaVu Sans by another font. Such fonts are usually narrower, so a text that fits in
+//! DejaVu Sans also fits in a browser.
 
 use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ fn face() -> Option<&'static Face<'static>> {
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
 }
 
-/// Returns the glyph of each letter, with its position and width at a font size of 1. A letter that
+/// Returns for each letter its glyph, and its position and width at a font size of 1. A letter that
 /// the font does not contain is shown as an empty box.
 fn glyphs<'a>(
     face: &'a Face<'_>,
@@ -67,9 +67,10 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
     lines.iter().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Returns the outlines of all letters of a text. The text starts at a distance of `before` to the
-/// left of its position. `place` maps a point to the page; its arguments are the distance of the
-/// point from the position along the base line, and its height above the base line.
+/// Returns the outlines of all letters of a text. The text starts `before` to the left of its
+/// position. `place` maps a point of a letter to the page. Its arguments are the distance of the
+/// point from the text's position along the base line, and the height of the point above the base
+/// line.
 pub(super) fn outline(
     words: &str,
     size: f64,
@@ -160,8 +161,8 @@ mod tests {
 
     #[test]
     fn text_widths_match_the_font() {
-        // In DejaVu Sans, the width of a digit is 1303/2048 of the font size, and that of a space
-        // is 651/2048.
+        // In DejaVu Sans, the width of a digit is 1303/2048 of the font size, and the width of a
+        // space is 651/2048 of the font size.
         assert!((width("12", 2048.0) - 2606.0).abs() < 1e-9);
         assert!((width("1 2", 2048.0) - 3257.0).abs() < 1e-9);
         assert!(width("µ", 10.0) > 5.0);
