@@ -1,7 +1,7 @@
 //! Background traffic: other programs' messages on the same links.
 
-/// Flows between ranks in addition to a schedule. Every flow starts at time 0 and ends when its
-/// bytes have arrived.
+/// Messages of other programs between pairs of ranks, sent while the schedule runs. Each message is
+/// a flow: it starts at time 0 and ends when all of its bytes have arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Background {
     ranks: u64,
@@ -9,8 +9,8 @@ pub struct Background {
 }
 
 impl Background {
-    /// Creates flows among `ranks` ranks; `bytes` returns the bytes from one rank to another. Bytes
-    /// from a rank to itself cross no link and are ignored.
+    /// Creates flows among `ranks` ranks. `bytes(from, to)` returns the number of bytes that rank
+    /// `from` sends to rank `to`. Bytes from a rank to itself cross no link and are ignored.
     pub fn new(ranks: u64, bytes: impl Fn(u64, u64) -> u64) -> Self {
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
         let flow = |(from, to)| (from as u32, to as u32, bytes(from, to));
@@ -25,7 +25,7 @@ impl Background {
         self.ranks
     }
 
-    /// Returns the flows: sender, receiver, bytes.
+    /// Returns the flows as (sender, receiver, bytes).
     pub fn flows(&self) -> impl Iterator<Item = (u32, u32, u64)> {
         self.flows.iter().copied()
     }

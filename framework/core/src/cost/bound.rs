@@ -1,33 +1,35 @@
 //! Lower bounds on the completion time of any schedule.
 //!
-//! The models `wormhole` and `circuit` charge start-ups, transmission, propagation and barriers of
-//! synchronous steps separately. Each part has a lower bound for every schedule, so the sum of
-//! these is a lower bound on the completion time. Machines of the model `flat` have no steps and no
-//! network; `model/flat/bound.rs` has their bounds.
+//! The models `wormhole` and `circuit` charge four costs of synchronous steps separately:
+//! start-ups, transmission, propagation and barriers. This file computes a lower bound for each
+//! cost. The sum of these bounds is a lower bound on the completion time. Machines of the model
+//! `flat` have no steps and no network; `model/flat/bound.rs` has their bounds.
 //!
-//! * **Start-ups.** With k ports, a node's data has reached at most (k+1)^s nodes after s steps. So
-//!   a schedule has at least `ceil(log_(k+1) n)` start-ups, and one barrier fewer (Suh & Shin,
-//!   3.1.4, for one port). In the model `circuit` a port carries q circuits, so k is q times the
-//!   number of ports (Spencer, 3.1). If some pairs of nodes exchange nothing, n is the largest
-//!   number of peers of a node, plus one.
-//! * **Transmission.** This is the largest of three bounds. (1) A node's bytes pass through its k
-//!   ports and its links. (2) The bytes that must cross a cut share the links of the cut (see
-//!   `cuts`). For the complete exchange of m-byte blocks these are `n N1 / 8 m` bytes per link on a
-//!   torus with an even longest side N1, and `n N1 / 4 m` on a mesh (Suh & Shin, 3.1.4). (3) A
-//!   block of b bytes that crosses h links uses link capacity for b h bytes. The sum over all
-//!   blocks is divided among all links (Spencer, 4.6). In `wormhole`, a link that carries
-//!   `free_contention` messages at full speed counts as that many links.
+//! * **Start-ups.** If a node has k ports, its data has reached at most `(k+1)^s` nodes after s
+//!   steps. So a schedule has at least `ceil(log_(k+1) n)` start-ups, and one barrier fewer (Suh &
+//!   Shin, 3.1.4, for one port). In the model `circuit` a port carries q circuits, so k is q times
+//!   the number of ports (Spencer, 3.1). If some pairs of nodes exchange nothing, n is one more
+//!   than the largest number of peers of a node.
+//! * **Transmission.** Three bounds are known, and the largest is used. (1) A node's bytes pass
+//!   through its k ports and its links. (2) The bytes that must cross a cut are divided among the
+//!   links of the cut (see `cuts`). For the complete exchange of m-byte blocks, a link carries `n
+//!   N1 / 8 m` bytes on a torus with an even longest side N1, and `n N1 / 4 m` bytes on a mesh (Suh
+//!   & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for `b h`
+//!   bytes. The sum of these products is divided among all links (Spencer, 4.6). In `wormhole`, a
+//!   link that carries `free_contention` messages at full speed counts as that many links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
-//!   of m bytes, n nodes share these additions at best: (n - 1)/n m bytes for one node. In a
-//!   reduce-scatter a node adds n - 1 times the size of its result. For an allreduce, this bound
-//!   and 2 (n - 1)/n m bytes through a node's ports give the bound of Chan et al. (2007).
-//! * **Propagation.** Among the pairs of nodes of which one has data for the other, the most
+//!   of m bytes, at best the n nodes do equal numbers of additions, so that each node reduces `(n -
+//!   1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result. For an
+//!   allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The two
+//!   bounds together are the bound of Chan et al. (2007).
+//! * **Propagation.** Some nodes have data for other nodes. Of these pairs of nodes, the most
 //!   distant pair determines the propagation.
 //!
 //! In `store-and-forward` a message has a start-up for each hop, and the slowest message of a step
-//! need not be the one with most hops. There the bound is the larger of two: start-ups and
-//! transmission as above, or one start-up for each hop of the longest route. Transmission counts
-//! every hop: n nodes with k ports move at most n k messages over one link each at a time.
+//! need not be the message with most hops. The bound of this model is the larger of two times. The
+//! first is the time of start-ups and transmission, bounded as above. The second is one start-up
+//! for each hop of the longest route. Every hop counts as a transmission: n nodes with k ports each
+//! transmit at most `n k` messages at a time, each on one link.
 
 use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;
@@ -42,7 +44,7 @@ mod traffic;
 
 pub use traffic::Traffic;
 
-/// The argument for a lower bound.
+/// The kind of a lower bound: the quantity that limits every schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BoundKind {
     /// The number of steps until data can have reached all of its destinations.
@@ -50,17 +52,17 @@ pub enum BoundKind {
     StartUps,
     /// The bytes that a node must send or receive through its ports.
     Ports,
-    /// The bytes that a node must send or receive over its links.
+    /// The bytes that a node must send or receive on its links.
     NodeLinks,
-    /// The bytes across the bisection of the network.
+    /// The bytes that must cross the bisection of the network.
     Bisection,
-    /// The bytes across another cut.
+    /// The bytes that must cross a cut other than the bisection.
     Cut,
     /// The sum of bytes times hops over all blocks, divided among all links.
     Distances,
     /// The largest link load that no choice of routes can avoid, computed from network flows.
     Flow,
-    /// The longest route, stored at every node.
+    /// The start-ups on the longest route, if every node of the route stores the message.
     Hops,
     /// The bytes that a node rearranges, copies and transmits.
     Bytes,
@@ -82,12 +84,12 @@ impl fmt::Display for BoundKind {
     }
 }
 
-/// Lower bounds on the parts of a completion time, in µs.
+/// Lower bounds on the costs that add up to a completion time, in µs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Bound {
     /// Start-ups (alpha).
     pub startup_us: f64,
-    /// Transmission, whether or not links are shared.
+    /// Transmission, including the delay by shared links.
     pub transmission_us: f64,
     /// Propagation.
     pub propagation_us: f64,
@@ -97,18 +99,18 @@ pub struct Bound {
     pub barrier_us: f64,
     /// Reductions.
     pub reduction_us: f64,
-    /// The argument for the transmission bound, or for the start-ups if nothing is transmitted.
+    /// The kind of the transmission bound, or [`BoundKind::StartUps`] if nothing is transmitted.
     pub kind: BoundKind,
 }
 
 impl Bound {
-    /// Returns the larger of two valid bounds.
+    /// Returns the bound with the larger total.
     #[must_use]
     pub(super) fn max(self, other: Self) -> Self {
         if self.total_us() > other.total_us() { self } else { other }
     }
 
-    /// Returns the sum of the parts: a lower bound on the completion time.
+    /// Returns the sum of all costs, which is a lower bound on the completion time.
     pub fn total_us(&self) -> f64 {
         self.startup_us
             + self.transmission_us
@@ -119,15 +121,16 @@ impl Bound {
     }
 }
 
-/// Returns the bytes that the busiest node must send or receive through one port, divided by the
-/// bandwidth of the fastest link.
+/// Returns a lower bound on the time that one port of the busiest node transmits or receives, in
+/// bytes divided by the bandwidth of the fastest link.
 pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
     traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64 / fastest
 }
 
-/// Returns the largest number of bytes that must pass through one port or one link, and the
-/// argument for it. A link carries `free` messages at full speed.
+/// Returns the larger of two bounds and its kind: the bytes that must pass through one port of a
+/// node, and the bytes that must pass through one link. `free` is the number of messages that a
+/// link carries at full speed before contention begins.
 pub(super) fn network_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -142,13 +145,14 @@ pub(super) fn network_bytes(
     (through_ports, if through_ports > 0.0 { BoundKind::Ports } else { BoundKind::StartUps })
 }
 
-/// Returns the smallest latency that the longest route can have, in units of `hop_us`.
+/// Returns a lower bound on the latency of the longest route, in units of `hop_us`.
 pub(super) fn least_latency(topology: &dyn Topology, traffic: &Traffic) -> f64 {
     traffic.farthest as f64 * topology.latencies().map_or(1.0, |(least, _)| least)
 }
 
-/// Returns the larger of two times, and the argument for it: `transmission_us`, and the time that
-/// the busiest node's bytes take between the node and the network.
+/// Returns the larger of two times, and the kind of bound that this time is. The first is
+/// `transmission_us`, a bound of the given kind. The second is the time that the busiest node's
+/// bytes take on its link into the network.
 pub(super) fn or_injected(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -156,7 +160,7 @@ pub(super) fn or_injected(
     transmission_us: f64,
     kind: BoundKind,
 ) -> (f64, BoundKind) {
-    // Messages between ranks of one node are not injected.
+    // Ranks of the same node send each other messages that do not enter the network.
     let injected = if topology.node_network().is_some() {
         0.0
     } else {
@@ -165,8 +169,8 @@ pub(super) fn or_injected(
     if injected > transmission_us { (injected, BoundKind::Bytes) } else { (transmission_us, kind) }
 }
 
-/// Returns the bound of [`network_bytes`] for messages that are stored at every node of their
-/// routes, so that each byte is charged at every hop.
+/// Returns the bound of [`network_bytes`] for a model in which every node of a route stores the
+/// message, so that a byte is transmitted again at each hop.
 pub(super) fn stored_bytes(
     topology: &dyn Topology,
     traffic: &Traffic,
@@ -179,8 +183,8 @@ pub(super) fn stored_bytes(
     if over_ports > bytes { (over_ports, BoundKind::Distances) } else { (bytes, kind) }
 }
 
-/// Returns the smallest number of steps in which data can reach all nodes, if each node sends it to
-/// `messages` others in a step.
+/// Returns the smallest number of steps in which data of one node can reach `nodes` nodes. In each
+/// step, every node that has the data sends it to `messages` further nodes.
 pub(super) fn fewest_steps(nodes: u64, messages: u64) -> u64 {
     let grows = u128::from(messages.clamp(1, nodes)) + 1;
     let (mut reached, mut steps) = (1_u128, 0);

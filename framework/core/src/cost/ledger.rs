@@ -1,9 +1,10 @@
-//! A ledger: the step facts of a schedule. From a ledger, a model that needs only step facts can
-//! compute the completion time for any machine and block size, without planning the schedule again.
+//! A ledger: a compressed record of the steps of a schedule. It contains only the facts of each
+//! step ([`StepFacts`]). A model that needs no more than these facts computes completion times from
+//! the ledger, for any machine and block size, without planning the schedule again.
 //!
-//! Most steps of a schedule have equal facts. Each kind of step is stored once, and the schedule is
-//! a run-length encoded list of kinds. Steps are replayed one by one in their order, so that sums
-//! are the same to the last bit.
+//! Most steps of a schedule have equal facts. The ledger stores each distinct set of facts once, as
+//! a kind of step. The schedule is then a run-length encoded list of kinds. Steps are replayed one
+//! by one in their original order, so that sums of times are equal to the last bit.
 
 use super::machine::Machine;
 use super::model::{Cost, PricingContext};
@@ -12,7 +13,7 @@ use crate::simulation::listener::{Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{BandwidthTimes, Expected, Step, StepFacts};
 use std::collections::HashMap;
 
-/// A kind of step: its facts, and the number of segments of a block.
+/// A kind of step: its facts, and the number of segments into which a block is split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct StepKind {
     facts: StepFacts,
@@ -22,41 +23,42 @@ struct StepKind {
 /// An event of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LedgerEvent {
-    /// A step of this kind.
+    /// A step; the number is the index of its kind.
     Step(u32),
     /// Every node rearranges its data (`ScheduleEvent::Rearrangement`).
     Rearranged {
-        /// The load of the fullest node.
+        /// The largest load that a node holds.
         most: u64,
-        /// The number of segments of a block.
+        /// The number of segments into which a block is split.
         segments: u64,
     },
     /// Nodes reduce received data.
     Summed {
         /// The load that the busiest node reduces.
         most: u64,
-        /// The number of segments of a block.
+        /// The number of segments into which a block is split.
         segments: u64,
     },
 }
 
-/// The facts of the steps of a schedule.
+/// The facts of all steps of a schedule, in run-length encoding.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ledger {
     kinds: Vec<StepKind>,
-    /// Events, each with the number of consecutive repetitions.
+    /// Events, each with the number of times that it occurs in succession.
     runs: Vec<(LedgerEvent, u64)>,
 }
 
 impl Ledger {
-    /// Adds a kind of step from its encoding; returns `false` if that is invalid.
+    /// Decodes a kind of step and adds it. Returns `false` if the encoding is invalid.
     pub fn add_kind(&mut self, words: &[u64]) -> bool {
         let kind = StepKind::of(words);
         self.kinds.extend(kind);
         kind.is_some()
     }
 
-    /// Adds an event with repetitions; returns `false` if it is a step of an unknown kind.
+    /// Adds an event that occurs `times` times in succession. Returns `false` if the event is a
+    /// step of an unknown kind.
     pub fn add_run(&mut self, event: LedgerEvent, times: u64) -> bool {
         let is_known =
             !matches!(event, LedgerEvent::Step(kind) if kind as usize >= self.kinds.len());
@@ -66,12 +68,12 @@ impl Ledger {
         is_known
     }
 
-    /// Returns the encoding of each kind of step.
+    /// Returns the encodings of all kinds of steps, in the order of their indices.
     pub fn kinds(&self) -> impl Iterator<Item = Vec<u64>> {
         self.kinds.iter().map(|kind| kind.words())
     }
 
-    /// Returns the events, each with its repetitions.
+    /// Returns the events, each with the number of times that it occurs in succession.
     pub fn runs(&self) -> &[(LedgerEvent, u64)] {
         &self.runs
     }
@@ -122,7 +124,7 @@ impl Ledger {
     }
 }
 
-/// Returns a step that has only facts.
+/// Returns a step without messages, which has only these facts.
 fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
     Step { phase_number: 1, ..Step::of(Proof::default(), segments, 0, facts, &[]) }
 }
@@ -135,7 +137,7 @@ pub struct LedgerRecorder {
 }
 
 impl LedgerRecorder {
-    /// Returns the ledger of the steps so far.
+    /// Returns the ledger of the steps that have been simulated so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -175,7 +177,8 @@ impl Listener for LedgerRecorder {
     }
 }
 
-/// The encoding of facts as whole numbers, which are exact in every format.
+/// A type that is stored as whole numbers. Floating-point numbers are stored by their bits, so that
+/// no file format changes a value.
 trait Encode: Sized {
     fn encode(self, words: &mut Vec<u64>);
     fn decode(words: &mut dyn Iterator<Item = u64>) -> Option<Self>;
@@ -234,7 +237,7 @@ impl<T: Encode> Encode for Option<T> {
     }
 }
 
-/// Implements [`Encode`] field by field. The compiler reports fields that are left out.
+/// Implements [`Encode`] for a struct. The compiler reports a field that is missing from the list.
 macro_rules! encode_fields {
     ($type:ident { $($fact:ident),+ $(,)? }) => {
         impl Encode for $type {

@@ -1,8 +1,7 @@
-//! Machines: a model and its parameters.
+//! Machines. A machine is a model with values for its parameters.
 //!
-//! A machine starts from one of the [`presets`], in which every value has its source, and is
-//! changed by settings. Each setting is the value of a [`parameter`](super::parameter). The
-//! [`models`] and planning declare the parameters.
+//! A machine starts as one of the [`presets`], which give a source for every value. Settings change
+//! single values. The [`models`] and planning declare which [`parameters`](super::parameter) exist.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -43,8 +42,8 @@ pub fn parameters() -> Vec<&'static dyn Parameter> {
     all
 }
 
-/// Returns the names of the models that read a parameter, followed by `planning` if planning reads
-/// the parameter.
+/// Returns the names of the models that read a parameter. The last name is `planning` if planning
+/// reads the parameter, too.
 pub fn readers(parameter: &dyn Parameter) -> String {
     let reads = |list: &[&dyn Parameter]| list.iter().any(|other| other.key() == parameter.key());
     let names = models().iter().filter(|kind| reads(kind.parameters)).map(|kind| kind.name);
@@ -69,12 +68,12 @@ pub struct ParameterValue {
     pub origin: Origin,
 }
 
-/// A machine: a model and its parameters. Times are in microseconds.
+/// A machine: a model and the values of its parameters. Times are in microseconds.
 #[derive(Debug, Clone)]
 pub struct Machine {
     name: String,
-    /// The definition of the machine as a spec that starts from a preset, if the experiment defines
-    /// the machine.
+    /// The definition of the machine, as a spec that starts from a preset; `None` if the experiment
+    /// does not define this machine.
     stands_for: Option<String>,
     settings: Settings,
     /// The model that computes completion times.
@@ -91,7 +90,8 @@ impl PartialEq for Machine {
 }
 
 impl Machine {
-    /// Parses a spec: a preset and its changes, such as `paragon:startup_us=220`.
+    /// Parses a spec: the name of a preset, and changed parameters. An example is
+    /// `paragon:startup_us=220`.
     ///
     /// ```
     /// use swapmeet_core::cost::machine::Machine;
@@ -104,8 +104,8 @@ impl Machine {
         Self::parse_with(text, &[])
     }
 
-    /// Parses a spec like [`Machine::parse`], with the machines of an experiment (`own`). If one of
-    /// these has the name of a preset, the name means the machine of the experiment.
+    /// Parses a spec like [`Machine::parse`]. The spec may also start from one of the machines that
+    /// an experiment defines (`own`), which have precedence over presets of the same name.
     pub fn parse_with(text: &str, own: &[Self]) -> Result<Self, SpecError> {
         let spec = Spec::parse("machine", text)?;
         let known = own.iter().find(|m| m.name == spec.name()).cloned();
@@ -151,8 +151,8 @@ impl Machine {
         Ok(Self { name, stands_for, settings, model, pricing, planning, background: None })
     }
 
-    /// Returns the machine with changed parameters (key, value), in any order. The error names the
-    /// index of the parameter that cannot be set, and the reason.
+    /// Returns this machine with changed parameters. `given` has a key and a value for each change,
+    /// in any order. The error has the index of the change that is invalid, and the reason.
     pub fn with(&self, given: &[(&str, &str)]) -> Result<Self, (usize, ParameterError)> {
         let mut settings = self.settings.clone();
         let mut keys = Vec::new();
@@ -171,7 +171,7 @@ impl Machine {
         }
         let mut machine = Self::build(self.name.clone(), self.stands_for.clone(), settings)
             .map_err(|e| (0, e))?;
-        // Check the keys against the model, which may be one of the changes.
+        // Check the keys last, because one of the changes may select another model.
         let has: Vec<&str> = machine.parameters().iter().map(|p| p.key()).collect();
         if let Some(index) = keys.iter().position(|key| !has.contains(key)) {
             return Err((
@@ -183,8 +183,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Returns the settings of the spec in canonical form: in the order of the parameters, without
-    /// values that are equal to the inherited ones.
+    /// Returns the settings of the spec in canonical form: sorted in the order of the parameters,
+    /// and without settings that change nothing.
     fn canonical(&self) -> Vec<Setting> {
         let set = |p: &&'static dyn Parameter| {
             let (text, origin) = self.settings.get(*p);
@@ -210,7 +210,8 @@ impl Machine {
         self.values_of(self.parameters())
     }
 
-    /// Returns values from the preset or the experiment that the machine's model does not read.
+    /// Returns the values that the preset or the experiment sets, but that the machine's model does
+    /// not read.
     pub fn unused(&self) -> Vec<ParameterValue> {
         let has = self.parameters();
         let others = parameters().into_iter().filter(|p| !has.iter().any(|q| q.key() == p.key()));
@@ -238,7 +239,7 @@ impl Machine {
         &self.settings
     }
 
-    /// Returns the parameters that plugins can request.
+    /// Returns the parameters that planning reads and plugins can request.
     pub fn planning(&self) -> Planning {
         self.planning
     }
@@ -261,12 +262,12 @@ impl Machine {
         self.pricing.evaluator(PricingContext { background: self.background.as_deref(), ..context })
     }
 
-    /// Returns the name of the file with background traffic, if the machine has one.
+    /// Returns the name of the file with background traffic, if the machine has background traffic.
     pub fn background_file(&self) -> Option<&str> {
         self.pricing.background_file()
     }
 
-    /// Returns the machine with this background traffic, which was read from
+    /// Returns the machine with background traffic that was read from the file
     /// [`Machine::background_file`].
     #[must_use]
     pub fn with_background(self, background: Background) -> Self {
@@ -283,8 +284,8 @@ impl Machine {
         }
     }
 
-    /// Returns how fast data moves through links and ports; `None` if the model has no links, or if
-    /// times are random or depend on background traffic.
+    /// Returns upper limits on the speed of data through links and ports. Returns `None` if the
+    /// model has no links, or if times are random or depend on background traffic.
     pub fn network_rates(&self) -> Option<NetworkRates> {
         self.pricing.network_rates()
     }
@@ -294,7 +295,8 @@ impl Machine {
         self.pricing.bounds_by_links()
     }
 
-    /// Returns a machine of the experiment: `name` stands for all current settings of this machine.
+    /// Returns this machine under a new name, as a machine that the experiment defines. The name
+    /// includes all current settings.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         self.stands_for = Some(self.in_presets());
@@ -305,15 +307,15 @@ impl Machine {
         self
     }
 
-    /// Returns the definition of the machine if the experiment defines it: a spec that has the same
-    /// meaning without the experiment's file. It does not include the settings of the machine's own
-    /// spec.
+    /// Returns the definition of the machine if the experiment defines it. The definition is a spec
+    /// that starts from a preset, so that it is valid without the experiment's file. Settings of
+    /// the machine's own spec are not part of the definition.
     pub fn stands_for(&self) -> Option<&str> {
         self.stands_for.as_deref()
     }
 
-    /// Returns the definition as [`Machine::stands_for`] does, but with the settings of the
-    /// machine's own spec included.
+    /// Returns the definition ([`Machine::stands_for`]), together with the settings of the
+    /// machine's own spec.
     pub fn definition(&self) -> Option<String> {
         self.stands_for.as_ref().map(|_| self.in_presets())
     }
@@ -332,14 +334,14 @@ impl Machine {
         self.number("noise").is_some_and(|cv| cv > 0.0)
     }
 
-    /// Returns the name without settings.
+    /// Returns the name of the preset or of the experiment's machine, without settings.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// An evaluator that refuses topologies on which ranks share a node. The string is the model's
-/// name.
+/// An evaluator that reports an error, because its model does not support topologies on which ranks
+/// share a node. The string is the model's name.
 struct SharedNodesRefused(&'static str);
 
 impl Listener for SharedNodesRefused {
@@ -358,7 +360,7 @@ impl Evaluator for SharedNodesRefused {
         ))
     }
 
-    /// Accepts the record, so that [`Evaluator::cost`] reports the reason.
+    /// Accepts the record, so that the reported error is the one from [`Evaluator::cost`].
     fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
         Ok(())
     }

@@ -1,12 +1,13 @@
-//! Models compute the completion time of a schedule, and a lower bound for any schedule.
+//! Models. A model computes the completion time of a schedule, and a lower bound for any schedule.
 //!
 //! Each model has a file with its parameters, its costs and its lower bound, and an entry in
-//! [`models`]. A machine has a [`Model`] with values of the parameters. An [`Evaluator`] listens to
-//! the simulation of a schedule for one machine and one block size; one simulation can have many
-//! evaluators.
+//! [`models`]. A machine has a [`Model`], which includes the values of the parameters. An
+//! [`Evaluator`] computes the cost of one schedule, for one machine and one block size, while the
+//! schedule is simulated. Many evaluators can listen to the same simulation.
 //!
-//! Models of `synchronous` steps mostly need only the facts of a step, such as the longest message.
-//! Event-driven models (`flat`, `loggp`, `fluid`) store messages and follow the time of each node.
+//! Models with synchronous steps mostly need only a few facts about each step, such as the length
+//! of the longest message. Event-driven models (`flat`, `loggp`, `fluid`) store all messages and
+//! simulate a clock for each node.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
@@ -50,7 +51,7 @@ static MODELS: &[&ModelKind] = &[
     &fluid::KIND,
 ];
 
-/// A model without values of its parameters.
+/// A model before its parameters have values.
 #[derive(Debug)]
 pub struct ModelKind {
     /// The name, as in `model=NAME`.
@@ -59,7 +60,7 @@ pub struct ModelKind {
     pub title: &'static str,
     /// The parameters in the order in which specs print them.
     pub parameters: &'static [&'static dyn Parameter],
-    /// Reads the values of the parameters.
+    /// Creates the model with the parameter values of a machine.
     pub(super) prepare: fn(&Settings) -> Result<Arc<dyn Model>, ParameterError>,
 }
 
@@ -71,12 +72,13 @@ impl fmt::Display for ModelKind {
 
 /// A model with the values of its parameters.
 pub trait Model: Debug + Send + Sync {
-    /// Returns how much of a schedule the evaluators read.
+    /// Returns how much of a schedule the evaluators need.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
 
-    /// Returns whether the evaluators need the arrival step of every message.
+    /// Returns whether the evaluators need to know in which step each message's data arrived at its
+    /// sender.
     fn follows_arrivals(&self) -> bool {
         false
     }
@@ -90,7 +92,7 @@ pub trait Model: Debug + Send + Sync {
     /// Returns an evaluator for one schedule.
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator>;
 
-    /// Returns a lower bound for any schedule that moves `traffic`, which is not empty.
+    /// Returns a lower bound for any schedule that moves `traffic`. The traffic is never empty.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound;
 
     /// Returns whether the lower bound depends on the loads of links.
@@ -98,22 +100,22 @@ pub trait Model: Debug + Send + Sync {
         true
     }
 
-    /// Returns limits on the speed of data through links and ports; `None` if the model has no
-    /// links, or if times are random.
+    /// Returns upper limits on the speed of data through links and ports. Returns `None` if the
+    /// model has no links, or if times are random.
     fn network_rates(&self) -> Option<NetworkRates> {
         None
     }
 }
 
-/// Limits on the speed of data through links and ports, for lower bounds that are computed from
-/// network flows. No schedule exceeds these rates.
+/// Upper limits on the speed of data through links and ports. No schedule exceeds these limits, so
+/// a lower bound can be computed from network flows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkRates {
     /// The time of a byte on a link of bandwidth 1, in µs.
     pub link_byte_us: f64,
     /// The ports of a node. `None` if ports do not limit bytes.
     pub ports: Option<PortRate>,
-    /// The time of a byte between a node and the network, in µs; 0 if it is not limited.
+    /// The time of a byte between a node and the network, in µs; 0 if this speed is not limited.
     pub injection_byte_us: f64,
 }
 
@@ -130,7 +132,7 @@ pub struct PortRate {
     pub each_hop: bool,
 }
 
-/// The parts of a completion time in µs. A part that does not exist in a model is `None`.
+/// The costs that add up to a completion time, in µs. A cost that a model does not have is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Parts {
     /// Start-ups of messages (alpha).
@@ -143,14 +145,14 @@ pub struct Parts {
     pub rearrangement: Option<f64>,
     /// Barriers between steps.
     pub barrier: Option<f64>,
-    /// Time added by shared links and by waiting for ports.
+    /// Additional time because messages share links or wait for ports.
     pub contention: Option<f64>,
     /// Reductions (gamma); `None` if nothing is reduced.
     pub reduction: Option<f64>,
 }
 
 impl Parts {
-    /// Returns the name and value of each part, in the order of the result columns.
+    /// Returns the name and value of each cost, in the order of the result columns.
     pub fn each(&self) -> [(&'static str, Option<f64>); 7] {
         [
             ("startup", self.startup),
@@ -163,7 +165,7 @@ impl Parts {
         ]
     }
 
-    /// Returns the completion time: the sum of the parts.
+    /// Returns the completion time, which is the sum of all costs.
     pub fn total(&self) -> f64 {
         let Self {
             startup,
@@ -184,20 +186,20 @@ impl Parts {
 /// The cost of a schedule.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cost {
-    /// The parts of the completion time.
+    /// The costs that add up to the completion time.
     pub parts: Parts,
-    /// A remark for the user, for example if steps were split into rounds.
+    /// A remark for the user, for example that steps were split into rounds.
     pub note: Option<String>,
-    /// When ranks ended, in models in which ranks have their own clocks.
+    /// The times at which ranks ended; `None` in models in which all ranks share one clock.
     pub ranks: Option<RankTimes>,
 }
 
-/// When the ranks of a schedule ended, in µs.
+/// The times at which the ranks of a schedule ended, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTimes {
-    /// When the first rank ended.
+    /// The time at which the first rank ended.
     pub first: f64,
-    /// The mean over all ranks.
+    /// The mean of the end times of all ranks.
     pub mean: f64,
 }
 
@@ -211,12 +213,14 @@ impl RankTimes {
 
 /// Computes the cost of a schedule while it is simulated.
 pub trait Evaluator: Listener + Send {
-    /// Returns the cost of the schedule. The error says why there is none.
+    /// Returns the cost of the schedule. The error is the reason why the model has no cost for the
+    /// schedule.
     fn cost(&mut self) -> Result<Cost, String>;
 
-    /// Sets the time at which the evaluator pauses. A paused evaluator continues. Returns whether
-    /// the evaluator can pause: models whose work is limited per message cannot. An evaluator that
-    /// has paused during a step has missed events, so it has no cost.
+    /// Sets a deadline at which the evaluator pauses, or makes a paused evaluator continue. Returns
+    /// whether the evaluator can pause. Evaluators that do a limited amount of work for each
+    /// message never pause. An evaluator that paused during a step has missed events, and then has
+    /// no cost.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }
@@ -226,19 +230,20 @@ pub trait Evaluator: Listener + Send {
         false
     }
 
-    /// Processes the events after the last step. Returns `false` if it paused before the end.
+    /// Processes the events that follow the last step. Returns `false` if the evaluator paused
+    /// before the last event.
     fn advance(&mut self) -> bool {
         true
     }
 
-    /// Returns the cost of the steps so far; `None` in event-driven models, which know it only at
-    /// the end.
+    /// Returns the costs of the steps so far. Returns `None` in event-driven models, in which costs
+    /// are known only after the last event.
     fn parts_so_far(&self) -> Option<Parts> {
         None
     }
 
-    /// Starts a time-space record, before the first step. A model in which ranks do not have their
-    /// own clocks returns the record as the error.
+    /// Starts a time-space record; called before the first step. If the ranks of the model have no
+    /// clocks of their own, the record is returned as the error.
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {
         Err(record)
     }
@@ -255,15 +260,16 @@ pub trait Evaluator: Listener + Send {
 pub struct PricingContext<'a> {
     /// The network.
     pub topology: &'a Arc<dyn Topology>,
-    /// Bytes per unit of load: the block size if loads are counted in blocks, 1 if in bytes.
+    /// The number of bytes in a unit of load. This is the block size if loads are counted in
+    /// blocks, and 1 if they are counted in bytes.
     pub unit_bytes: f64,
     /// The random seed of the case's repetition.
     pub seed: u64,
     /// Whether loads are counted in blocks. If so, a message whose load is larger than the number
     /// of segments per block contains several blocks.
     pub counted: bool,
-    /// Background traffic on the links. The machine sets this field if its model reads background
-    /// traffic.
+    /// Background traffic on the links. [`Machine::evaluator`](super::machine::Machine::evaluator)
+    /// sets this field.
     pub background: Option<&'a Background>,
 }
 
@@ -274,8 +280,8 @@ impl<'a> PricingContext<'a> {
     }
 }
 
-/// Returns the bytes of a segment if a unit of load is split into `segments` segments. Segments are
-/// padded to whole bytes.
+/// Returns the bytes of a segment, if a unit of load is split into `segments` segments. The size is
+/// rounded up to whole bytes.
 pub(crate) fn segment_bytes(unit_bytes: f64, segments: u64) -> f64 {
     (unit_bytes / segments as f64).ceil()
 }

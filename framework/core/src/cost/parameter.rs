@@ -1,22 +1,22 @@
-//! Parameters of machines: key, meaning, default value and parser of each.
+//! Parameters of machines. A parameter has a key, a meaning, a default value and a parser.
 //!
-//! This file has the parameters that several models or planning read. A parameter that only one
-//! model reads is declared in that model's file.
+//! This file has the parameters that planning or several models read. A parameter of a single model
+//! is declared in the file of the model.
 
 use crate::spec::parse_decimal;
 use std::fmt::{self, Debug, Display};
 
-/// A parameter with values of any type.
+/// A parameter of a machine, whatever the type of its values.
 pub trait Parameter: Debug + Sync {
     /// Returns the key; it ends with the unit.
     fn key(&self) -> &'static str;
     /// Returns the meaning, for `list` and the docs.
     fn meaning(&self) -> &'static str;
-    /// Returns the symbols that papers use.
+    /// Returns the symbols for this parameter in the papers.
     fn symbols(&self) -> &'static str;
     /// Returns the default value.
     fn default(&self) -> DefaultValue;
-    /// Parses a value and returns its canonical form. The error says what was expected.
+    /// Parses a value and returns it in canonical form. The error describes valid values.
     fn canonical(&self, text: &str) -> Result<String, String>;
 }
 
@@ -45,7 +45,7 @@ pub struct TypedParameter<T: 'static> {
     pub(super) meaning: &'static str,
     pub(super) symbols: &'static str,
     pub(super) default: DefaultValue,
-    /// Parses a value. The error says what was expected.
+    /// Parses a value. The error describes valid values.
     pub(super) read: fn(&str) -> Result<T, String>,
 }
 
@@ -82,7 +82,7 @@ impl<T: Display + Debug> TypedParameter<T> {
     }
 }
 
-/// Why a parameter cannot be set.
+/// A reason why a parameter cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// No parameter has this key.
@@ -90,7 +90,7 @@ pub enum ParameterError {
     Unknown {
         /// The key as the user wrote it.
         key: String,
-        /// Keys with a similar spelling, the nearest first.
+        /// Known keys with a similar spelling, the most similar first.
         near: Vec<String>,
     },
     /// The value is invalid.
@@ -103,7 +103,7 @@ pub enum ParameterError {
         /// The value as the user wrote it.
         found: String,
     },
-    /// The machine does not use the parameter.
+    /// The parameter exists, but the machine does not use it.
     #[error("`{key}` is not read by the model `{model}`, whose parameters are {}", has.join(", "))]
     Unread {
         /// The key of the parameter.
@@ -116,7 +116,7 @@ pub enum ParameterError {
 }
 
 impl ParameterError {
-    /// Returns whether the key is wrong, rather than the value.
+    /// Returns whether the key is invalid. Otherwise the value is invalid.
     pub fn about_key(&self) -> bool {
         match self {
             Self::Unknown { .. } | Self::Unread { .. } => true,
@@ -124,7 +124,7 @@ impl ParameterError {
         }
     }
 
-    /// Returns keys that are similar to the unknown one.
+    /// Returns the known keys with a spelling similar to the unknown key.
     pub fn near(&self) -> &[String] {
         match self {
             Self::Unknown { near, .. } => near,
@@ -151,8 +151,7 @@ pub(super) static BYTE_US: TypedParameter<f64> = TypedParameter {
     read: parse_micros,
 };
 
-/// Transmission time of a byte on the injection link between a node and the network, in either
-/// direction.
+/// Transmission time of a byte between a node and the network, in each direction.
 pub(super) static INJECTION_BYTE_US: TypedParameter<f64> = TypedParameter {
     key: "injection_byte_us",
     meaning: "transmission time of a byte between a node and the network, in each direction; 0 for no limit",
@@ -197,7 +196,8 @@ pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
     read: Barrier::read,
 };
 
-/// The number of messages that a node can send at a time. It can receive as many at the same time.
+/// The number of messages that a node can send at the same time. The node can receive the same
+/// number of messages at that time.
 pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     key: "ports",
     meaning: "messages that a node can send, and receive, at a time",
@@ -206,7 +206,7 @@ pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     read: PortLimit::read,
 };
 
-/// The number of circuits that a directed link carries at a time (q).
+/// The number of circuits that a directed link carries at the same time (q).
 pub(super) static VIRTUAL_CHANNELS: TypedParameter<u64> = TypedParameter {
     key: "virtual_channels",
     meaning: "circuits that a directed link carries at a time",
@@ -215,11 +215,11 @@ pub(super) static VIRTUAL_CHANNELS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// A machine's limit on the number of messages that a node sends at a time, and on the number that
-/// it receives at a time.
+/// A limit on the number of messages that a node sends at the same time. The same limit applies to
+/// the messages that the node receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortLimit {
-    /// This number of messages.
+    /// At most this number of messages.
     Count(u64),
     /// No limit: one port for each link of the node.
     All,
@@ -241,12 +241,12 @@ impl PortLimit {
         }
     }
 
-    /// Returns the number of rounds for `messages` simultaneous messages of a node; at least 1.
+    /// Returns the number of rounds in which a node sends `messages` messages; at least 1.
     pub fn rounds(self, messages: u64) -> u64 {
         messages.div_ceil(self.count()).max(1)
     }
 
-    /// Returns how many of `messages` messages are sent at a time; at least 1.
+    /// Returns how many of `messages` messages a node sends at the same time; at least 1.
     pub fn at_most(self, messages: u64) -> u64 {
         self.count().min(messages).max(1)
     }
@@ -266,12 +266,12 @@ impl Display for PortLimit {
 pub enum Barrier {
     /// A time in µs, independent of the number of nodes.
     Fixed(f64),
-    /// `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier that is made of
-    /// messages needs this number of rounds.
+    /// The time `per_round * ceil(log2(nodes)) + offset` in µs, at least 0. A barrier that consists
+    /// of messages needs `ceil(log2(nodes))` rounds.
     Rounds {
         /// Time of a round.
         per_round: f64,
-        /// Added once; may be negative.
+        /// A time that is added once; it may be negative.
         offset: f64,
     },
 }
@@ -292,7 +292,7 @@ impl Barrier {
         Ok(Self::Rounds { per_round, offset: sign * offset })
     }
 
-    /// Returns the time among this number of nodes, in µs.
+    /// Returns the time of a barrier among this number of nodes, in µs.
     pub fn us(self, nodes: u64) -> f64 {
         match self {
             Self::Fixed(us) => us,
@@ -314,7 +314,7 @@ impl Display for Barrier {
     }
 }
 
-/// Parses one of the given words.
+/// Returns the value whose word is `text`.
 pub(super) fn parse_word<T: Copy>(text: &str, words: &[(&'static str, T)]) -> Result<T, String> {
     let found = words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value);
     found.ok_or_else(|| {
@@ -327,10 +327,10 @@ pub(super) fn parse_number(text: &str) -> Option<f64> {
 }
 
 pub(super) fn parse_micros(text: &str) -> Result<f64, String> {
-    /// One day. Larger values are mistakes, and their sums would overflow.
+    /// One day. Larger values are certainly mistakes, and sums of them would overflow.
     const MAX: f64 = 8.64e10;
     let fits = |us: &f64| (0.0..=MAX).contains(us);
-    // Adding 0 turns a negative zero into zero, which is printed without a sign.
+    // Adding 0.0 turns -0.0 into 0.0, which is printed without a sign.
     parse_number(text)
         .filter(fits)
         .map(|us| us + 0.0)

@@ -1,9 +1,10 @@
-//! The settings of a machine: values of parameters from its preset, from the experiment and from
-//! its spec, where later ones override earlier ones.
+//! The settings of a machine. A setting is a value of a parameter. It comes from the machine's
+//! preset, from its definition in the experiment, or from its spec. The spec has precedence over
+//! the experiment, and the experiment over the preset.
 //!
-//! A model lists its parameters once, with `parameters!`. The list generates the struct with their
-//! values: a model cannot read a parameter that is not listed, and the compiler reports listed
-//! parameters that are never read.
+//! A model lists its parameters once, with the macro `parameters!`, which generates a struct with
+//! their values. So a model cannot read a parameter that is not listed, and the compiler reports
+//! listed parameters that the model never reads.
 
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter};
 use std::fmt::{self, Debug, Display};
@@ -15,21 +16,21 @@ pub struct Preset {
     pub name: &'static str,
     /// The machine and its source, for lists.
     pub title: &'static str,
-    /// The values that differ from the defaults: (key, value, source).
+    /// The values that differ from the defaults: (key, value, source of the value).
     pub values: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// A parameter's key, and its value in canonical form.
 pub(super) type Setting = (&'static str, String);
 
-/// The origin of a value.
+/// The origin of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The machine's spec.
     User,
     /// The definition of a machine in the experiment.
     Experiment,
-    /// The preset, with the source that it names for the value.
+    /// The preset. The string is the source that the preset gives for the value.
     Preset(&'static str),
     /// The default value of the parameter.
     Default,
@@ -47,7 +48,7 @@ impl Display for Origin {
     }
 }
 
-/// The values of a machine's parameters, by origin.
+/// The values of a machine's parameters, listed separately for each origin.
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub(super) preset: &'static Preset,
@@ -122,7 +123,7 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// Declares an enum of which each variant is a word in specs.
+/// Declares an enum whose variants are written as words in specs.
 macro_rules! word_enum {
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$meta])*

@@ -1,34 +1,35 @@
-//! The amounts that must leave and enter a set of nodes, while nodes join and leave the set.
+//! The amounts of data that must leave and enter a set of nodes. The amounts are updated when a
+//! node joins or leaves the set.
 
 use super::demand::Demand;
 
-/// A set of nodes, and the amounts that must cross between it and the other nodes.
+/// A set of nodes, and the amounts of data that must pass between the set and the nodes outside.
 #[derive(Debug, Clone)]
 pub(super) struct Side<'a> {
     demand: &'a Demand<'a>,
-    /// The table of a demand that differs from pair to pair.
+    /// The table of the demand, if the amounts differ from pair to pair of nodes.
     pairs: Option<&'a Pairs>,
-    /// 1 for each node of the set, and 0 for the others.
+    /// 1 for each node in the set, and 0 for each node outside.
     inside: Vec<f64>,
     count: f64,
-    /// Sum of the nodes' own data over the set; only for [`Demand::AllGatherUneven`].
+    /// The sum of the data of all nodes in the set; only for [`Demand::AllGatherUneven`].
     own: f64,
-    /// The amounts that must leave and enter the set; only with `pairs`.
+    /// The amounts that must leave and enter the set; used only if there is a table (`pairs`).
     crossing: (f64, f64),
 }
 
-/// A table of a demand that differs from pair to pair.
+/// A table of a demand in which the amounts differ from pair to pair of nodes.
 #[derive(Debug)]
 pub(super) struct Pairs {
     /// The amounts that must leave and enter each node.
     ends: Vec<(f64, f64)>,
-    /// For each pair of nodes, the sum of the amounts in both directions.
+    /// For each pair of nodes, the amount in both directions together.
     both: Vec<f64>,
 }
 
 impl Pairs {
-    /// Creates the table of a demand; `None` if the amounts across a cut can be computed without it
-    /// ([`Demand::is_cheap`]).
+    /// Creates the table of a demand. Returns `None` if the amounts across a cut can be computed
+    /// without a table ([`Demand::is_cheap`]).
     pub(super) fn of(demand: &Demand<'_>, nodes: usize) -> Option<Self> {
         if demand.is_cheap() {
             return None;
@@ -48,19 +49,19 @@ impl Pairs {
 }
 
 impl<'a> Side<'a> {
-    /// Creates an empty set. `pairs` is the table of the demand.
+    /// Creates an empty set. `pairs` is the table of the demand, if it has one.
     pub(super) fn new(demand: &'a Demand<'a>, pairs: Option<&'a Pairs>, nodes: usize) -> Self {
         let inside = vec![0.0; nodes];
         Self { demand, pairs, inside, count: 0.0, own: 0.0, crossing: (0.0, 0.0) }
     }
 
-    /// Empties the set. `nodes` are the nodes that it contains.
+    /// Empties the set. `nodes` are all nodes that are in the set now.
     pub(super) fn clear(&mut self, nodes: impl Iterator<Item = usize>) {
         nodes.for_each(|node| self.inside[node] = 0.0);
         (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));
     }
 
-    /// Adds a node to the set, or removes it from the set.
+    /// Adds a node to the set. Removes the node if it is in the set already.
     pub(super) fn flip(&mut self, node: usize) {
         let sign = 1.0 - 2.0 * self.inside[node];
         if let Some(Pairs { ends, both }) = self.pairs {
@@ -76,7 +77,8 @@ impl<'a> Side<'a> {
         self.count += sign;
     }
 
-    /// Returns the larger of the amounts that must leave and enter the set.
+    /// Returns the larger of two amounts: the data that must leave the set, and the data that must
+    /// enter it.
     pub(super) fn bytes(&self) -> f64 {
         let (here, there) = (self.count, self.inside.len() as f64 - self.count);
         if here == 0.0 || there == 0.0 {
@@ -85,9 +87,9 @@ impl<'a> Side<'a> {
         match self.demand {
             Demand::None => 0.0,
             Demand::Uniform(bytes) => here * there * bytes,
-            // In an allgather, the data of each side crosses the cut once. In a reduce-scatter, the
-            // nodes of a side can add their terms for a node of the other side before they send
-            // them across.
+            // In an allgather, the data of the nodes on each side crosses the cut once. In a
+            // reduce-scatter, the nodes on one side can add their terms for a node on the opposite
+            // side before they send the sum across the cut.
             Demand::AllGather(bytes) | Demand::ReduceScatter(bytes) => here.max(there) * bytes,
             Demand::AllGatherUneven(own) => self.own.max(own.all() - self.own),
             Demand::Broadcast(_, bytes) | Demand::Reduce(_, bytes) | Demand::AllReduce(bytes) => {
@@ -101,8 +103,9 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Returns the dot product of two vectors. Eight partial sums let the compiler use vector
-/// instructions. All values are whole numbers, so the order of additions does not matter.
+/// Returns the dot product of two vectors. The function keeps eight partial sums, so that the
+/// compiler can use vector instructions. All values are whole numbers, so the order of additions
+/// does not change the result.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));

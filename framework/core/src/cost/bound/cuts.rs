@@ -1,23 +1,26 @@
-//! Lower bounds on link loads from cuts: the bytes that must cross a cut share its links.
+//! Lower bounds on link loads from cuts. A cut divides the network into two sides. The bytes that
+//! must cross the cut, divided by the bandwidth of its links, are a lower bound on the largest link
+//! load.
 //!
 //! Every cut gives a valid bound. These cuts are examined:
-//! - Cuts around each single node.
+//! - The cuts that separate a single node.
 //! - The bisection of the topology, if it is known.
-//! - Further cuts, if the bisection is not known to be the best cut or if traffic is uneven. They
-//!   separate blocks of the grid of nodes (such as the groups of a dragonfly), or the nodes at each
-//!   switch. They also divide orders of the nodes into a first and a second part. The orders are
-//!   those along each dimension, by distance from node 0, by distance from the node that is
-//!   farthest from node 0, and by the Fiedler vector of the network (the eigenvector of the second
-//!   smallest eigenvalue of its Laplacian; Fiedler, 1973).
-//! - Improvements of the best of these cuts: single nodes, switches, and switches with their nodes
-//!   are moved to the other side while that raises the bound (local search).
+//! - Further cuts, if the bisection is unknown, is not known to be the best cut, or if traffic is
+//!   uneven. Some of these cuts separate a block of the grid of nodes (such as a group of a
+//!   dragonfly), or the nodes at a switch. For the others, the nodes are sorted, and the cut
+//!   separates the first nodes of this order. The nodes are sorted along each dimension, by
+//!   distance from node 0, by distance from the node that is farthest from node 0, and by the
+//!   Fiedler vector of the network (the eigenvector of the second smallest eigenvalue of its
+//!   Laplacian; Fiedler, 1973).
+//! - Improvements of the best of these cuts by local search: a single node, a switch, or a switch
+//!   with its nodes is moved to the opposite side as long as this raises the bound.
 //!
-//! A cut divides switches, too. A switch is placed after the nodes, by one of two rules, and both
-//! are tried: the switch joins the side to which most of its links lead, or the side to which most
-//! of those links lead that bring it nearer to a node.
+//! A cut also has to place every switch on a side. Two rules are tried. A switch joins the side to
+//! which most of its links lead, or it joins the side to which most of its links towards the
+//! nearest nodes lead.
 //!
-//! Another bound needs no cut: the sum of bytes times hops over all blocks is divided among all
-//! links.
+//! One more bound needs no cut: the sum of bytes times hops of all blocks, divided by the bandwidth
+//! of all links.
 
 use super::BoundKind;
 use super::crossing::{Pairs, Side};
@@ -25,8 +28,8 @@ use super::demand::Demand;
 use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::{Topology, strides};
 
-/// A lower bound on the largest link load, divided by the link's bandwidth, and the argument for
-/// it.
+/// A lower bound on the largest link load, divided by the link's bandwidth, and the kind of this
+/// bound.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct OnLinks {
     pub bytes: f64,
@@ -34,26 +37,27 @@ pub(super) struct OnLinks {
 }
 
 impl OnLinks {
-    /// Returns the larger of this bound and another; this one if they are equal up to rounding.
+    /// Returns the larger of this bound and a second one. Returns this bound if they are equal up
+    /// to rounding.
     fn or(self, bytes: f64, kind: BoundKind) -> Self {
         if bytes > self.bytes * (1.0 + 1e-12) { Self { bytes, kind } } else { self }
     }
 
-    /// Returns the larger of this bound and the bound from distances: the sum of bytes times hops
-    /// over all blocks, divided by the bandwidth of all links.
+    /// Returns the larger of this bound and the bound from distances. The latter is the sum of
+    /// bytes times hops of all blocks, divided by the bandwidth of all links.
     fn or_distances(self, hop_bytes: f64, bandwidth: f64) -> Self {
         if bandwidth > 0.0 { self.or(hop_bytes / bandwidth, BoundKind::Distances) } else { self }
     }
 }
 
-/// Largest number of nodes for which links are examined one by one.
+/// The largest number of nodes of a network whose links are examined one by one.
 const MAX_NODES: u64 = 1 << 13;
-/// Largest number of nodes for which every pair of nodes is examined.
+/// The largest number of nodes of a network in which every pair of nodes is examined.
 const MAX_PAIRED: u64 = 1 << 10;
-/// Largest number of nodes for the local search.
+/// The largest number of nodes of a network on which the local search runs.
 const MAX_MOVED: u64 = 1 << 6;
 
-/// Returns the best bound. `hop_bytes` is the sum of bytes times hops over all blocks, `busiest`
+/// Returns the best bound. `hop_bytes` is the sum of bytes times hops of all blocks. `busiest` is
 /// the largest amount that a node must send or receive.
 pub(super) fn on_links(
     topology: &dyn Topology,
@@ -61,7 +65,7 @@ pub(super) fn on_links(
     hop_bytes: f64,
     busiest: f64,
 ) -> OnLinks {
-    // Bounds that need no list of links.
+    // Compute the bounds that need no list of links.
     let found = bisected(topology, demand);
     let small = topology.nodes() <= if demand.is_cheap() { MAX_NODES } else { MAX_PAIRED };
     let Some(network) = small.then(|| Network::of(topology)).flatten() else {
@@ -70,7 +74,7 @@ pub(super) fn on_links(
         return found.or(at_nodes, BoundKind::NodeLinks).or_distances(hop_bytes, bandwidth);
     };
     let found = found.or_distances(hop_bytes, network.links.bandwidth());
-    // Cuts around single nodes.
+    // Try the cuts that separate a single node.
     let nodes = topology.nodes() as usize;
     let pairs = Pairs::of(demand, nodes);
     let mut cut = Cut::new(&network, Side::new(demand, pairs.as_ref(), nodes));
@@ -84,7 +88,7 @@ pub(super) fn on_links(
     if demand.is_even() && topology.bisection().is_some_and(|bisection| bisection.exact) {
         return found;
     }
-    // Cuts around sets of nodes.
+    // Try the cuts that separate a set of nodes.
     let radices = topology.node_network().unwrap_or(topology).radices();
     let mut orders = blocks(radices, &network);
     orders.extend(dimensions(radices, network.nodes()));
@@ -101,14 +105,15 @@ pub(super) fn on_links(
     for follow in &follow[..if network.is_direct() { 1 } else { 2 }] {
         orders.iter().for_each(|order| best.along(order, follow, &mut cut));
     }
-    // Improve the best cut.
+    // Improve the best cut by local search.
     if topology.nodes() <= MAX_MOVED {
         best.improve(&mut cut);
     }
     found.or(best.exact_bound(&mut cut), BoundKind::Cut)
 }
 
-/// Returns the bound from the known bisection of the topology, if all nodes have the same demand.
+/// Returns the bound from the bisection of the topology, if it is known and all nodes have the same
+/// demand.
 fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let Some(cut) = topology.bisection() else { return none };
@@ -127,17 +132,17 @@ fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }
 
-/// Returns the larger of two bounds, from the links of the root and from those of the busiest node,
-/// for a network whose links are not listed.
+/// Returns a bound for a network whose links are not listed. It is the larger of the bound from the
+/// root's links and the bound from the busiest node's links.
 fn at_nodes(topology: &dyn Topology, demand: &Demand<'_>, busiest: f64) -> f64 {
-    // Messages between ranks of one node use no link.
+    // Messages between ranks of the same node use no link.
     if topology.node_network().is_some() {
         return 0.0;
     }
     let (out, into) = demand.at(demand.root(), topology.nodes());
     let at_root = topology.links_from(demand.root()).map_or(0.0, |n| out.max(into) / n as f64);
-    // It is not known which node is the busiest one, so use the largest number of links of any
-    // node.
+    // It is unknown which node is the busiest node, so assume that it has the largest number of
+    // links that any node has.
     let most = topology.degree().or_else(|| {
         let listed = (0..topology.nodes()).take_while(|_| !demand.is_cheap());
         listed.filter_map(|node| topology.links_from(node)).max()
@@ -149,14 +154,14 @@ fn fastest(topology: &dyn Topology) -> f64 {
     topology.bandwidths().map_or(1.0, |(_, most)| most)
 }
 
-/// A rule that places switches on a side of a cut: a switch follows the nodes to the first side
-/// when more than half of the bandwidth of its links leads there. Some rules do not count all
-/// links.
+/// A rule that places the switches on a side of a cut. When nodes move to the first side, a switch
+/// follows them as soon as more than half of the bandwidth of its links leads to the first side. A
+/// rule may ignore some of the links.
 struct Follow<'a> {
-    /// For each vertex, the number of hops to the nearest node, if only links towards the nearest
-    /// nodes count. `None` if all links count.
+    /// For each vertex, the number of hops to the nearest node. With these levels, only links that
+    /// lead to a lower level count. `None` if all links count.
     level: Option<&'a [u32]>,
-    /// For each vertex, half of the bandwidth of those of its links that count.
+    /// For each vertex, half of the total bandwidth of the links that count.
     half: Vec<f64>,
 }
 
@@ -172,7 +177,7 @@ impl<'a> Follow<'a> {
         follow
     }
 
-    /// Returns whether a switch's link to this vertex counts.
+    /// Returns whether the link from a switch to this vertex counts in the rule.
     fn counts(&self, vertex: u32, switch: u32) -> bool {
         self.level.is_none_or(|level| level[vertex as usize] < level[switch as usize])
     }
@@ -183,8 +188,8 @@ struct Network {
     links: Adjacency,
     /// The ranks of each node.
     ranks: Vec<Vec<u32>>,
-    /// Sets of vertices that the local search moves together: each single vertex, and each switch
-    /// with those nodes that have no link to any other vertex.
+    /// The sets of vertices that the local search moves together: each single vertex, and each
+    /// switch together with the nodes whose only link leads to this switch.
     units: Vec<Vec<u32>>,
 }
 
@@ -221,15 +226,15 @@ impl Network {
     }
 }
 
-/// A cut of the network.
+/// A cut of the network into a first side (`inside`) and a second side.
 struct Cut<'a> {
     network: &'a Network,
     inside: Vec<bool>,
-    /// The bandwidth of the links from the first side to the second. Those in the opposite
+    /// The bandwidth of the links from the first side to the second side. The links in the opposite
     /// direction have the same bandwidth.
     across: f64,
-    /// For each switch, the bandwidth of those of its links to the first side that count in the
-    /// current rule ([`Follow`]).
+    /// For each switch, the bandwidth of its links to the first side. Only links that count in the
+    /// current rule ([`Follow`]) are included.
     joined: Vec<f64>,
     side: Side<'a>,
 }
@@ -246,7 +251,7 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves a vertex to the other side.
+    /// Moves a vertex to the opposite side.
     fn flip(&mut self, vertex: u32) {
         let joins = !self.inside[vertex as usize];
         for (to, bandwidth) in self.network.links.links_of(vertex as usize) {
@@ -281,7 +286,8 @@ impl<'a> Cut<'a> {
         }
     }
 
-    /// Moves all vertices to the second side. `moved` are those of the first side.
+    /// Moves all vertices to the second side. `moved` are the vertices that are on the first side
+    /// now.
     fn clear(&mut self, moved: &[u32]) {
         for vertex in moved {
             self.inside[*vertex as usize] = false;
@@ -296,14 +302,14 @@ impl<'a> Cut<'a> {
         self.across = 0.0;
     }
 
-    /// Returns the bytes that must cross the cut, per unit of its bandwidth.
+    /// Returns the bytes that must cross the cut, divided by the bandwidth of its links.
     fn bound(&self) -> f64 {
         let bytes = self.side.bytes();
         if bytes > 0.0 && self.across > 0.0 { bytes / self.across } else { 0.0 }
     }
 }
 
-/// The best cut that was found.
+/// The best cut so far.
 #[derive(Default)]
 struct Best {
     bound: f64,
@@ -318,8 +324,8 @@ impl Best {
         }
     }
 
-    /// Moves nodes to the first side in the given order, each with the switches that follow it, and
-    /// considers the cut after each move.
+    /// Moves the nodes of `order` to the first side one by one, together with the switches that
+    /// follow them. Considers the cut after each move.
     fn along(&mut self, order: &[u32], follow: &Follow<'_>, cut: &mut Cut<'_>) {
         let mut moved = Vec::new();
         for node in order {
@@ -329,8 +335,8 @@ impl Best {
         cut.clear(&moved);
     }
 
-    /// Moves units to the other side until no move raises the bound. Each time moves the unit that
-    /// raises the bound most.
+    /// Moves units to the opposite side until no move raises the bound. Each move takes the unit
+    /// that raises the bound most.
     fn improve(&mut self, cut: &mut Cut<'_>) {
         let network = cut.network;
         self.inside().for_each(|vertex| cut.flip(vertex));
@@ -355,8 +361,8 @@ impl Best {
         (0..).zip(&self.inside).filter(|(_, inside)| **inside).map(|(vertex, _)| vertex)
     }
 
-    /// Returns the bound of the best cut. Its bandwidth is added up again, because moves of
-    /// vertices add rounding errors.
+    /// Returns the bound of the best cut. The bandwidth of the cut is summed again here, because
+    /// every move of a vertex adds a rounding error.
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
@@ -369,8 +375,8 @@ impl Best {
     }
 }
 
-/// Returns sets of nodes: the blocks of consecutive node numbers along each dimension of the grid,
-/// and the nodes at each switch.
+/// Returns sets of nodes: for each dimension of the grid the blocks of consecutive nodes, and for
+/// each switch the nodes that are connected only to it.
 fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     let nodes = network.nodes() as u32;
     let mut blocks: Vec<Vec<u32>> = Vec::new();
@@ -385,7 +391,7 @@ fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     blocks
 }
 
-/// Returns one order of the nodes for each dimension: by the coordinate in that dimension.
+/// Returns one order of the nodes for each dimension, sorted by the coordinate in that dimension.
 fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
     let strides = strides(radices).into_iter();
     strides
@@ -393,8 +399,8 @@ fn dimensions(radices: &[u64], nodes: usize) -> impl Iterator<Item = Vec<u32>> {
         .map(move |(stride, radix)| sorted(nodes, |node| (node as u64 / stride % radix) as f64))
 }
 
-/// Returns three orders of the nodes: by distance from node 0, by distance from the node that is
-/// farthest from node 0, and by the Fiedler vector.
+/// Returns three orders of the nodes, sorted by distance from node 0, by distance from the node
+/// that is farthest from node 0, and by the Fiedler vector.
 fn distances(network: &Network) -> [Vec<u32>; 3] {
     let nodes = network.nodes();
     let hops = network.links.hops_from(0);

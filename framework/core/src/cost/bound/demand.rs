@@ -1,11 +1,11 @@
-//! The demand of a task: the data that each node has for each other node.
+//! The demand of a task: the data that each node has for the other nodes.
 
 use crate::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
 use crate::network::topology::Topology;
 use crate::simulation::Task;
 
-/// The data that each node has for other nodes: an amount in blocks if blocks are counted, else in
-/// bytes.
+/// The data that each node has for the other nodes. Amounts are in blocks if blocks are counted,
+/// else in bytes.
 #[derive(Debug)]
 pub(super) enum Demand<'a> {
     /// No data.
@@ -14,20 +14,21 @@ pub(super) enum Demand<'a> {
     Uniform(f64),
     /// A table of amounts from each node to each other node.
     Pairs(&'a dyn BlockSizes),
-    /// From the root to each node.
+    /// A scatter: the root has an amount for each node.
     FromRoot(u64, RootSizes<'a>),
-    /// From each node to the root.
+    /// A gather: each node has an amount for the root.
     ToRoot(u64, RootSizes<'a>),
-    /// The same amount from each node to one other node.
+    /// Each node has the same amount for one node, its image.
     Permutation(&'a [u32], f64),
-    /// All nodes receive the same data from the root. Nodes may copy it.
+    /// The root has the same data for all nodes. Nodes may copy the data.
     Broadcast(u64, f64),
-    /// All nodes receive the data of each node. Nodes have equal amounts, and may copy data.
+    /// Each node has data for all nodes, and nodes may copy the data. All nodes have the same
+    /// amount.
     AllGather(f64),
-    /// All nodes receive the data of each node. Nodes have different amounts, and may copy data.
+    /// Each node has data for all nodes, and nodes may copy the data. The amounts differ.
     AllGatherUneven(OwnSizes),
-    /// The root receives a sum with a term from every node. Nodes may add their terms to partial
-    /// sums.
+    /// The root receives a sum with a term from every node. Nodes on the routes may add terms to
+    /// partial sums.
     Reduce(u64, f64),
     /// Each node receives a different sum, and each sum has a term from every node.
     ReduceScatter(f64),
@@ -35,16 +36,16 @@ pub(super) enum Demand<'a> {
     AllReduce(f64),
 }
 
-/// The amounts between the root and each other node.
+/// The amounts of data between the root and the other nodes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RootSizes<'a> {
-    /// The same amount for each node.
+    /// The same amount for every node.
     Same(f64),
-    /// A table. Only the row or the column of the root is used.
+    /// A table of amounts, of which only the row or the column of the root is used.
     Sized(&'a dyn BlockSizes),
 }
 
-/// The amount of data that each node has.
+/// The amount of data that each node has at the start.
 #[derive(Debug)]
 pub(super) struct OwnSizes {
     of: Vec<f64>,
@@ -61,15 +62,16 @@ impl OwnSizes {
         self.of[node as usize]
     }
 
-    /// Returns the amount of data that all nodes have together.
+    /// Returns the total amount of data of all nodes.
     pub(super) fn all(&self) -> f64 {
         self.all
     }
 
-    /// Returns a distance over which data must be moved: the largest distance of any node from a
-    /// node that has data. Examines only some of the nodes that have data.
+    /// Returns the largest distance from a node that has data to any node. This is a lower bound on
+    /// the largest distance that data must be moved, because only some of the nodes with data are
+    /// examined.
     fn farthest(&self, topology: &dyn Topology) -> u64 {
-        /// Largest number of nodes that are examined.
+        /// The largest number of nodes that are examined.
         const MAX: usize = 64;
         let with_any =
             || (0_u64..).zip(&self.of).filter(|(_, own)| **own > 0.0).map(|(node, _)| node);
@@ -80,14 +82,14 @@ impl OwnSizes {
     }
 }
 
-/// The loads of the busiest nodes.
+/// The largest loads that a node sends and receives.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct EndLoads {
     pub sent: f64,
     pub received: f64,
-    /// Whether one node has both the largest load to send and the largest load to receive.
+    /// Whether the node with the largest load to send also has the largest load to receive.
     pub by_same_node: bool,
-    /// The largest number of peers that one node must send to or receive from.
+    /// The largest number of peers that a node must send to or receive from.
     pub peers: u64,
     /// Whether no block of the task is empty.
     pub is_complete: bool,
@@ -146,7 +148,7 @@ impl<'a> Demand<'a> {
                 sizes.bytes(from, to) as f64
             }
             Self::Permutation(images, bytes) if u64::from(images[from as usize]) == to => *bytes,
-            // Either there is no data for `to`, or other nodes may copy or reduce it.
+            // There is no data for `to`, or other nodes may copy or reduce this data on its route.
             Self::None
             | Self::FromRoot(..)
             | Self::ToRoot(..)
@@ -160,7 +162,7 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns the loads of the busiest nodes.
+    /// Returns the largest loads that a node sends and receives.
     pub(super) fn ends(&self, nodes: u64) -> EndLoads {
         let others = nodes - 1;
         let every = |sent, received, by_same_node| EndLoads {
@@ -188,8 +190,9 @@ impl<'a> Demand<'a> {
             }
             Self::Broadcast(_, bytes) | Self::Reduce(_, bytes) => every(*bytes, *bytes, false),
             Self::ReduceScatter(bytes) => every(others as f64 * bytes, *bytes, true),
-            // Each part of the sum takes n - 1 messages to collect all terms, and n - 1 messages to
-            // reach all nodes. At best the n nodes send equal shares of these messages.
+            // For each part of the sum, the nodes send n - 1 messages to collect all terms, and n -
+            // 1 messages to distribute the result. At best each of the n nodes sends an equal
+            // number of these bytes.
             Self::AllReduce(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
                 every(each, each, true)
@@ -224,8 +227,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns an amount that at least one node must reduce: a sum of n terms needs n - 1
-    /// additions.
+    /// Returns a lower bound on the amount that the busiest node reduces: a sum of n terms needs n
+    /// - 1 additions.
     pub(super) fn summed(&self, nodes: u64) -> f64 {
         let others = (nodes - 1) as f64;
         match self {
@@ -273,8 +276,9 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns whether the amounts across a cut can be computed without a table of pairs, from the
-    /// numbers of nodes on the two sides or from the nodes' own data.
+    /// Returns whether the amounts that must cross a cut can be computed without a table of pairs.
+    /// The number of nodes on each side, or the data that each node has at the start, is then
+    /// enough.
     pub(super) fn is_cheap(&self) -> bool {
         !matches!(
             self,
@@ -282,7 +286,7 @@ impl<'a> Demand<'a> {
         )
     }
 
-    /// Returns whether each node has the same amount for each other node.
+    /// Returns whether each node has the same amount for every other node.
     pub(super) fn is_even(&self) -> bool {
         matches!(
             self,
@@ -308,15 +312,16 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns the sum of bytes times hops over all blocks, on shortest routes, and the largest
-    /// distance. Data that may be copied crosses at least one link for each node that receives it.
-    /// `None` if there are too many pairs of nodes.
+    /// Returns two values: the sum of bytes times hops of all blocks on shortest routes, and the
+    /// largest distance between a node and a node for which it has data. Data that may be copied
+    /// counts as one hop for each node that receives it. Returns `None` if there are too many pairs
+    /// of nodes.
     pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
-        /// Largest number of routes that are examined.
+        /// The largest number of routes that are examined.
         const MAX_ROUTES: u64 = 1 << 18;
         let n = topology.nodes();
-        // A copy, or a term of a sum, that is received from another node crosses at least one link.
-        // Between ranks of the same node it crosses none.
+        // A node receives a copy, or a term of a sum, from another node through at least one link.
+        // Ranks that share a node use no link between them.
         let elsewhere = topology.node_network().map_or(n, Topology::nodes) - 1;
         let shortest = topology.random_routing().map_or(topology, |drawn| drawn.minimal());
         let hops = |from, to| shortest.route(from, to, None, &mut |_| {}).ok();
@@ -357,7 +362,7 @@ impl<'a> Demand<'a> {
     }
 }
 
-/// Returns the amount that the root of a scatter sends, and the largest amount that a node
+/// Returns the amount that the root of a scatter sends, and the largest amount that another node
 /// receives.
 fn of_root(nodes: u64, bytes: impl Fn(u64) -> f64, root: u64) -> EndLoads {
     let mut ends = EndLoads::default();

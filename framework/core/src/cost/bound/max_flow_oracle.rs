@@ -1,6 +1,6 @@
-//! A test oracle: the smallest possible value of the largest link load, which a linear program
-//! (maximum concurrent flow) computes exactly for small networks. No lower bound may exceed this
-//! value, and most are close to it.
+//! A test oracle for lower bounds on the largest link load. For small networks, a linear program
+//! (maximum concurrent flow) computes the smallest possible value of the largest link load exactly.
+//! No lower bound may exceed this value, and most bounds are close to it.
 
 use super::demand::Demand;
 use super::{BoundKind, Traffic};
@@ -17,10 +17,11 @@ use crate::simulation::{Simulation, Task};
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use std::sync::Arc;
 
-/// Returns the smallest possible load of the busiest link, divided by its bandwidth, if data may be
-/// split over any routes.
+/// Returns the smallest possible value of the largest link load (divided by the link's bandwidth),
+/// if data may be split among any routes.
 fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
-    // Ranks that share a node need no link between them: their data is that of the node.
+    // Ranks that share a node need no link between them, so the data of these ranks is added to the
+    // data of their node.
     let network = Adjacency::of(topology.node_network().unwrap_or(topology)).unwrap();
     let nodes = topology.node_network().unwrap_or(topology).nodes() as usize;
     let mut bytes = vec![vec![0.0; nodes]; nodes];
@@ -34,7 +35,7 @@ fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
     let links: Vec<(u32, u32, f64)> = network.links().collect();
     let mut problem = Problem::new(OptimizationDirection::Minimize);
     let busiest = problem.add_var(1.0, (0.0, f64::INFINITY));
-    // All data of one origin is one commodity.
+    // All data from the same origin is one commodity of the linear program.
     let sends = |origin: &usize| (0..nodes).any(|to| to != *origin && bytes[*origin][to] > 0.0);
     let origins: Vec<usize> = (0..nodes).filter(sends).collect();
     let flow: Vec<Vec<Variable>> = origins
@@ -75,7 +76,7 @@ impl Random {
     }
 }
 
-/// Returns a random tree with up to `more` additional edges, and bandwidths from 1 to 4.
+/// Returns a random tree, to which up to `more` edges are added. Bandwidths are from 1 to 4.
 fn network(nodes: u64, more: u64, random: &mut Random) -> Arc<dyn Topology> {
     let mut edges: Vec<(u64, u64)> = (1..nodes).map(|node| (random.below(node), node)).collect();
     for _ in 0..more {
@@ -102,8 +103,9 @@ impl BlockSizes for Table {
     }
 }
 
-/// Returns the time of a direct exchange, divided by the lower bound. With `stepwise` the exchange
-/// has one step for each distance, otherwise a single step.
+/// Returns the time of a direct exchange, divided by the lower bound. If `stepwise`, the exchange
+/// has one step for each distance between sender and receiver. Otherwise the exchange is a single
+/// step.
 fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
     let machine = Machine::parse(machine).unwrap();
     let mut evaluator = machine.evaluator(PricingContext::new(&task.topology, 1.0));
@@ -194,8 +196,8 @@ fn bounds_on_links_are_at_most_the_optimum_and_mostly_near_it() {
     }
     all.sort_by(f64::total_cmp);
     assert!(*all.last().unwrap() < 1.0 + 1e-6, "{}", all.last().unwrap());
-    // A bound from cuts can be below the optimum, because the optimal flow need not fill any cut.
-    // The smallest ratio is 0.92. All but two bounds are exact.
+    // A bound from cuts can be below the optimum, because the optimal flow need not fill all links
+    // of a cut. The smallest ratio is 0.92. All but two bounds are exact.
     let exact = all.iter().filter(|ratio| **ratio > 1.0 - 1e-6).count();
     assert!(all[0] > 0.9 && exact >= 238, "{} {exact}", all[0]);
 }
@@ -207,12 +209,12 @@ fn bounds_of_regular_topologies_are_the_optimum() {
     for spec in ["torus:4x4", "torus:3x5", "mesh:3x4", "ring:7", "hypercube:3"] {
         assert!((closeness(spec) - 1.0).abs() < 1e-6, "{spec}: {}", closeness(spec));
     }
-    // All short routes use the same cross-edge. No cut detects this.
+    // All short routes use the same cross-edge, and no cut contains only this edge.
     assert!((0.75..1.0).contains(&closeness("rdn:1(ring:3)")));
 }
 
-/// The best cut is around nodes 3 and 6, and no order of the nodes leads to it: 80 bytes for node 3
-/// cross two links.
+/// The best cut separates nodes 3 and 6 from all other nodes: 80 bytes for node 3 cross two links.
+/// No order of the nodes has these two nodes first.
 #[test]
 fn the_local_search_finds_better_cuts_than_the_orders() {
     let lines = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";
@@ -224,8 +226,8 @@ fn the_local_search_finds_better_cuts_than_the_orders() {
     assert_eq!((traffic.on_links.bytes, traffic.on_links.kind), (40.0, BoundKind::Cut));
 }
 
-/// Small networks of every family, and the smallest ratio of a bound to the optimum, which
-/// docs/figures.md lists.
+/// Small networks of every family. The number is the smallest ratio of a lower bound to the
+/// optimum, which docs/figures.md lists.
 const FAMILIES: &[(&str, &[&str], f64)] = &[
     ("torus", &["torus:3x4", "torus:4ox3", "mesh:3x3", "ring:7"], 0.888),
     ("hypercube", &["hypercube:3"], 0.833),
@@ -242,7 +244,8 @@ const FAMILIES: &[(&str, &[&str], f64)] = &[
     ("ranks", &["torus:2x3,ranks=2", "fat-tree:2x2,ranks=2", "mesh:2x2,ranks=3,place=cyclic"], 1.0),
 ];
 
-/// Parses a topology. `racks` and `tree` are files with switches.
+/// Parses a topology. The names `racks` and `tree` are topologies with switches, which are read
+/// from files.
 fn with_files(spec: &str) -> Arc<dyn Topology> {
     const RACKS: &str = "ranks 0 2\nranks 1 3\nranks 2 2 0.5\n0 1 2\n1 2\n0 2 0.5\n";
     const TREE: &str = "switch 0 1 2\n0 1 2\n0 2 2\n3 1\n4 1\n5 2\n6 2\n7 2\n";
@@ -298,8 +301,8 @@ fn no_bound_of_any_family_is_above_the_optimum() {
     }
 }
 
-/// The bytes of a hot sender must pass through its links, whichever node is the hot sender. In an
-/// even exchange, the bound follows from the slow links between one group and the other groups.
+/// The bytes of a hot sender must pass through its links, whichever node sends most. In an even
+/// exchange, the slow links between one group and all other groups determine the bound.
 #[test]
 fn links_of_every_node_and_tier_are_bounded() {
     for (spec, links) in [

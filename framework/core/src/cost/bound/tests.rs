@@ -19,7 +19,8 @@ fn bound(topology: &str, machine: &str) -> Bound {
 
 #[test]
 fn the_bisection_bounds_transmission_as_in_suh_and_shin() {
-    // With n nodes and a longest side N1: n N1 / 8 blocks on a torus, n N1 / 4 on a mesh.
+    // With n nodes and a longest side N1, the bound is `n N1 / 8` blocks on a torus and `n N1 / 4`
+    // blocks on a mesh.
     assert_eq!(bound("torus:16x16", "free:byte_us=1").transmission_us, 256.0 * 16.0 / 8.0);
     assert_eq!(bound("mesh:8x16", "free:byte_us=1").transmission_us, 128.0 * 16.0 / 4.0);
     // A link carries two messages at full speed.
@@ -44,13 +45,14 @@ fn reached_nodes_double_in_each_step_with_one_port() {
 
 #[test]
 fn odd_sides_are_cut_as_evenly_as_possible() {
-    // 2 nodes against 3, with two links in each direction.
+    // The bisection separates 2 nodes from 3 nodes, and has two links in each direction.
     assert_eq!(bound("ring:5", "free:byte_us=1,ports=all").transmission_us, 3.0);
 }
 
 #[test]
 fn permutations_take_a_step_and_load_the_links() {
-    // Translations by half of a torus: max{1, d n/2, n/4} (Spencer, section 4.6).
+    // Every node sends to the node at half of the torus: `max{1, d n/2, n/4}` (Spencer, section
+    // 4.6).
     let topology = parse("torus:8x8").unwrap();
     let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
     let permuted = |to: Vec<u32>| {
@@ -68,7 +70,7 @@ fn permutations_take_a_step_and_load_the_links() {
     assert_eq!(machine.lower_bound(topology.as_ref(), &still), Bound::default());
 }
 
-/// Returns the bound for blocks of 100 bytes, and its argument.
+/// Returns the transmission bound for blocks of 100 bytes, and its kind.
 fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, BoundKind) {
     const TWO_K5: &str = "0 1\n0 2\n0 3\n0 4\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n5 8\n5 9\n6 7\n6 8\n6 9\n7 8\n7 9\n8 9\n4 5\n";
     let read =
@@ -82,8 +84,8 @@ fn of_blocks(topology: &str, collective: Collective, machine: &str) -> (f64, Bou
 
 #[test]
 fn cuts_bound_user_defined_networks() {
-    // 25 blocks cross the only link between two groups of five; 3 blocks cross a link of half the
-    // speed.
+    // 25 blocks cross the only link between two groups of five nodes. In the second network, 3
+    // blocks cross a link of half the speed.
     let all_to_all = || Collective::of(&ALL_TO_ALL);
     assert_eq!(of_blocks("graph:two-k5", all_to_all(), "ports=1"), (2500.0, BoundKind::Cut));
     assert_eq!(of_blocks("graph:fast", all_to_all(), "ports=all"), (600.0, BoundKind::NodeLinks));
@@ -117,8 +119,8 @@ fn distances_bound_irregular_networks() {
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Block sizes on a ring of 16 nodes: each of the nodes 0 to 7 has one byte for each other node of
-/// 0 to 7.
+/// Block sizes on a ring of 16 nodes. Nodes 0 to 7 have one byte for each other, and all remaining
+/// blocks are empty.
 #[derive(Debug)]
 struct HalfToHalf;
 
@@ -160,8 +162,8 @@ impl BlockSizes for OfOrigins {
     }
 }
 
-/// In an allgatherv the node with the smallest block receives most. In a broadcast only the root's
-/// block counts.
+/// In an allgatherv, the node with the smallest block receives most data. In a broadcast, only the
+/// root's block counts.
 #[test]
 fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
     let of = |topology: &str, collective: Collective, own: [u64; 4], machine: &str| {
@@ -199,8 +201,8 @@ fn hops_are_startups_when_messages_are_stored() {
     assert_eq!(b.startup_us, 20.0, "the diameter");
 }
 
-/// Table II of Li, Peng & Chu has 512 and 294912 words for these two networks, which is below the
-/// lower bound.
+/// Table II of Li, Peng & Chu has 512 and 294912 words for these two networks. Both values are
+/// below the lower bound.
 #[test]
 fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored() {
     let words =
@@ -215,8 +217,8 @@ fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored()
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
-/// Block sizes of a scatter from node 0: a large one for node 11, a small one for node 1, and empty
-/// ones for the others.
+/// Block sizes of a scatter from node 0: a large block for node 11, a small block for node 1, and
+/// empty blocks for all other nodes.
 #[derive(Debug)]
 struct TwoBlocks;
 
@@ -234,8 +236,8 @@ impl BlockSizes for TwoBlocks {
     }
 }
 
-/// The message with most hops need not be the longest one: while empty blocks travel 6 hops, the
-/// root sends its bytes.
+/// The message with most hops need not be the longest message: the root sends its bytes while empty
+/// blocks travel 6 hops.
 #[test]
 fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
@@ -244,7 +246,7 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
     let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
     let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
-    // (sender, receiver, first and last destination of the blocks)
+    // (sender, receiver, first and last destination of the blocks in the message)
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
         &[(0, 1, 2, 10)],
         &[(0, 11, 11, 11), (1, 7, 5, 10)],
@@ -293,7 +295,8 @@ fn messages_without_links_have_no_link_bound() {
             Traffic { sent: 10.0, received: 10.0, peers: 1, farthest, ..Traffic::default() };
         fluid.lower_bound(parse("ring:8").unwrap().as_ref(), &traffic).total_us()
     };
-    // One latency and ten bytes through an injection link, or the latency of the longest route.
+    // The bound is the larger of two times: one latency and ten bytes on the link into the network,
+    // or the latency of the longest route.
     assert_eq!([0, 1, 4, 6].map(between), [0.0, 25.0, 25.0, 30.0]);
 }
 

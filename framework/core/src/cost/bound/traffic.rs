@@ -1,32 +1,33 @@
-//! The quantities of a task that lower bounds depend on.
+//! The quantities of a task that determine its lower bounds.
 
 use super::BoundKind;
 use super::cuts::{OnLinks, on_links};
 use super::demand::{Demand, EndLoads};
 use crate::simulation::Task;
 
-/// The data that a task must move. Sizes are in bytes after [`Traffic::in_bytes`].
+/// The data that a task must move. Amounts are in units of load, or in bytes after
+/// [`Traffic::in_bytes`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Traffic {
     /// The largest amount that one node must send.
     pub sent: f64,
     /// The largest amount that one node must receive.
     pub received: f64,
-    /// Whether one node has both the largest amount to send and the largest amount to receive.
+    /// Whether the node that sends the largest amount also receives the largest amount.
     pub by_same_node: bool,
     /// The largest number of peers that one node must send to or receive from.
     pub peers: u64,
-    /// Largest distance in hops over which data must be moved. It is underestimated if there are
-    /// too many pairs of nodes.
+    /// The largest number of hops that data must be moved. This is an underestimate if there are
+    /// too many pairs of nodes to examine.
     pub farthest: u64,
-    /// The sum of bytes times hops over all blocks, on shortest routes; 0 if there are too many
-    /// pairs of nodes.
+    /// The sum of bytes times hops of all blocks on shortest routes; 0 if there are too many pairs
+    /// of nodes to examine.
     pub hop_bytes: f64,
     /// The largest amount that one node must reduce.
     pub summed: f64,
     /// A lower bound on the largest link load, divided by the link's bandwidth.
     pub(super) on_links: OnLinks,
-    /// Whether empty blocks need not be sent.
+    /// Whether a schedule need not send empty blocks.
     pub(super) skips_empty: bool,
 }
 
@@ -38,7 +39,7 @@ impl Traffic {
         let hops = demand.hop_bytes(topology);
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
-            // Some pairs of nodes exchange nothing, and it is not known which pairs these are.
+            // Some pairs of nodes exchange nothing, but it is unknown which pairs these are.
             (None, _) if !ends.is_complete => {
                 ends.peers.min(u64::from(task.topology.node_network().is_none()))
             }
@@ -54,7 +55,8 @@ impl Traffic {
         Self { farthest, hop_bytes, on_links, ..Self::by_nodes(task, &demand, ends) }
     }
 
-    /// Computes the traffic without link loads and distances, which depend on every pair of nodes.
+    /// Computes the traffic of a task without link loads and distances. These two take longer,
+    /// because they depend on every pair of nodes.
     pub fn of_nodes(task: &Task) -> Self {
         let demand = Demand::of(task);
         Self::by_nodes(task, &demand, demand.ends(task.topology.nodes()))
@@ -67,14 +69,15 @@ impl Traffic {
             by_same_node: ends.by_same_node,
             peers: ends.peers,
             summed: demand.summed(task.topology.nodes()),
-            // A redistribution that is given by byte counts sends no empty messages.
+            // A redistribution whose byte counts are given sends no empty messages.
             skips_empty: task.collective.kind().by_byte_counts,
             ..Self::default()
         }
     }
 
-    /// Returns the traffic with `amount` as the lower bound on the largest link load (divided by
-    /// the link's bandwidth), if `amount` is larger than the known bound.
+    /// Raises the lower bound on the largest link load (divided by the link's bandwidth) to
+    /// `amount`, a bound from network flows. Returns the traffic unchanged if its bound is not
+    /// smaller.
     #[must_use]
     pub fn with_link_load(self, amount: f64) -> Self {
         if amount <= self.on_links.bytes {
@@ -83,7 +86,7 @@ impl Traffic {
         Self { on_links: OnLinks { bytes: amount, kind: BoundKind::Flow }, ..self }
     }
 
-    /// Converts units of load to bytes.
+    /// Converts the amounts from units of load to bytes.
     #[must_use]
     pub fn in_bytes(self, unit: f64) -> Self {
         if unit == 0.0 && self.skips_empty {

@@ -4,7 +4,8 @@ use crate::cost::parameter::{PORTS, PortLimit, VIRTUAL_CHANNELS};
 use crate::cost::settings::parameters;
 
 parameters! {
-    /// The parameters that planning reads. Plugins can request them, whatever the model.
+    /// The parameters that planning reads. Plugins can request their values on machines of any
+    /// model.
     #[derive(Copy)]
     pub struct Planning {
         ports: PortLimit = PORTS,
@@ -13,13 +14,13 @@ parameters! {
 }
 
 impl Planning {
-    /// Returns the limit on the number of messages that a node sends at a time, and on the number
-    /// that it receives at a time.
+    /// Returns the limit on the number of messages that a node sends at the same time. The same
+    /// limit applies to the messages that the node receives.
     pub fn ports(&self) -> PortLimit {
         self.ports
     }
 
-    /// Returns the number of circuits that a directed link carries at a time.
+    /// Returns the number of circuits that a directed link carries at the same time.
     pub fn virtual_channels(&self) -> u64 {
         self.virtual_channels
     }

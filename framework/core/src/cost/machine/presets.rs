@@ -1,4 +1,4 @@
-//! Predefined machines: those of the papers and current ones. Every value has its source.
+//! Predefined machines: the machines of the papers, and current ones. Every value has its source.
 
 use crate::cost::settings::Preset;
 
@@ -7,8 +7,8 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// A machine of Liu et al., Table 1. The table has the start-up time and the sum tc + td of the
-/// times per byte; tc and td are set to half of that sum.
+/// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum `tc +
+/// td` of two times for each byte. Both `tc` and `td` are set to half of this sum.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {
@@ -31,12 +31,12 @@ macro_rules! of_table_1 {
     };
 }
 
-/// The sources of values that Table 1 does not have; they are the same for all its machines.
+/// The sources of values that are not in Table 1. All machines of the table have the same sources.
 const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give the two separately";
 const COMPOSING: &str =
     "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 
-/// The source of start-up times of machines whose sources describe only links.
+/// The source of start-up times, for machines whose own sources describe only links.
 const STARTUP: &str = "not in these sources: set it to a measured value";
 
 static PRESETS: &[Preset] = &[

@@ -95,7 +95,7 @@ fn errors_of_invalid_values_say_what_was_expected() {
     assert!(error("paragon:fast").contains("expected key=value, found `fast`"));
 }
 
-/// A positive number that is too small for a double must not become 0.
+/// A positive number that is too small for an `f64` must not become 0.
 #[test]
 fn numbers_that_underflow_are_refused() {
     assert_eq!(
@@ -150,7 +150,8 @@ fn errors_of_unused_parameters_list_the_used_ones() {
         error("free:free_contention=2,model=circuit")
             .contains("`free_contention` is not read by the model `circuit`")
     );
-    // The order of parameters does not matter; the first of two errors is reported.
+    // The order of parameters does not matter. If two parameters are invalid, the first one is
+    // reported.
     assert_eq!(print("paragon:mode=nonblocking,model=flat"), "paragon:model=flat,mode=nonblocking");
     assert!(
         error("sp2:hop_us=1,free_contention=2")
@@ -265,7 +266,7 @@ fn presets_are_valid_and_name_their_sources() {
     }
 }
 
-/// Models can share parameters, but a key has only one meaning.
+/// Several models can share a parameter, but a key has the same meaning in all of them.
 #[test]
 fn a_key_is_the_same_parameter_in_every_model() {
     for kind in models() {
