@@ -25,7 +25,8 @@ const FORM: &str = "a range such as 8..1MiB (each size twice the previous one) o
 pub fn expand(text: &str) -> Result<Vec<String>, SpecError> {
     let as_it_is = || vec![text.to_owned()];
     let Ok(spec) = Spec::parse("workload", text) else { return Ok(as_it_is()) };
-    // The name of a file may contain two dots that are not a range.
+    // Only specs with a block size can have a range. In other specs, two dots can be part of a file
+    // name.
     if find_generator(&spec)
         .is_none_or(|row| !row.axes.iter().any(|(axis, _)| *axis == CurveAxis::BlockSize))
     {

@@ -157,8 +157,8 @@ pub struct Uncompared {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DefaultLosses {
     pub losses: Vec<Loss>,
-    /// Algorithms that the library chooses but that have no time in the sweep, with the number of
-    /// their choices. The algorithms have the library's names.
+    /// The algorithms that the library chooses but for which the sweep has no time. The key is the
+    /// library's name of the algorithm. The value is how often the library chooses it.
     pub without_a_time: BTreeMap<String, u64>,
 }
 

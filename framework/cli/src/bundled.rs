@@ -4,7 +4,7 @@
 
 use swapmeet_runner::plugin::linked::Linked;
 
-/// The bundled plugins by name.
+/// The bundled plugins, sorted by name.
 pub(crate) const PLUGINS: &[Linked] = &[
     Linked { name: "bine", table: swapmeet_plugin_bine::plugin_table },
     Linked { name: "classic", table: swapmeet_plugin_classic::plugin_table },

@@ -1,4 +1,4 @@
-//! `swapmeet compare`: statistics of result files.
+//! `swapmeet compare`: prints statistics about the rows of result files.
 
 use crate::args::{CompareArgs, CompareFormat};
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use swapmeet_results::{
 };
 use swapmeet_runner::input::Text;
 
-/// Compares the algorithms in result files.
+/// Compares the times of the algorithms in result files, and prints the result.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
     let comparison = compare_rows(&files, args.baseline.as_deref()).map_err(refused)?;

@@ -9,7 +9,7 @@ use swapmeet_workloads::file::read_bounded;
 
 const NAME: &str = "swapmeet.toml";
 
-/// Reads and combines both files.
+/// Reads both configuration files and combines them.
 pub(crate) fn read() -> Result<Config, Failure> {
     let user = match user_folder() {
         Some(folder) => of(&folder.join(NAME), Owner::User(&folder))?,
@@ -28,7 +28,7 @@ fn user_folder() -> Option<PathBuf> {
 }
 
 fn of(path: &Path, owner: Owner<'_>) -> Result<Config, Failure> {
-    /// Maximum bytes of a configuration file.
+    /// The maximum number of bytes of a configuration file.
     const LONGEST: u64 = 1 << 16;
     if matches!(std::fs::metadata(path), Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory))
     {

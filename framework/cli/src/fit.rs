@@ -18,7 +18,7 @@ use swapmeet_workloads::file::read_bounded;
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     /// The maximum number of bytes of a measurement file.
     const LONGEST: u64 = 256 << 20;
-    // The machine's name becomes a TOML key.
+    // The machine's name becomes a TOML key, so check its characters.
     if args.name.is_empty()
         || !args.name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
     {
@@ -165,7 +165,7 @@ fn figure(value: f64) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// Describes the residuals of the fit.
+/// Returns a text that summarises the residuals of the fit.
 fn residuals(samples: &[Sample], fit: &Fit) -> String {
     let kept = samples.iter().zip(&fit.fitted).filter(|(_, (_, weight))| *weight > 0.0);
     let mut left: Vec<f64> =

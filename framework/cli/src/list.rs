@@ -82,7 +82,7 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keeps the algorithms of one collective. Errors if no collective has this name.
+/// Keeps only the algorithms of one collective. Errors if no collective has this name.
 fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     let [List { title: "algorithms", rows, .. }] = lists else {
         return Err(Failure::Usage(
@@ -107,7 +107,7 @@ fn keep_collective(lists: &mut [List], word: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps the entry with this name. Errors with similar names if there is none.
+/// Keeps only the entry with this name. If there is none, the error suggests similar names.
 fn keep_entry(list: &mut List, name: &str) -> Result<(), Failure> {
     let near = near_matches(name, list.rows.iter().map(|row| row[0].as_str()));
     list.rows.retain(|row| row[0] == name);
@@ -277,7 +277,7 @@ fn in_full(a: &Algorithm) -> Value {
         "paper": a.paper,
         "accepts": a.accepts,
         "collectives": collectives(a).split(' ').collect::<Vec<_>>(),
-        // 0 means "not stated", and the largest number means "all links".
+        // In the number of ports, 0 means "not stated", and the largest number means "all links".
         "ports": match a.ports {
             0 => Value::Null,
             u64::MAX => Value::from("all"),

@@ -306,8 +306,8 @@ impl Progression<'_> {
                 }
             }
         }
-        // After an interrupt, some rows still wait for an earlier case that will not run. Write
-        // them, too.
+        // Rows are written in the order of their cases. After an interrupt, some rows still wait
+        // for an earlier case, which will not run. Write these rows, too.
         for row in std::mem::take(&mut self.ordered).left() {
             self.rows.push(row)?;
         }

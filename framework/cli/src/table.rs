@@ -117,7 +117,8 @@ fn take_common(header: &mut Vec<&str>, rows: &mut [Vec<String>], most: usize) ->
         {
             let title = header.remove(column);
             rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            // The column `verified` also contains the status of failed cases, which needs no title.
+            // The column `verified` can also contain the status of a failed case. A status is
+            // listed without the title of the column.
             let failed = Status::ALL.iter().any(|status| status.word() == first);
             let verified = title == "verified" && !failed;
             common.push(if verified { format!("verified: {first}") } else { first });

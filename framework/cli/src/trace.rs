@@ -74,7 +74,8 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns the cases of the requested schedule: one for each size of a range.
+/// Returns one case for each block size. There are several block sizes if the workload contains a
+/// range.
 pub(crate) fn cases(
     of: &ScheduleArgs,
     timeout: Option<f64>,

@@ -1,9 +1,9 @@
 //! The workloads `one-spike` and `transpose`. In both, each node has one large block (spike) for
 //! one node, and small blocks for all other nodes.
 //!
-//! There is no table of N x N sizes. The sum for a product of origins and destinations is computed
-//! instead: the number of pairs times the small size, plus the difference in size for each spike
-//! among these pairs.
+//! No table of N x N sizes is stored. The total size of the blocks from a set of origins to a set
+//! of destinations is computed as follows: the number of pairs times the small size, plus, for each
+//! spike among these pairs, the difference between the large and the small size.
 
 use super::random::Stream;
 use super::{Generator, Pattern};
@@ -150,8 +150,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The sum for a product of origins and destinations must equal the sum over all of its
-        /// pairs.
+        /// For a set of origins and a set of destinations, the computed total must equal the sum
+        /// over all pairs.
         #[test]
         fn totals_are_sums_over_pairs(nodes in 1_u64..40, max in 0_u64..99, rest in 0_u64..99, seed in any::<u64>(), keep in any::<u64>()) {
             let spikes = Spikes::at_random(nodes, max, rest, seed);

@@ -44,7 +44,9 @@ type TransferPiece = (Vec<[u64; 3]>, bool);
 #[derive(Default)]
 struct GpuState {
     blocks: Vec<ThreadBlock>,
-    /// For each distance and each index of a piece of a message, the index of the thread block.
+    /// The index of the thread block for each pair of a distance and a piece index. The distance is
+    /// the difference between the numbers of receiver and sender. A message is sent as one or
+    /// several pieces.
     by_distance: HashMap<(u64, usize), usize>,
     scratch: u64,
     /// Where the GPU stores each of its chunks.

@@ -38,7 +38,7 @@ pub(super) fn of_launcher(errors: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The texts are those of Open MPI 4.1.
+    /// The test uses error output of Open MPI 4.1.
     #[test]
     fn the_first_sentence_is_the_reason() {
         let line = "-".repeat(74);

@@ -1,5 +1,5 @@
 //! Shows the progress of a run on standard error. On a terminal, it shows a bar for the whole run
-//! and a line for each running case. Otherwise, it prints a plain line at regular intervals.
+//! and a line for each running case. Otherwise, it prints a line of text at regular intervals.
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -23,7 +23,7 @@ pub(super) struct Progress {
 
 enum Shown {
     Quiet,
-    /// A plain text line at regular intervals.
+    /// A line of text at regular intervals.
     Lines {
         last: Instant,
     },
@@ -132,7 +132,7 @@ impl Progress {
 
     /// Shows that a case has ended with this row.
     pub(super) fn finished(&mut self, case: usize, what: &Case, row: &Record) {
-        /// The time between two plain lines.
+        /// The time between two lines of text.
         const PAUSE: Duration = Duration::from_secs(10);
         self.done += 1;
         self.forecast.ended(case, self.began.elapsed());

@@ -25,7 +25,7 @@ pub(crate) struct RowFile {
     path: PathBuf,
     /// A copy of the whole content of the file.
     held: Vec<u8>,
-    /// Whether the file was checked since the last flush.
+    /// Whether the file has been checked for changes by other programs since the last flush.
     is_checked: bool,
     /// Whether another program has added lines to the file.
     has_others: bool,

@@ -165,8 +165,8 @@ impl Rows {
         if in_order {
             return Ok(None);
         }
-        // Sorting replaces the file by a new one. A hard link would still lead to the old, unsorted
-        // file.
+        // Do not sort a file that has several hard links. Sorting replaces the file, and the other
+        // links would still lead to the old, unsorted file.
         if lock.metadata().is_ok_and(|m| m.nlink() > 1) {
             return Ok(Some(format!(
                 "{} has a hard link, which would keep the old order",

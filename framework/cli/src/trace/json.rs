@@ -235,9 +235,9 @@ impl<W: Write> Json<W> {
 fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
     let start = topology.endpoint(from);
-    // The links of a run are in ascending order, even if the message travels in the other
-    // direction. To find the order in which the message passes the links, follow the vertices that
-    // the links connect.
+    // A route consists of runs of links. The links of a run are in ascending order, even if the
+    // message passes them in descending order. To find the order in which the message passes the
+    // links, follow the vertices that the links connect.
     let mut links = Vec::new();
     let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());

@@ -26,8 +26,8 @@ impl<'a> Names<'a> {
         if self.is_virtual(place) { format!("{name}*") } else { name }
     }
 
-    /// Returns whether a node of the grid is virtual. A physical node can execute several nodes of
-    /// the grid. One of them has its home there, and the others are virtual.
+    /// Returns whether a node of the grid is virtual. If a physical node executes several nodes of
+    /// the grid, one of them is its home node, and the others are virtual.
     pub(super) fn is_virtual(&self, place: PlacedNode) -> bool {
         self.sent.placement.home(place.physical) != place.virtual_node
     }

@@ -10,8 +10,9 @@ use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 
-/// The maximum number of entries. This number of entries takes about 28 MB when printed. If there
-/// are more, several consecutive steps are combined in one entry.
+/// The maximum number of entries. An entry contains the times of one rank in one step. This number
+/// of entries takes about 28 MB when printed. If there are more, several consecutive steps are
+/// combined in one entry.
 const MOST: usize = 1 << 18;
 
 /// Records the times of ranks. For this purpose, the worker that makes the schedule also simulates

@@ -15,7 +15,8 @@ pub(crate) struct Parts {
     list: List,
     /// Whether a bar shows percentages of the algorithm's time. Otherwise, it shows absolute times.
     shares: bool,
-    /// The index of the group that was in focus at the last update.
+    /// The index of the comparison group that was in focus at the last update. The cases of a group
+    /// differ only in the algorithm.
     seen: usize,
 }
 

@@ -20,7 +20,8 @@ pub(crate) struct Winners {
     column: usize,
     /// The index of the displayed map.
     map: usize,
-    /// The index of the group that was in focus at the last update.
+    /// The index of the comparison group that was in focus at the last update. The cases of a group
+    /// differ only in the algorithm.
     seen: Option<usize>,
 }
 

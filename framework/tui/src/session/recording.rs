@@ -321,7 +321,7 @@ impl Recording {
         steps.into_iter().map(|(step, _)| step).collect()
     }
 
-    /// Returns whether a step that is not recorded in full will still arrive.
+    /// Returns whether the full data of a step is not recorded yet but will still arrive.
     pub(crate) fn is_to_come(&self, step: usize) -> bool {
         self.is_growing()
             && matches!(self.request.wanted, FrameSelection::From(from) if step >= from)

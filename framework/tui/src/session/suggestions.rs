@@ -22,7 +22,7 @@ pub(crate) struct Suggestion {
     /// Whether `prefill` is a complete spec, which needs no further input.
     pub(crate) ready: bool,
     pub(crate) about: String,
-    /// Additional words that filters search.
+    /// Additional text in which filters search for words.
     pub(crate) keywords: String,
 }
 

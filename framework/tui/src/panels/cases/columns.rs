@@ -26,7 +26,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
         &|row| row.specs()[0].to_owned(),
         &|row| row.specs()[1].to_owned(),
         &|row| row.specs()[2].to_owned(),
-        // The number of a repetition starts at 1, as in the details panel.
+        // The displayed number of a repetition starts at 1, as in the details panel.
         &|row| {
             if has_repetitions {
                 format!("#{}", u64::from(row.key.repetition) + 1)
@@ -96,7 +96,7 @@ pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Col
     (columns.collect(), gap)
 }
 
-/// Returns the total width of columns with gaps.
+/// Returns the total width of all columns and the gaps between them.
 fn total_width(widths: &[u16], gap: u16) -> u16 {
     widths.iter().map(|wide| wide + gap).sum::<u16>().saturating_sub(gap)
 }

@@ -92,8 +92,9 @@ impl LayoutInput<'_> {
         let fits = |columns: &[(Column, u16)]| fit(columns, &least);
         let (mut more, mut farthest) = (false, 0);
         if !fits(&columns) {
-            // Not all columns fit. If the user has scrolled, skip as many columns and remove
-            // columns at the right end. Otherwise, remove the least important columns first.
+            // Not all columns fit. If the user has scrolled, leave out the columns that the user
+            // has scrolled past, and then remove columns at the right end. Otherwise, remove the
+            // least important columns first.
             let without =
                 |skipped: usize| [&columns[..first], &columns[first + skipped..]].concat();
             let all = columns.len() - first - 1;

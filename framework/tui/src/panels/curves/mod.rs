@@ -27,7 +27,8 @@ pub(crate) struct Curves {
     scale: Scale,
     /// The maximum scroll position of the list, at which the last crossover is in the last row.
     farthest: usize,
-    /// The index of the group that was in focus at the last update.
+    /// The index of the comparison group that was in focus at the last update. The cases of a group
+    /// differ only in the algorithm.
     seen: usize,
 }
 

@@ -55,7 +55,7 @@ impl Explore {
             painter.put(text_area, 6 + names.max(12) + 2, y, &text, about);
             painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
-        // An empty list has one line, because the cursor has to move through the list.
+        // An empty list is drawn as one line, so that the cursor has a position in it.
         if items.is_empty() {
             painter.put(area, 6, 0, "no line matches the filter", theme.dim);
         }

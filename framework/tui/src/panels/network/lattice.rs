@@ -11,7 +11,7 @@ pub(crate) struct Lattice {
     pub(crate) planes: u64,
     /// The index of this plane.
     pub(crate) plane: u64,
-    /// The dimension of a three-dimensional grid that becomes the sequence of planes. The other two
+    /// The dimension along which the planes of a three-dimensional grid are stacked. The other two
     /// dimensions become rows and columns.
     pub(crate) across: usize,
     /// The number of rows. It is `None` for a one-dimensional grid, which can be broken into rows
@@ -23,16 +23,16 @@ pub(crate) struct Lattice {
     strides: [u64; 3],
 }
 
-/// The load on the links from a plane to other planes.
+/// The load on the links that lead from one plane to other planes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InterPlaneLoad {
-    /// The sum of the loads of these links.
+    /// The total load on all links to other planes.
     pub(crate) sum: u64,
-    /// The maximum load of these links.
+    /// The maximum load on a link to another plane.
     pub(crate) most: u64,
 }
 
-/// The loads on the outgoing links of a node. Each field is a direction.
+/// The loads on the outgoing links of a node, one for each direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Loads {
     /// The load on the link to the next column.
@@ -47,7 +47,7 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Returns the maximum load of all directions.
+    /// Returns the maximum load over all directions.
     pub(crate) fn most(self) -> u64 {
         self.ahead.max(self.back).max(self.down).max(self.up).max(self.across)
     }
@@ -60,8 +60,8 @@ impl Loads {
 
 impl Lattice {
     /// Creates a plane of a torus, mesh or ring with up to three dimensions; `None` for other
-    /// topologies. In three dimensions, `turned` is the index of the dimension that becomes the
-    /// sequence of planes.
+    /// topologies. In three dimensions, `turned` is the index of the dimension along which the
+    /// planes are stacked.
     pub(crate) fn of(topology: &dyn Topology, plane: usize, turned: usize) -> Option<Self> {
         if !matches!(topology.kind(), "torus" | "mesh" | "ring") {
             return None;

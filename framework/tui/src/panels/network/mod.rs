@@ -304,15 +304,15 @@ impl Panel for Network {
 }
 
 impl Network {
-    /// Returns the number of planes of the network. In three dimensions, it depends on the
-    /// dimension that the user has chosen for planes.
+    /// Returns the number of planes of the network. In three dimensions, it is the size of the
+    /// dimension along which planes are stacked. The user can choose this dimension.
     fn planes(&self, session: &Session) -> usize {
         let lattice =
             |r: &Recording| Lattice::of(r.topology.as_ref(), self.view.plane, self.view.turned);
         session.schedule().and_then(lattice).map_or(1, |lattice| lattice.planes as usize)
     }
 
-    /// Chooses the next dimension of a three-dimensional network as the sequence of planes.
+    /// In a three-dimensional network, stacks the planes along the next dimension.
     fn turn(&mut self, session: &mut Session) {
         let dimensions = session.schedule().map_or(0, |r| r.topology.radices().len());
         if dimensions != 3 || self.planes(session) == 0 {

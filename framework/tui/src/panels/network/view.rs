@@ -64,7 +64,7 @@ pub(super) struct View {
     pub(super) quantity: Quantity,
     /// The index of the displayed plane of a three-dimensional network.
     pub(super) plane: usize,
-    /// The index of the dimension that becomes the sequence of planes, from 0 to 2.
+    /// The index, from 0 to 2, of the dimension along which planes are stacked.
     pub(super) turned: usize,
     /// The zoom level of the time axis. Each level doubles the scale.
     pub(super) zoom: u32,

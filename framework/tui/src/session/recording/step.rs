@@ -37,8 +37,8 @@ pub(crate) struct Pair {
     /// The number of blocks, or of bytes if blocks differ in size, multiplied by the number of
     /// segments per block.
     pub(crate) load: u64,
-    /// The maximum number of messages on a link of this message's route, including the message
-    /// itself.
+    /// The number of messages on the most loaded link of this message's route. It includes this
+    /// message.
     pub(crate) shared: u64,
 }
 

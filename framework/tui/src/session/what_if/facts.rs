@@ -161,7 +161,7 @@ impl FactsWorkers {
             let (queue, sender, stop, workers) =
                 (Arc::clone(&queue), sender.clone(), Arc::clone(&stop), workers.clone());
             // If a thread cannot be started, the remaining threads do its work. If none can be
-            // started, all cases are planned again after each change.
+            // started, there are no facts, and all cases are planned again after each change.
             let _ = std::thread::Builder::new()
                 .name("facts".to_owned())
                 .spawn(move || fetch(&queue, &sender, &stop, &workers));

@@ -40,7 +40,7 @@ pub(crate) struct WhatIf {
     /// The new block size in bytes, if the user has changed it.
     block: Option<u64>,
     affected: Arc<Vec<AffectedRow>>,
-    /// The number of cases that had ended when the affected rows were last determined.
+    /// The number of cases that had ended when `affected` was last computed.
     rows: usize,
     /// For each schedule, its index in `facts`. The key consists of algorithm, topology and
     /// workload.
