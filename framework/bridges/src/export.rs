@@ -1,8 +1,8 @@
 //! Exports of schedules for other programs. Each format is one file and one entry of [`FORMATS`].
 //!
 //! A schedule arrives step by step while it is being verified. An export keeps at most one step of
-//! it in memory. Some formats list the operations of one rank after another. They collect the text
-//! of each rank in a `spool::Spool`.
+//! it in memory. Some formats list all operations of rank 0 first, then all operations of rank 1,
+//! etc. They collect the text of each rank in a `spool::Spool`.
 
 use counts::ByteCounts;
 use std::collections::HashMap;
@@ -187,8 +187,8 @@ pub struct Message {
 /// even if it has several contributions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockTransfer {
-    /// The set of blocks. If the schedule divides blocks into parts, this set calls the parts
-    /// segments.
+    /// The set of blocks. If the schedule divides blocks into parts, the segments of this set are
+    /// these parts.
     pub set: BlockSet,
     /// Whether the sender still has the blocks afterwards.
     pub keeps: bool,

@@ -91,7 +91,7 @@ pub struct Measurement {
     pub line: usize,
 }
 
-/// What a size means that a program reports. The meaning differs only in collectives whose blocks
+/// The meaning of a size that a program reports. It only matters for collectives whose blocks
 /// belong to a rank or to a pair of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeOf {

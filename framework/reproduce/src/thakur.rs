@@ -75,7 +75,8 @@ struct TimedCell<'a> {
     /// The time on the machine preset `delta`.
     ours: f64,
     /// The time on a machine on which a byte takes the same time in paired and unpaired steps. On
-    /// this machine, only link loads make a difference between steps.
+    /// this machine, only link loads make a difference between steps. In a paired step, each node
+    /// receives a message from the node to which it sends.
     equal_cost_seconds: f64,
     /// Like `equal_cost_seconds`, but for GEN with the contention of the formula that section 3.4
     /// prints.
@@ -141,8 +142,8 @@ fn measured_table<'a>(
         {
             let (bytes, paper, row, equal) = (*bytes, *paper, &rows[0], &rows[1]);
             let (ours, equal_cost_seconds) = (seconds_of(row.time_us), seconds_of(equal.time_us));
-            // The paper's formula for f is wrong for GEN. For the third time, use the wrong
-            // formula, as printed.
+            // The paper's formula for the contention f is wrong for GEN. Compute the third time
+            // with this formula, as printed.
             let printed = if algorithm == "gen" {
                 as_printed(equal, mesh, &run.steps)
             } else {

@@ -174,17 +174,18 @@ fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistributionKind {
-    /// Sizes are uniform in an interval. The cv is at most 1/sqrt(3).
+    /// Sizes are uniform in an interval. The coefficient of variation is at most 1/sqrt(3).
     Uniform,
-    /// Sizes have an exponential distribution. The cv is always 1.
+    /// Sizes have an exponential distribution. The coefficient of variation is always 1.
     Exponential,
     /// Sizes have a log-normal distribution: the logarithm of a size has a normal distribution.
     Lognormal,
-    /// Sizes follow a power law above a smallest size. If the cv is about 1 or larger, very rare
-    /// sizes determine most of the variance. Most samples contain none of these sizes, so their cv
-    /// is smaller.
+    /// Sizes follow a power law above a smallest size. If the coefficient of variation (cv) is
+    /// about 1 or larger, very rare sizes determine most of the variance. Most samples contain none
+    /// of these sizes, so the cv of a sample is smaller.
     Pareto,
-    /// One tenth of the sizes is large, and all other sizes are small. The cv is at most 3.
+    /// One tenth of the sizes is large, and all other sizes are small. The coefficient of variation
+    /// is at most 3.
     Bimodal,
 }
 
@@ -198,7 +199,7 @@ impl DistributionKind {
         (Self::Bimodal, "bimodal"),
     ];
 
-    /// Returns the largest cv for which all sizes are at least 0.
+    /// Returns the largest coefficient of variation for which all sizes are at least 0.
     fn max_cv(self) -> f64 {
         match self {
             Self::Uniform => 1.0 / 3.0_f64.sqrt(),

@@ -44,8 +44,8 @@ impl ByteCounts {
             let of = |list: &Vec<u64>| list.get(destination).copied().unwrap_or(0);
             let (start, more, elements) = (of(starts) % cycle, of(firsts), std::mem::take(held));
             for x in 0..elements.min(*cycle) {
-                // Elements x, x + cycle, x + 2 cycle, etc. of a destination have the same number,
-                // and therefore belong in the same bucket.
+                // Elements x, x + cycle, x + 2 cycle, etc. of a destination have the same position
+                // in the cycle, and therefore belong in the same bucket.
                 let number = (start + x) % cycle;
                 let bucket = ((first + more) % buckets + number % buckets) % buckets;
                 let list: &mut Vec<(u64, u64)> = &mut all[bucket as usize];

@@ -1,5 +1,6 @@
-//! Output of nccl-tests, as text or as JSON of version 3. The size is that of the larger buffer.
-//! Only times of out-of-place operations are imported.
+//! Output of nccl-tests, as text or as JSON of version 3. A size is the number of bytes of the send
+//! buffer or the receive buffer, whichever is larger. Only times of out-of-place operations are
+//! imported.
 
 use super::numeric_line::NumericLine;
 use super::{

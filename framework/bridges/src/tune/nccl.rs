@@ -1,5 +1,5 @@
-//! The CSV file that NCCL's example tuner plugin reads. Its sizes are the number of bytes of the
-//! larger buffer.
+//! The CSV file that NCCL's example tuner plugin reads. A size is the number of bytes of the send
+//! buffer or the receive buffer, whichever is larger.
 
 use super::{Algorithm, DecisionTable};
 use std::fmt::Write as _;

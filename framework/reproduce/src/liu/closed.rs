@@ -131,8 +131,8 @@ fn closed(
             let mean =
                 |of: &dyn Fn(usize) -> f64| (0..run.len()).map(of).sum::<f64>() / run.len() as f64;
             let (paper_ms, ours_ms) = (mean(&|i| closed(lmax[i])) / 1e3, mean(&|i| run[i]) / 1e3);
-            // Compute which fraction of the formula's traffic the nodes would compose if the buffer
-            // of every stage were as large as the largest one.
+            // Compute which fraction of the formula's traffic the nodes would copy into messages
+            // (compose) if the buffer of every stage were as large as the largest buffer.
             let composed =
                 mean(&|i| stages * buffer_bytes(of_mode[i]).0 as f64 / (traffic * lmax[i]));
             let (verdict, why) = if paper == "A4" {

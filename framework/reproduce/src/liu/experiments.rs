@@ -1,5 +1,8 @@
 //! Runs of the experiments of Figs. 15 to 23. These figures are graphs without numbers, so only the
 //! paper's claims about them can be compared (see [`super::claims`]).
+//!
+//! The paper uses these names: P is the number of nodes, Mmax is the number of elements of the
+//! largest message, and tm is the time per byte of composing messages from blocks.
 
 use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};

@@ -1,27 +1,31 @@
 //! f(i), the maximum number of messages on a link in step i. This module has the formulas of the
 //! paper and corrected formulas. The mesh has r rows, c columns and p = r c processors.
 
-/// Computes f(i) of PEX by the formula that section 3.1 prints: `2^ceil(lg max(i mod c, i / c))`.
+/// Returns f(i), the maximum number of messages on a link in step i of PEX, by the formula that
+/// section 3.1 prints: `2^ceil(lg max(i mod c, i / c))`. `c` is the number of columns of the mesh.
 pub(super) fn pex_as_printed(i: u64, c: u64) -> u64 {
     (i % c).max(i / c).next_power_of_two()
 }
 
-/// Computes f(i) of PEX by the formula of section 3.1, except that the logarithm is rounded down.
+/// Returns f(i), the maximum number of messages on a link in step i of PEX, by the formula of
+/// section 3.1 with the logarithm rounded down instead of up. `c` is the number of columns of the
+/// mesh.
 pub(super) fn pex_exact(i: u64, c: u64) -> u64 {
     1 << (i % c).max(i / c).ilog2()
 }
 
-/// Computes f(i) of GEN by the formula that section 3.4 prints: `min(i mod c, c - i mod c) + min(i
-/// / c, (p - i) / c)`.
+/// Returns f(i), the maximum number of messages on a link in step i of GEN, by the formula that
+/// section 3.4 prints: `min(i mod c, c - i mod c) + min(i / c, (p - i) / c)`. `c` is the number of
+/// columns of the mesh, and `p` is the number of processors.
 pub(super) fn gen_as_printed(i: u64, c: u64, p: u64) -> u64 {
     (i % c).min(c - i % c) + (i / c).min((p - i) / c)
 }
 
-/// Computes f(i) of GEN by a corrected formula, which is the maximum over all links. Let a = i mod
-/// c and b = i / c. A link in a row carries min(a, c - a) messages. A link in a column carries
-/// min(b, r - b) messages. If messages have wrapped around in their row, it carries min(b + 1, r -
-/// b - 1) of these messages. The printed formula is wrong because it adds the loads of a row and a
-/// column.
+/// Returns f(i), the maximum number of messages on a link in step i of GEN, by a corrected formula.
+/// It is the maximum of the loads of three kinds of links. Let a = i mod c and b = i / c. A link in
+/// a row carries min(a, c - a) messages. A link in a column carries min(b, r - b) messages. If
+/// messages have wrapped around in their row, a link in a column carries min(b + 1, r - b - 1) of
+/// them. The printed formula is wrong because it adds the loads of a row and a column.
 pub(super) fn gen_exact(i: u64, c: u64, p: u64) -> u64 {
     let (a, b, r) = (i % c, i / c, p / c);
     let wrapped = if a > 0 { (b + 1).min(r - b - 1) } else { 0 };
@@ -33,8 +37,9 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    /// Computes f(i) by following each message of step i, first along its row and then along its
-    /// column. A link is identified by the two nodes that it connects.
+    /// Returns f(i), the maximum number of messages on a link in step i. It is found by following
+    /// each message, first along its row and then along its column. A link is identified by the two
+    /// nodes that it connects.
     fn walked(r: u64, c: u64, i: u64, to: impl Fn(u64, u64) -> u64) -> u64 {
         let mut links: BTreeMap<(u64, u64), u64> = BTreeMap::new();
         for from in 0..r * c {

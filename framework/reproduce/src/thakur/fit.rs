@@ -1,6 +1,6 @@
 //! Fits the start-up time alpha and the time per byte beta to the paper's times by least squares.
 //! The model is `T = steps alpha + L beta S`. L is the message length, and S is the sum over steps
-//! of `max(1, f / 2)`.
+//! of `max(1, f / 2)`. In each step, f is the maximum number of messages on a link.
 //!
 //! A sample with the time t has the weight 1/t. Without weights, the cell with 13.6 s would
 //! dominate and make alpha negative. The table shows both fits.
@@ -51,8 +51,9 @@ fn fitted(samples: &[Sample], weight: Weight) -> Fit {
     }
 }
 
-/// Returns S, the sum over steps of `max(1, f / 2)`. If a link carries two messages at full speed,
-/// this term is the factor by which contention multiplies the time of a byte in a step.
+/// Returns S, the sum over steps of `max(1, f / 2)`, where f is the maximum number of messages on a
+/// link. If a link carries two messages at full speed, `max(1, f / 2)` is the factor by which
+/// contention multiplies the time of a byte in a step.
 fn half(f: impl Iterator<Item = u64>) -> f64 {
     f.map(|f| (f as f64 / 2.0).max(1.0)).sum()
 }
