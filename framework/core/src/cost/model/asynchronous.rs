@@ -1,7 +1,8 @@
-//! Common parts of the models in which ranks do not wait for each other's steps (`loggp`, `fluid`).
+//! Code that the models `loggp` and `fluid` share. In these models each rank has its own clock, and
+//! does not wait until other ranks end a step.
 //!
-//! A schedule becomes known step by step, and each rank works through it at its own pace. A step is
-//! stored until all ranks have ended it.
+//! The steps of a schedule become known one by one, and each rank works through the known steps at
+//! its own pace. A step is stored until all ranks have ended it.
 
 use super::segment_bytes;
 use crate::cost::parameter::{
@@ -20,20 +21,20 @@ pub(super) mod noise;
 pub(super) mod refine;
 
 word_enum! {
-    /// The events that a rank waits for before it continues.
+    /// The order in which a rank works: the events for which it waits before it continues.
     pub(crate) enum Order {
-        /// Its own sends and receives of the previous step.
+        /// The rank waits for its own sends and receives of the previous step.
         Step = "step",
-        /// The data of its next send ([`data_order`]).
+        /// The rank waits for the data of its next send ([`data_order`]).
         Data = "data",
-        /// The sends and receives of all ranks in the previous step.
+        /// The rank waits for the sends and receives of all ranks in the previous step.
         Barrier = "barrier",
     }
 }
 
 impl Order {
-    /// Errors if `barrier_us` is set and the order is `data`: ranks then have no steps that a
-    /// barrier could separate.
+    /// Errors if the machine has barriers (`barrier_us`) and the order is `data`. Ranks then have
+    /// no steps that a barrier could separate.
     pub(super) fn with(self, barrier_us: Barrier) -> Result<(), ParameterError> {
         if self != Self::Data || barrier_us.us(2) == 0.0 {
             return Ok(());
@@ -58,9 +59,9 @@ pub(super) struct StepMessage {
     pub to: u32,
     /// Number of the message's route, as in [`crate::simulation::step::Transfer::route`].
     pub route: u32,
-    /// Number of steps between the step of the message and the latest step in which the sender
-    /// received data of the message. 0 if the sender has the data from the start, or without
-    /// `order=data`.
+    /// The number of steps from the step in which the sender received the latest of the message's
+    /// data to the step of the message. 0 if the sender has the data from the start, or if the
+    /// order is not `data`.
     pub back: u32,
     pub load: u64,
 }
@@ -68,24 +69,27 @@ pub(super) struct StepMessage {
 /// The messages of a step, indexed by sender and by receiver.
 #[derive(Debug)]
 pub(super) struct StepIndex {
-    /// Sorted by sender; the messages of a sender are in the schedule's order.
+    /// All messages of the step, sorted by sender. Messages of the same sender are in the order of
+    /// the schedule.
     messages: Vec<StepMessage>,
-    /// Index of each sender's first message.
+    /// For each sender, the index of its first message in `messages`.
     first_send: Vec<u32>,
-    /// Indices of messages, sorted by receiver.
+    /// Indices into `messages`, sorted by receiver.
     received: Vec<u32>,
-    /// Position in `received` of each receiver's first message.
+    /// For each receiver, the position of its first message in `received`.
     first_receive: Vec<u32>,
-    /// In a folded simulation: the destination of each message that the first node of the sender's
-    /// orbit sends. Empty otherwise.
+    /// In a folded simulation, one sender stands for a whole orbit of nodes. `targets` then has,
+    /// for each message, its destination when the first node of the orbit sends it. Otherwise
+    /// `targets` is empty.
     targets: Vec<u32>,
     pub routes: Vec<Route>,
     unit_bytes: f64,
     /// The number that the schedule gives the step.
     schedule_step: u64,
-    /// Number of messages that each rank has not received. Only with `order=data`.
+    /// For each rank, the number of messages that it has not received yet. Only with `order=data`.
     missing: Vec<u32>,
-    /// Bytes that each rank reduces at the end of the step; empty if there are none.
+    /// For each rank, the bytes that it reduces at the end of the step. Empty if no rank reduces
+    /// anything.
     summed: Vec<f64>,
     /// Number of ranks that have not ended the step.
     inside: usize,
@@ -120,7 +124,7 @@ impl StepIndex {
         arranged
     }
 
-    /// Sorts `messages`, the messages of the step in the schedule's order.
+    /// Sorts `messages`, which are in the order of the schedule, by sender and by receiver.
     fn arrange(&mut self, nodes: usize, messages: &[StepMessage]) {
         let ends = |end: fn(&StepMessage) -> u32| {
             let mut first = vec![0_u32; nodes + 1];
@@ -149,13 +153,15 @@ impl StepIndex {
         &self.messages[self.first_send[rank] as usize..self.first_send[rank + 1] as usize]
     }
 
-    /// Returns the destination node of the rank's send with the index `place`.
+    /// Returns the destination node of the message that a rank sends with the index `place` among
+    /// its sends.
     pub(super) fn target(&self, rank: usize, place: u32) -> u32 {
         let at = (self.first_send[rank] + place) as usize;
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
     }
 
-    /// Returns the messages that a rank receives, each with its index among its sender's sends.
+    /// Returns the messages that a rank receives. Each message comes with its index among the sends
+    /// of its sender.
     pub(super) fn receives(
         &self,
         rank: usize,
@@ -188,11 +194,11 @@ pub(crate) struct Steps {
     first: u64,
     messages: usize,
     too_many: bool,
-    /// Number of ranks that wait for an unknown step.
+    /// The number of ranks that wait until a further step becomes known.
     waiting: usize,
-    /// Whether anything is reduced.
+    /// Whether any rank reduces data.
     has_sums: bool,
-    /// Bytes that each rank reduces in the step that is added next.
+    /// For each rank, the bytes that it reduces at the end of the step that is added next.
     summed: Vec<f64>,
 }
 
@@ -222,7 +228,7 @@ impl Steps {
     }
 
     pub(super) fn add(&mut self, step: &Step<'_>) {
-        /// About 32 bytes each: 2 GiB.
+        /// The limit on stored messages. A message takes about 32 bytes, so this is 2 GiB.
         const MAX_MESSAGES: usize = 1 << 26;
         self.too_many |= self.messages + step.transfers.len() > MAX_MESSAGES;
         if self.too_many {
@@ -230,7 +236,7 @@ impl Steps {
             return;
         }
         self.messages += step.transfers.len();
-        // Steps that are not stored any more have been ended by all ranks, so they cannot delay a
+        // All ranks have ended the steps that are no longer stored, so these steps cannot delay a
         // send.
         let back = |after: u32| {
             let come = self.steps.partition_point(|earlier| earlier.schedule_step <= after.into());
@@ -240,8 +246,8 @@ impl Steps {
         self.steps.push_back(StepIndex { summed: std::mem::take(&mut self.summed), ..step });
     }
 
-    /// Adds the loads that ranks reduce in the next step. If that step has no messages, they are
-    /// reduced in the following one.
+    /// Adds the loads that ranks reduce in the step that is added next. If the schedule's current
+    /// step has no messages, this is a later step of the schedule.
     pub(super) fn sum(&mut self, summed: Summed<'_>) {
         let unit_bytes = segment_bytes(self.unit_bytes, summed.segments);
         self.has_sums = true;
@@ -269,17 +275,18 @@ impl Steps {
         self.waiting == self.nodes
     }
 
-    /// Counts a rank as waiting for an unknown step.
+    /// Increments the number of ranks that wait until a further step becomes known.
     pub(super) fn wait(&mut self) {
         self.waiting += 1;
     }
 
-    /// Sets the number of ranks that wait for an unknown step to all ranks, or to 0.
+    /// Sets the number of ranks that wait until a further step becomes known: all ranks, or 0.
     pub(super) fn set_all_waiting(&mut self, are_waiting: bool) {
         self.waiting = if are_waiting { self.nodes } else { 0 };
     }
 
-    /// Returns the step that a rank enters. If the step is not known yet, the rank waits for it.
+    /// Returns the step that a rank enters. If the step is not known yet, the rank is counted as
+    /// waiting.
     pub(super) fn enter(&mut self, number: u64) -> Option<&StepIndex> {
         if number >= self.known() {
             self.wait();
@@ -287,8 +294,9 @@ impl Steps {
         self.get(number)
     }
 
-    /// Returns the ranks that continue now that a step has been added: all ranks with `order=data`,
-    /// otherwise the ranks that wait for this step. `positions` has the current step of each rank.
+    /// Returns the ranks that can continue after a step has been added. These are all ranks with
+    /// `order=data`, and otherwise the ranks that wait for this step. `positions` has the number of
+    /// the current step of each rank.
     pub(super) fn wake_ranks(
         &mut self,
         by_data: bool,
@@ -308,7 +316,7 @@ impl Steps {
         self.steps.get((number - self.first) as usize)
     }
 
-    /// Ends a step of one rank.
+    /// Records that one rank has ended a step. Removes the steps that all ranks have ended.
     pub(super) fn leave(&mut self, number: u64) {
         if let Some(step) = self.steps.get_mut((number - self.first) as usize) {
             step.inside -= 1;
@@ -319,7 +327,7 @@ impl Steps {
         }
     }
 
-    /// Counts a message of the step that the rank has received. Only for `order=data`.
+    /// Records that a rank has received a message of a step. Only for `order=data`.
     pub(super) fn received(&mut self, number: u64, rank: usize) {
         let step = self.steps.get_mut((number - self.first) as usize);
         if let Some(missing) = step.and_then(|step| step.missing.get_mut(rank)) {
@@ -331,7 +339,7 @@ impl Steps {
         self.too_many
     }
 
-    /// Errors if there were more messages than can be stored.
+    /// Errors if more messages had to be stored than the limit allows.
     pub(super) fn check_limit(&self, model: &str) -> Result<(), String> {
         if self.too_many {
             return Err(format!(

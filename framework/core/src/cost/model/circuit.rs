@@ -1,20 +1,24 @@
-//! `circuit`: synchronous rounds of circuits. A directed link carries several circuits at a time.
+//! The model `circuit`: synchronous rounds of circuits. A directed link can carry several circuits
+//! at the same time.
 //!
-//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2). This is the sum of a start-up,
-//! of switching over the h links of the longest circuit, and of the largest transmission time of a
-//! circuit, which has L bytes and shares some link with k - 1 others. `startup_us` is alpha,
-//! `hop_us` delta, `byte_us` tau. Sharing adds `contention_us` to the longest message's L tau.
+//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2). The three terms are a start-up,
+//! the switching of the longest circuit over its h links, and the largest transmission time of a
+//! circuit. A circuit transmits L bytes, and shares its most crowded link with k - 1 other
+//! circuits. `startup_us` is alpha, `hop_us` delta and `byte_us` tau. The time `L tau` of the
+//! longest message is charged as transmission. The remaining time, caused by sharing, is charged as
+//! contention.
 //!
-//! A link carries at most `virtual_channels` (q) circuits, and so does a port: with one port a node
-//! can send to q others in a round, which share the port like a link (section 3.1). A step that
-//! needs more is run in several rounds ([`super::rounds`]), each with a start-up, the switching and
-//! transmission of its circuits, and a barrier.
+//! A link carries at most `virtual_channels` circuits (q), and so does a port. So a node with one
+//! port can send to q other nodes in a round, and these circuits share the port like a link
+//! (section 3.1). A step that needs more circuits is run in several rounds ([`super::rounds`]).
+//! Each round has a start-up, the switching and transmission of its circuits, and a barrier.
 //!
-//! Rounds are not arranged if only the ports have too little capacity, or if there are too many
-//! circuits. Each round is then charged the switching of the longest circuit of the step. All
-//! rounds together are charged the transmission of the most multiplexed circuit, or of the busiest
-//! node's bytes through its ports if that is more. If there is only one round, it is charged as an
-//! arranged one: the transmission of the circuit that shares links or ports with most others.
+//! Circuits are assigned to rounds one by one only if links have too few channels, and if there are
+//! not too many circuits. Otherwise each round is charged the switching of the longest circuit of
+//! the step. All rounds together are charged the larger of two transmission times: that of the
+//! circuit with the most shared link, and that of the busiest node's bytes through its ports. A
+//! single round is charged exactly: the transmission of the circuit that shares a link or port with
+//! most other circuits.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{
@@ -57,7 +61,7 @@ parameters! {
 }
 
 impl Model for Circuit {
-    /// Individual messages are needed to arrange rounds.
+    /// Rounds can only be arranged if the individual messages are known.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -142,9 +146,9 @@ impl StepModel for Circuit {
     }
 }
 
-/// Returns the largest time of a circuit that shares its ports, in loads at the machine's
-/// bandwidth: with p ports and k circuits at a node, each circuit takes k / p times as long. 0 if
-/// no port is shared.
+/// Returns the largest transmission time of a circuit if only ports are shared, as a load at the
+/// machine's bandwidth. With p ports and k circuits at a node, each circuit takes `k / p` times as
+/// long as alone. Returns 0 if no port is shared.
 fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLimit) -> f64 {
     let most = step.facts.max_sends.max(step.facts.max_receives);
     if ports.at_most(most) == most {
@@ -159,7 +163,7 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLim
     }
     let time = |t: &Transfer| {
         let shared = ends(t).map(|end| circuits[&end] as f64 / ports.at_most(most) as f64);
-        // A port is as fast as the slowest link of the circuit.
+        // A port transmits a circuit at the speed of the circuit's slowest link.
         t.load as f64 * slowest_link(t, step, topology) * shared[0].max(shared[1])
     };
     step.transfers.iter().map(time).fold(0.0, f64::max)
@@ -167,13 +171,13 @@ fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLim
 
 /// Returns the time for a load of 1 on the slowest link of a message.
 fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
-    // Between ranks of one node there is no link; use the machine's bandwidth.
+    // Ranks of the same node have no link between them, so use the machine's bandwidth.
     if topology.bandwidths().is_none() || t.hops == 0 {
         return 1.0;
     }
     let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
     let mut slowest = 0.0_f64;
-    // The route was valid when the step was measured.
+    // The route was checked when the step was measured, so it has no error.
     let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
         let links = (0..run.len).map(|i| run.first + i * run.stride);
         slowest = links.map(|link| 1.0 / topology.bandwidth(link)).fold(slowest, f64::max);
@@ -185,9 +189,9 @@ fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
 mod tests {
     use crate::cost::model::test_steps::cost;
 
-    /// The closed form of Spencer, chapter 2, for ports: with p ports and k circuits at a node,
-    /// each circuit takes k / p times as long, whether or not other circuits of the step need
-    /// several rounds.
+    /// The formula of Spencer, chapter 2, holds for ports, too. With p ports and k circuits at a
+    /// node, each circuit takes `k / p` times as long, whether or not other circuits of the step
+    /// need several rounds.
     #[test]
     fn circuits_share_ports_as_they_share_links() {
         let us = |topology: &str, machine: &str, sends: &[(u32, u32, u64)]| {
@@ -201,7 +205,8 @@ mod tests {
             assert!((us - expected).abs() < 1e-9, "{ports}: {us}");
         }
         assert_eq!(us("fully-connected:5", "virtual_channels=4,ports=all", &sends), 100.0);
-        // The same sizes, with all circuits on one link and with all circuits at one receiver.
+        // Circuits of the same sizes, which first all use the same link and then all have the same
+        // receiver.
         let through = sends.map(|(_, to, bytes)| (0, to + 1, bytes));
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));
@@ -209,8 +214,8 @@ mod tests {
         // A longer circuit shares the port of its receiver with one other circuit.
         let longer = [&sends[..], &[(3, 4, 350)]].concat();
         assert_eq!(us("fully-connected:5", "virtual_channels=4", &longer), 700.0);
-        // Elsewhere, five circuits on a link need two rounds. The four circuits of node 0 are still
-        // in one round.
+        // Five other circuits use the same link, which needs two rounds. The four circuits of node
+        // 0 are still in one round.
         let crossing = (0..5).map(|i| (10 + i, 15 + i, 1));
         let turns: Vec<_> = sends.into_iter().chain(crossing).collect();
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);

@@ -1,12 +1,12 @@
-//! The clocks of event-driven models, with the critical paths to their times.
+//! The clocks of event-driven models. A clock has a time, and the critical path that leads to it.
 //!
-//! Times are whole numbers (`Ticks`). So two sequences of work with the same duration end at
-//! exactly the same time, even if their terms are added in different orders. Simultaneous events
-//! are ordered by the model's rules and never by rounding.
+//! Times are whole numbers (`Ticks`), so that sums do not depend on the order of additions. Two
+//! sequences of work with the same duration therefore end at exactly the same time. The rules of
+//! the model determine the order of simultaneous events, and rounding errors never do.
 
 use super::path::Path;
 
-/// A time in units of 10^-18 s. Parameters are rounded to 12 decimals of a µs.
+/// A time in units of 10^-18 s. Parameters in µs are rounded to 12 decimals.
 pub(super) type Ticks = u128;
 
 const PER_US: f64 = 1e12;
@@ -17,8 +17,8 @@ pub(super) fn ticks(us: f64) -> Ticks {
     (us * PER_US).round() as Ticks
 }
 
-/// Multiplies a time per byte by a number of bytes. If that number is not whole, the product with
-/// its fraction is rounded.
+/// Multiplies a time per byte by a number of bytes. Only the product with the fractional part of
+/// `bytes` is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     let whole = bytes.trunc();
     let part = (bytes - whole) * ticks as f64;
@@ -74,7 +74,7 @@ impl Clock {
         self
     }
 
-    /// Adds a rearrangement of `us` µs.
+    /// Returns the clock after a rearrangement of `us` µs.
     #[must_use]
     pub fn composed(self, us: f64) -> Self {
         self.rearranged(ticks(us))
@@ -95,7 +95,7 @@ impl Clock {
         self
     }
 
-    /// Returns the later of two clocks; its path is the critical one.
+    /// Returns the later of two clocks, with its critical path.
     pub(super) fn later(self, other: Self) -> Self {
         if other.at > self.at { other } else { self }
     }

@@ -1,20 +1,21 @@
-//! `flat`: flat machines (Liu, Wang & Prasanna, section 2). A message costs time only at its sender
-//! and its receiver; the network is never the bottleneck.
+//! The model `flat`: flat machines (Liu, Wang & Prasanna, section 2). A message costs time only at
+//! its sender and its receiver. The network is never the bottleneck.
 //!
 //! Each phase of a schedule is a *stage*. At the start of a stage, every node composes (rearranges)
-//! the data that it will send in the stage, `rearrange_byte_us` per byte, including data for
-//! itself. When all nodes have done so, each works through its own messages in the order of the
-//! schedule, without waiting for other nodes' steps. A node receives at most as many messages at a
-//! time as it has ports, so that contention at nodes is simulated. There is a barrier between two
-//! stages.
+//! the data that it sends in the stage, including data for itself. Composing takes
+//! `rearrange_byte_us` per byte. When all nodes have composed their data, each node works through
+//! its own messages in the order of the schedule, and does not wait until other nodes end a step. A
+//! node receives at most as many messages at the same time as it has ports, which causes
+//! contention. There is a barrier between two stages.
 //!
-//! [`stage`] describes the cost of a message at its sender and its receiver. A node reduces what it
-//! received in a step (`reduce_byte_us` per byte) when all of it has arrived.
+//! [`stage`] describes the cost of a message at its sender and its receiver. When all data that a
+//! node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
 //!
-//! The parts of time are those along the critical path: transmission is `byte_us` and
-//! `copy_byte_us`, rearrangement is composing, and contention is waiting for a receiver's port or a
-//! node's copying engine. There is no propagation. Rearrangements that the schedule declares
-//! ([`crate::simulation::Simulation::rearrange`]) are not charged, because composing includes them.
+//! The completion time is divided along the critical path. Transmission is `byte_us` and
+//! `copy_byte_us`, rearrangement is composing, and contention is waiting for the port of a receiver
+//! or the copying engine of a node. There is no propagation. Rearrangements that the schedule
+//! declares ([`crate::simulation::Simulation::rearrange`]) are not charged, because composing
+//! includes them.
 
 use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
@@ -97,11 +98,11 @@ parameters! {
 }
 
 word_enum! {
-    /// The mode of sends.
+    /// The way in which a node sends.
     enum Mode {
-        /// A node does one thing at a time.
+        /// A node does only one thing at a time.
         Blocking = "blocking",
-        /// Sends continue while the node does other things.
+        /// Messages are sent while the node does other work.
         Nonblocking = "nonblocking",
     }
 }
@@ -109,7 +110,7 @@ word_enum! {
 word_enum! {
     /// The cost of data that a node sends to itself.
     enum SelfMessages {
-        /// The same as any other message.
+        /// The data costs as much as any other message.
         Count = "count",
         /// The data costs only its rearrangement.
         Free = "free",
@@ -117,20 +118,21 @@ word_enum! {
 }
 
 impl Flat {
-    /// Returns whether nodes compose received data for the next stage at once.
+    /// Returns whether a node composes received data for the next stage as soon as the data
+    /// arrives.
     fn composes_early(&self) -> bool {
         self.buffers > 1 && self.mode == Mode::Nonblocking
     }
 }
 
 impl Model for Flat {
-    /// The evaluator needs the order of messages and the local copies.
+    /// The evaluator needs the order of messages, and the data that nodes send to themselves.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
 
-    /// Only in nonblocking mode: in blocking mode a node has received everything of a step before
-    /// it continues.
+    /// Only nonblocking mode needs the arrivals. In blocking mode a node has received all messages
+    /// of a step before it continues.
     fn follows_arrivals(&self) -> bool {
         self.mode == Mode::Nonblocking
     }
@@ -163,14 +165,14 @@ impl Model for Flat {
 }
 
 impl Stage {
-    /// Simulates the stage from `start`, when all data is composed, and returns the time at which
-    /// the last node ends. With `compose`, received data is composed for the next stage during this
-    /// one (nonblocking mode).
+    /// Simulates the stage. It begins at `start`, when all nodes have composed their data. Returns
+    /// the time at which the last node ends. With `compose`, which requires nonblocking mode, nodes
+    /// compose received data for the next stage during this stage.
     pub fn run(&self, machine: &Flat, start: Clock, compose: bool) -> Clock {
         self.run_with(machine, start, compose, None)
     }
 
-    /// Does the same as [`Stage::run`], with time-space accounting.
+    /// Does the same as [`Stage::run`], and also records time-space data.
     fn run_with(
         &self,
         machine: &Flat,
@@ -185,7 +187,7 @@ impl Stage {
     }
 }
 
-/// The evaluator: simulates the stages of a schedule one after another.
+/// The evaluator, which simulates the stages of a schedule one after another.
 struct Stages {
     machine: Flat,
     nodes: u64,
@@ -193,11 +195,11 @@ struct Stages {
     /// Number of the current phase.
     phase: Option<u32>,
     stage: Stage,
-    /// Bytes of each node that were composed for the current stage during the previous one.
+    /// For each node, the bytes that it composed for the current stage during the previous stage.
     precomposed: Vec<f64>,
-    /// Whether anything is reduced.
+    /// Whether any node reduces data.
     has_sums: bool,
-    /// Bytes that each node reduces in the step that is added next.
+    /// For each node, the bytes that it reduces at the end of the step that is added next.
     summed: Vec<f64>,
     /// Number of finished stages that are not empty.
     stages: u64,
@@ -213,7 +215,7 @@ impl Stages {
     }
 
     fn add(&mut self, message: StageMessage) {
-        /// About 3 GiB of messages.
+        /// The largest number of stored messages, which take about 3 GiB.
         const MAX: usize = 1 << 26;
         self.too_many |= self.stage.messages.len() == MAX;
         if self.too_many {
@@ -223,7 +225,7 @@ impl Stages {
         }
     }
 
-    /// Enters a phase. If the previous stage belongs to another phase, simulates that stage first.
+    /// Enters a phase. If this ends the previous stage, simulates that stage first.
     fn enter_phase(&mut self, phase: u32) {
         if self.phase.replace(phase).is_some_and(|previous| previous != phase) {
             let early = self.machine.composes_early();
@@ -236,7 +238,8 @@ impl Stages {
         }
     }
 
-    /// Simulates the current stage and returns its end. `compose` is that of [`Stage::run`].
+    /// Simulates the current stage and returns the clock at its end. `compose` has the same meaning
+    /// as in [`Stage::run`].
     fn end_of_stage(&mut self, compose: bool) -> Clock {
         let composing = self
             .stage
@@ -292,7 +295,8 @@ impl Stages {
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // A node has its own data from the start (`after` is 0), even if boxes were joined.
+                // A node has the data for itself from the start, so `after` is 0. This holds even
+                // if its boxes were joined with boxes that arrived later.
                 self.add(StageMessage {
                     from: node,
                     to: node,

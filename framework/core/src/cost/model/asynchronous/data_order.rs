@@ -1,25 +1,25 @@
-//! `order=data`: a rank sends in the order of the schedule, each message as soon as its data is
-//! available. Receives are posted from the start.
+//! The order `order=data`. A rank sends its messages in the order of the schedule, each message as
+//! soon as its data is available. The rank posts all of its receives at the start.
 //!
-//! A send has the number of the latest step in which its sender received any of its data (`after`).
-//! The send waits until the sender has received, and reduced, everything of the steps up to that
-//! one. Messages may arrive in any order. Boxes that were joined count as received when the last of
-//! them has been received.
+//! Each send has the number of the latest step in which its sender received any of the sent data
+//! (`after`). The send waits until the sender has received and reduced all data of that step and of
+//! all earlier steps. Messages may arrive in any order. If several boxes of data were joined to one
+//! box, it counts as received in the latest of their steps.
 
 use super::{StepMessage, Steps};
 
 /// A rank's position in the schedule.
 #[derive(Debug, Clone, Copy, Default)]
 struct Position {
-    /// Step of the next send.
+    /// The step of the rank's next send.
     step: u64,
-    /// Messages of that step already sent.
+    /// The number of messages of the step `step` that the rank has sent.
     sent: u32,
-    /// The first step in which the rank has not yet received everything.
+    /// The first step of which the rank has not received all messages.
     received: u64,
-    /// The first step in which the rank has not yet reduced everything.
+    /// The first step of which the rank has not reduced all data.
     reduced: u64,
-    /// Received bytes that are still to be reduced.
+    /// The bytes that the rank has received but not begun to reduce.
     unreduced_bytes: f64,
     /// Whether a reduction is in progress.
     is_reducing: bool,
@@ -31,10 +31,11 @@ struct Position {
 #[derive(Debug)]
 pub(crate) struct DataOrder(Vec<Position>);
 
-/// A rank's next send.
+/// The state of a rank's next send.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Next {
-    /// Step and index of a send whose data is available.
+    /// The data of the next send is available. The numbers are its step and its index among the
+    /// rank's sends.
     Send(u64, u32),
     /// The data of the next send is not available.
     Blocked,
@@ -47,7 +48,8 @@ impl DataOrder {
         Self(vec![Position::default(); ranks])
     }
 
-    /// Returns the rank's next send. Ends the steps in which the rank has nothing more to do.
+    /// Returns the state of the rank's next send. Ends the steps in which the rank has no more
+    /// messages to send or receive.
     pub(crate) fn next(&mut self, rank: usize, steps: &mut Steps) -> Next {
         let position = &mut self.0[rank];
         // Find the next send in the known steps.
@@ -58,7 +60,8 @@ impl DataOrder {
                 None => (position.step, position.sent) = (position.step + 1, 0),
             }
         };
-        // Advance `received` past each step in which everything has been received, then `reduced`.
+        // Advance `received` past the steps of which the rank has all messages. Then advance
+        // `reduced`.
         while let Some(step) = steps.get(position.received) {
             if step.missing.get(rank).is_some_and(|missing| *missing > 0) {
                 break;
@@ -84,18 +87,19 @@ impl DataOrder {
         }
     }
 
-    /// Returns the step of a rank's next send; a number beyond the known steps if there is none.
+    /// Returns the step of a rank's next send. If no known step has one, returns a number greater
+    /// than that of the last known step.
     pub(crate) fn step(&self, rank: usize) -> u64 {
         self.0[rank].step
     }
 
-    /// Moves the rank's position behind its next send.
+    /// Advances the rank's position past its next send.
     pub(crate) fn sent(&mut self, rank: usize) {
         self.0[rank].sent += 1;
     }
 
-    /// Begins the reduction of everything that was received, and returns its size in bytes; 0 if
-    /// there is nothing to reduce or if a reduction is in progress.
+    /// Begins to reduce all data that the rank has received, and returns the number of bytes.
+    /// Returns 0 if there is nothing to reduce, or if a reduction is in progress.
     pub(crate) fn begin_reduction(&mut self, rank: usize, steps: &mut Steps) -> f64 {
         self.next(rank, steps);
         let position = &mut self.0[rank];
@@ -129,7 +133,8 @@ mod tests {
         parts.into_iter().map(Option::unwrap).sum()
     }
 
-    /// A pipeline: 64 bytes pass from node to node in segments. Each hop of a segment is one step.
+    /// A pipeline: 64 bytes are forwarded from node to node, in segments. Each segment moves one
+    /// hop in a step of its own.
     fn chain(nodes: u32, segments: u32) -> Steps {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
@@ -146,7 +151,7 @@ mod tests {
             .collect()
     }
 
-    /// A binomial broadcast: every node that has the data sends it to one more in each step.
+    /// A binomial broadcast: in each step, every node that has the data sends it to one more node.
     fn binomial(levels: u32) -> Steps {
         let came = |rank: u32| if rank == 0 { 0 } else { rank.ilog2() + 1 };
         (0..levels)
@@ -160,28 +165,30 @@ mod tests {
             .collect()
     }
 
-    /// A hop takes 2 o + L + 63 G. The next hop of the data starts when this one ends.
+    /// A hop takes `2 o + L + 63 G`. The data starts its next hop when it has completed the
+    /// previous hop.
     #[test]
     fn loggp_has_the_closed_forms_of_chains_trees_and_rings() {
         let machine = "model=loggp,order=data,latency_us=8,overhead_us=2,byte_us=0.5";
         let hop = 2.0 * 2.0 + 8.0 + 63.0 * 0.5;
         assert!((us(9, machine, &chain(9, 1)) - 8.0 * hop).abs() < 1e-9);
         assert!((us(7, machine, &ring_allgather(7)) - 6.0 * hop).abs() < 1e-9);
-        // The root is busy for 63 G with each child. So its last child receives the data at the
-        // same time as the last nodes in the subtrees of the first children.
+        // The root is busy for `63 G` with each child. So its last child receives the data at the
+        // same time as the last nodes in the subtrees of its other children.
         let no_overhead = "model=loggp,order=data,latency_us=8,byte_us=0.5";
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// k segments over P - 1 links take (P - 1) (L + b) + (k - 1) i, where b is the time of a
-    /// segment's bytes and i the interval between two segments at an interface or a port.
+    /// A chain of P nodes takes `(P - 1) (L + b) + (k - 1) i` for k segments. Here b is the
+    /// transmission time of a segment, and i the interval between two segments at an interface or a
+    /// port.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
         for segments in [1_u32, 2, 4, 8] {
             let (k, bytes, steps) =
                 (f64::from(segments), f64::from(64 / segments), chain(6, segments));
             let closed = |b: f64, between: f64| 5.0 * (8.0 + b) + (k - 1.0) * between;
-            // During the gap, the processor of a receiver has time to send.
+            // During the gap between two messages, the processor of a receiver has time to send.
             let loggp = us(6, "model=loggp,order=data,latency_us=8,gap_us=4,byte_us=0.5", &steps);
             let b = (bytes - 1.0) * 0.5;
             assert!((loggp - closed(b, 4.0 + b)).abs() < 1e-9, "{segments}: {loggp}");
@@ -195,14 +202,15 @@ mod tests {
                 "{segments}: {}",
                 fluid("1")
             );
-            // With enough ports, all segments share the first link and arrive together.
+            // With enough ports, all segments use the first link at the same time and arrive
+            // together.
             let together = 5.0 * (8.0 + 64.0 * 0.5);
             assert!((fluid("all") - together).abs() < 1e-6, "{segments}: {}", fluid("all"));
         }
     }
 
-    /// With `order=data` a rank that forwards nothing does not wait for what it receives; with
-    /// `order=step` it does.
+    /// Node 1 forwards nothing. With `order=data` its sends do not wait for its receives; with
+    /// `order=step` they do.
     #[test]
     fn sends_that_forward_nothing_do_not_wait_for_receives() {
         // Node 1 can send to node 2 while it receives the long message.
@@ -219,8 +227,8 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// A forwarded message waits for everything that its sender received in the steps up to
-    /// `after`, even if the message of the later step arrives first.
+    /// A forwarded message waits for all data that its sender received in step `after` or earlier,
+    /// even if the message of the later step arrives first.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];

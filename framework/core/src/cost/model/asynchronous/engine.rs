@@ -1,17 +1,19 @@
-//! The engine of models in which every rank has its own clock (`loggp` and `fluid`).
+//! The engine that the models `loggp` and `fluid` share. In these models every rank has its own
+//! clock.
 //!
 //! The engine knows where each rank is in the schedule. A model decides when messages are sent and
 //! received ([`RankModel`]).
 //!
-//! 1. A rank *enters* a step: the model starts its sends and matches its receives.
-//! 2. The model reports each *completed* send and receive.
-//! 3. When none is pending, the rank reduces what it received and enters the next step.
+//! 1. A rank *enters* a step. The model starts the rank's sends and matches its receives.
+//! 2. The model reports each send and each receive that is *complete*.
+//! 3. When all sends and receives of the step are complete, the rank reduces the received data.
+//!    Then it enters the next step.
 //!
-//! With `order=data` ranks have no steps: the model starts a send as soon as its data is available
-//! ([`DataOrder`]).
+//! With `order=data`, ranks do not enter steps. The model starts each send as soon as its data is
+//! available ([`DataOrder`]).
 //!
-//! Steps become known one by one. Events are processed only while every rank knows its next step,
-//! because a later step could add earlier events.
+//! Steps become known one by one. Events are processed only while every rank knows its next step.
+//! Otherwise the next step could add an event that is earlier than a processed one.
 
 use super::data_order::{DataOrder, Next};
 use super::event_limit::EventLimit;
@@ -28,11 +30,11 @@ use std::time::Instant;
 /// instead.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Position {
-    /// Current step, known or not.
+    /// The current step, which may not be known yet.
     pub step: u64,
-    /// Number of messages of the step that the rank has sent or posted.
+    /// The number of the step's sends that the rank has made or posted.
     pub sent: usize,
-    /// Number of incomplete sends and receives of the step.
+    /// The number of the step's sends and receives that are not complete.
     pub pending: usize,
 }
 
@@ -41,7 +43,7 @@ pub(crate) struct Position {
 pub(crate) struct Progress {
     pub steps: Steps,
     pub ranks: Vec<Position>,
-    /// Positions of the ranks with `order=data`.
+    /// The positions of the ranks with `order=data`; `None` with other orders.
     pub data_order: Option<DataOrder>,
     pub noise: Noise,
     pub events: EventLimit,
@@ -67,14 +69,14 @@ impl Progress {
         }
     }
 
-    /// Ends the rank's current step.
+    /// Ends the rank's current step, so that its position is the next step.
     pub(crate) fn leave_step(&mut self, rank: usize) {
         self.steps.leave(self.ranks[rank].step);
         self.ranks[rank].step += 1;
     }
 
-    /// Returns the step and index of the rank's next send if its data is available. Only for
-    /// `order=data`.
+    /// Returns the step and the index of the rank's next send, if the data of this send is
+    /// available. Only for `order=data`.
     pub(crate) fn next_send(&mut self, rank: usize) -> Option<(u64, u32)> {
         let order = self.data_order.as_mut()?;
         let next = order.next(rank, &mut self.steps);
@@ -89,21 +91,23 @@ impl Progress {
         None
     }
 
-    /// Charges the rank's time since the last charge to `kind`, if a record is requested.
+    /// Charges the time from the rank's previous charge to `until` to a kind of time. Does nothing
+    /// without a time-space record.
     pub(crate) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
         if let Some(record) = &mut self.record {
             record.charge(rank, kind, until);
         }
     }
 
-    /// Returns whether the rank has no known send. Only for `order=data`.
+    /// Returns whether the known steps have no further send of the rank. Only for `order=data`.
     pub(crate) fn has_no_known_send(&self, rank: usize) -> bool {
         let order = self.data_order.as_ref();
         order.is_some_and(|order| self.steps.get(order.step(rank)).is_none())
     }
 }
 
-/// A model in which ranks have their own clocks: the cost of messages.
+/// A model in which ranks have their own clocks. The model determines when each message is sent and
+/// received.
 pub(crate) trait RankModel: Send {
     /// The model's name.
     const NAME: &'static str;
@@ -115,33 +119,33 @@ pub(crate) trait RankModel: Send {
     /// Adds the next step of the schedule to [`Progress::steps`].
     fn add_step(&mut self, step: &Step<'_>);
 
-    /// Adds the reductions of the step that is added next.
+    /// Adds the data that ranks reduce at the end of the step that is added next.
     fn add_sums(&mut self, summed: Summed<'_>) {
         self.progress_mut().steps.sum(summed);
     }
 
-    /// Starts the sends of the step that the rank has entered, and matches its receives with
-    /// messages that were posted or received before.
+    /// Starts the sends of the step that the rank has entered. Matches the rank's receives with
+    /// messages that are posted or have arrived already.
     fn start_step(&mut self, rank: usize);
 
     /// Starts the rank's next send if its data is available. Only for `order=data`.
     fn resume(&mut self, rank: usize);
 
-    /// Reduces what the rank received in its step, when all sends and receives of the step are
-    /// complete. `is_empty`: the rank had none. Returns whether the rank enters the next step now.
-    /// Otherwise the model calls [`RankModel::next_step`] later.
+    /// Reduces the data that the rank received in its step, when all sends and receives of the step
+    /// are complete. `is_empty` is true if the rank has none in this step. Returns whether the rank
+    /// can enter the next step immediately. If not, the model calls [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
-    /// Processes the next event. Returns `false` if there is none.
+    /// Processes the next event. Returns `false` if no event is left.
     fn process_event(&mut self) -> bool;
 
-    /// Returns whether all events of the known steps can be processed before a later step is known,
-    /// because none depends on a later step.
+    /// Returns whether all events of the known steps can be processed before further steps are
+    /// known. This is possible if no event depends on a later step.
     fn drains_each_step(&self) -> bool {
         false
     }
 
-    /// Returns why the model cannot price the case.
+    /// Returns the reason why the model cannot compute the cost, if there is one.
     fn refusal(&self) -> Option<&String> {
         None
     }
@@ -149,11 +153,11 @@ pub(crate) trait RankModel: Send {
     /// Returns the time of the last event in µs.
     fn now_us(&self) -> f64;
 
-    /// Executes the reductions after the last step. Returns the critical path and the end of each
-    /// rank in µs.
+    /// Executes the reductions after the last step. Returns the critical path, and the time in µs
+    /// at which each rank ends.
     fn finish(&mut self) -> (Path, Vec<f64>);
 
-    /// Returns whether one rank of each symmetry orbit is simulated.
+    /// Returns whether the simulation is folded: only one rank of each symmetry orbit is simulated.
     fn is_folded(&self) -> bool {
         false
     }
@@ -168,7 +172,7 @@ pub(crate) trait RankModel: Send {
         self.progress_mut().record.take().map(|record| record.finish())
     }
 
-    /// Enters the next known step in which the rank sends or receives.
+    /// Enters the next step in which the rank sends or receives. Stops at the last known step.
     fn enter_step(&mut self, rank: usize) {
         loop {
             let progress = self.progress_mut();
@@ -196,8 +200,8 @@ pub(crate) trait RankModel: Send {
         self.enter_step(rank);
     }
 
-    /// Completes a send or receive of the rank's step. Ends the rank's step if this was its last
-    /// one.
+    /// Records that a send or receive of the rank's step is complete. Ends the step if all of the
+    /// rank's sends and receives are complete.
     fn complete(&mut self, rank: usize) {
         let position = &mut self.progress_mut().ranks[rank];
         position.pending -= 1;
@@ -206,12 +210,12 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Returns whether the model refuses the case, or has reached the limit on events.
+    /// Returns whether the model cannot compute the cost, or the limit on events has been reached.
     fn is_stopped(&self) -> bool {
         self.refusal().is_some() || self.progress().events.reached()
     }
 
-    /// Adds a step, and processes events until a rank needs the next one.
+    /// Adds a step. Then processes events until a rank needs to know a further step.
     fn step(&mut self, step: &Step<'_>) {
         if self.is_stopped() || self.progress().events.is_paused() {
             return;
@@ -228,8 +232,8 @@ pub(crate) trait RankModel: Send {
         self.run(false);
     }
 
-    /// Processes events while no rank waits for an unknown step; with `to_the_end`, all events.
-    /// Stops at the time of [`Evaluator::pause_at`].
+    /// Processes events as long as no rank waits for a further step, or until the last event if
+    /// `to_the_end`. Pauses at the time of [`Evaluator::pause_at`].
     fn run(&mut self, to_the_end: bool) {
         let drains = to_the_end || self.drains_each_step();
         while !self.is_stopped()

@@ -1,5 +1,5 @@
-//! A limit on the number of events of a case, so that pricing always ends, and the time at which
-//! pricing pauses.
+//! A limit on the number of events of a case, so that every simulation ends. Also the deadline at
+//! which a simulation pauses.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_count};
 use std::time::Instant;
@@ -12,16 +12,17 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// Number of events between two readings of the clock. They take a few milliseconds.
+/// The number of events between two readings of the clock. Processing them takes a few
+/// milliseconds.
 const BETWEEN_READINGS: u64 = 1 << 12;
 
-/// The number of events that a case may still have, and the time at which their processing pauses.
+/// The number of events that remain until the limit, and the deadline at which processing pauses.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventLimit {
     most: u64,
     left: u64,
     deadline: Option<Instant>,
-    /// The clock is read when at most this number of events is left.
+    /// The clock is read next when this number of events remains until the limit.
     next_reading: u64,
     is_paused: bool,
 }
@@ -31,7 +32,7 @@ impl EventLimit {
         Self { most, left: most, deadline: None, next_reading: 0, is_paused: false }
     }
 
-    /// Sets the time at which the processing of events pauses. Paused processing continues.
+    /// Sets the time at which processing pauses, or continues paused processing.
     pub(crate) fn pause_at(&mut self, deadline: Option<Instant>) {
         self.deadline = deadline;
         self.next_reading = self.left.saturating_sub(BETWEEN_READINGS);
@@ -42,7 +43,8 @@ impl EventLimit {
         self.is_paused
     }
 
-    /// Reads the clock, if enough events have been processed. Returns whether processing pauses.
+    /// Reads the clock if enough events have been processed since the previous reading. Returns
+    /// whether processing is paused.
     pub(crate) fn check_clock(&mut self) -> bool {
         let Some(deadline) = self.deadline.filter(|_| self.left <= self.next_reading) else {
             return self.is_paused;
@@ -56,7 +58,8 @@ impl EventLimit {
         self.left == 0
     }
 
-    /// Returns the number of remaining events, for callers that subtract from it.
+    /// Returns the number of events that remain until the limit. The caller subtracts from this
+    /// number.
     pub(crate) fn remaining(&mut self) -> &mut u64 {
         &mut self.left
     }
@@ -65,8 +68,8 @@ impl EventLimit {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// Errors if the limit was reached. The error names the time `us` and the `step` of the slowest
-    /// rank (from 0).
+    /// Errors if the limit was reached. The error includes the time `us` and the `step` (counted
+    /// from 0) that the slowest rank has reached.
     pub(crate) fn check_limit(&self, model: &str, us: f64, step: u64) -> Result<(), String> {
         if !self.reached() {
             return Ok(());
@@ -88,7 +91,7 @@ mod tests {
     use crate::network::topology::parse;
     use std::time::Instant;
 
-    /// A step of 9,900 messages is priced once without pauses, and once with a pause at every
+    /// A step of 9,900 messages is simulated twice: without pauses, and with a pause at every
     /// reading of the clock.
     #[test]
     fn a_case_that_pauses_has_the_same_cost() {
@@ -112,8 +115,8 @@ mod tests {
         }
     }
 
-    /// Three steps around a ring, with limits that are too small for all three, for some or for
-    /// none of them.
+    /// Three steps around a ring. The limits are too small for one, two or three of the steps, or
+    /// large enough for all of them.
     #[test]
     fn a_case_with_too_many_events_is_given_up() {
         let steps = vec![(0..4).map(|r| (r, (r + 1) % 4, 100, 0)).collect::<Vec<_>>(); 3];

@@ -1,7 +1,8 @@
-//! Jitter: the cost of each message is multiplied by a log-normal factor with a mean of 1.
+//! Jitter. The cost of each message is multiplied by a random factor, which has a log-normal
+//! distribution with a mean of 1.
 //!
-//! The factor is a function of seed, step, sender and receiver only, so it does not depend on the
-//! order of events.
+//! The factor depends only on seed, step, sender and receiver. So it does not depend on the order
+//! in which events are processed.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_number};
 
@@ -20,7 +21,7 @@ pub(crate) static NOISE: TypedParameter<f64> = TypedParameter {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Noise {
     seed: u64,
-    /// Standard deviation of the factor's logarithm; 0 without jitter.
+    /// The standard deviation of the logarithm of the factor; 0 if there is no jitter.
     sigma: f64,
 }
 

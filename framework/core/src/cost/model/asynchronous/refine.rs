@@ -1,14 +1,14 @@
-//! Steps of a folded simulation, which has one rank for each orbit of nodes.
+//! The steps of a folded simulation, in which one rank stands for each orbit of nodes.
 
 use super::{StepIndex, StepMessage, Steps};
 use crate::simulation::step::Step;
 
-/// A split of orbits into smaller ones.
+/// A split of orbits into smaller ones. Each orbit is represented by a rank.
 pub(crate) struct Refinement<'a> {
-    /// For each new rank, the old rank that represented it.
+    /// For each new rank, the old rank whose orbit included the new orbit.
     pub of: &'a [usize],
-    /// Maps a destination of a message from the old rank to the destination of the same message
-    /// from the new rank.
+    /// `moved(rank, destination)` returns the destination of a message of the new rank, if the old
+    /// rank sends the same message to `destination`.
     pub moved: &'a dyn Fn(usize, u32) -> u32,
     /// Returns the new rank that represents a node.
     pub rank: &'a dyn Fn(u32) -> u32,
@@ -26,7 +26,7 @@ impl Steps {
         }
     }
 
-    /// Splits orbits.
+    /// Replaces the ranks of all stored steps after a split of orbits.
     pub(crate) fn refine(&mut self, to: &Refinement<'_>) {
         self.waiting *= to.of.len() / self.nodes;
         self.nodes = to.of.len();

@@ -1,9 +1,10 @@
-//! Time-space accounting of `flat`.
+//! Time-space accounting of the model `flat`.
 //!
-//! Times are charged while nodes work through the messages of a stage. An idle processor waits for
-//! the message that it handles next. The wait is charged as peer until the sender has started the
-//! message. After that, the time in which the message waits for engines and ports is contention,
-//! and the time in which it is copied and crosses the network is transmission.
+//! The time of each node is charged while the node works through the messages of a stage. A
+//! processor with nothing to do waits for the message that it handles next, and this wait has three
+//! parts. Until the sender has started the message, the wait is charged as peer. While the message
+//! then waits for engines and ports, it is charged as contention. While the message is copied and
+//! crosses the network, it is charged as transmission.
 
 use crate::cost::model::clock::{Clock, Ticks, us};
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
@@ -11,13 +12,13 @@ use crate::cost::model::time_space::{TimeKind, TimeSpace};
 /// The times of a message.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CrossingTimes {
-    /// When the sender had started the message.
+    /// The time at which the sender had started the message.
     pub started: Ticks,
-    /// When the message was ready to cross.
+    /// The time at which the message was ready to cross the network.
     pub ready: Ticks,
-    /// The duration of copying the message at the sender.
+    /// The time that the sender needs to copy the message.
     pub copying: Ticks,
-    /// When the message began to cross.
+    /// The time at which the message began to cross the network.
     pub crossing: Ticks,
     pub arrived: Ticks,
 }
@@ -25,9 +26,9 @@ pub(super) struct CrossingTimes {
 #[derive(Debug)]
 pub(super) struct Accounting {
     record: TimeSpace,
-    /// The steps so far in which anything was sent, by the numbers that the schedule gives them.
+    /// The numbers of the steps in which anything was sent so far, as the schedule counts steps.
     steps: Vec<u64>,
-    /// Duration of the barriers before the stage, which clocks do not include.
+    /// The total duration of all barriers before the stage, which the clocks do not include.
     barriers_us: f64,
     /// The times of the messages of the stage.
     pub crossings: Vec<CrossingTimes>,
@@ -47,9 +48,9 @@ impl Accounting {
         self.steps.push(schedule_step);
     }
 
-    /// Begins a stage with this number of messages and this first step. The previous stage ended at
-    /// `ended`. A barrier follows, and then each node composes its data. At `start` the last node
-    /// has finished composing.
+    /// Begins a stage with this number of messages. `ended` is the end of the previous stage. A
+    /// barrier follows, and then each node composes its data. The last node has composed its data
+    /// at `start`.
     pub(super) fn begin_stage(
         &mut self,
         (messages, first_step): (usize, Option<u64>),
@@ -94,7 +95,7 @@ impl Accounting {
         self.record.sent(node as usize);
     }
 
-    /// Charges the time in which the node only waited for a message.
+    /// Charges the time that the node spent only waiting for a message.
     pub(super) fn charge_wait(&mut self, node: u32, message: u32) {
         let CrossingTimes { started, ready, copying, crossing, arrived } =
             self.crossings[message as usize];

@@ -1,30 +1,32 @@
 //! Lower bounds of the model `flat` ([`crate::cost::model::flat`]). S is the largest number of
-//! bytes that one node must send, R the largest number that one node must receive.
+//! bytes that a node must send, and R the largest number of bytes that a node must receive. Three
+//! bounds are computed, and the largest is used.
 //!
-//! Bound 1, from bytes, is the sum of:
-//! * Rearrangement: a stage starts when all nodes have composed their data, so S
-//!   `rearrange_byte_us`. This does not hold with a second send buffer, because nodes then compose
-//!   during transmission.
-//! * A start-up: one half at the sender of a message, the other at its receiver.
-//! * Transmission, the largest of three times:
-//!   1. The time of the sender. In blocking mode the sender is busy with half of the copying and
-//!      with the transmission, S (tc/2 + td); in nonblocking mode its copying engine is busy for S
-//!      tc/2. If the same node receives most, R tc/2 is added.
-//!   2. The time of the p ports of a node: S td/p for sending, and R td/p for receiving.
-//!   3. The receiver's copying: R tc/2.
+//! **Bound 1, from bytes**, is the sum of three times:
+//! * Rearrangement: `S rearrange_byte_us`, because a stage starts when all nodes have composed
+//!   their data. With a second send buffer this time is 0, because nodes then compose data during
+//!   transmission.
+//! * A start-up: one half at the sender of a message, and one half at its receiver.
+//! * Transmission, which is the largest of three times:
+//!   1. The time of the sender. In blocking mode the sender is busy with its half of the copying
+//!      and with the transmission, `S (tc/2 + td)`. In nonblocking mode its copying engine is busy
+//!      for `S tc/2`. If the same node also receives R bytes, `R tc/2` is added.
+//!   2. The time of the p ports of a node: `S td/p` for sending, and `R td/p` for receiving.
+//!   3. The receiver's half of the copying: `R tc/2`.
 //!
-//! Bound 2, from start-ups: in blocking mode a node that starts a send is free half a start-up
-//! later, and a node that has received data can forward it a whole start-up later. So after t
-//! halves of a start-up, data has reached at most as many nodes as the (t+1)-th Fibonacci number
-//! (1, 1, 2, 3, 5, etc.), including its origin. Data for d other nodes needs the first t for which
-//! this number is above d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis,
-//! 1992). In nonblocking mode sends of a stage do not wait for receives, so only one start-up is
-//! certain.
+//! **Bound 2, from start-ups**, is the minimum time in which data reaches all of its destinations.
+//! In blocking mode a node that starts a send is free half a start-up later, and a node that has
+//! received data can forward the data a whole start-up later. So after t halves of a start-up, data
+//! has reached at most as many nodes as the (t+1)-th Fibonacci number (1, 1, 2, 3, 5, etc.),
+//! including its origin. Data for d other nodes needs the first t for which this number is greater
+//! than d. This is the postal model with a latency of two sends (Bar-Noy & Kipnis, 1992). In
+//! nonblocking mode the sends of a stage do not wait for receives, so this bound is only one
+//! start-up.
 //!
-//! Bound 3, from reductions: a start-up, and the bytes that one node must reduce.
+//! **Bound 3, from reductions**, is a start-up and the time of the bytes that one node must reduce.
 //!
-//! The three bounds must not be added: the nodes that forward most, send most and reduce most can
-//! be different ones.
+//! The three bounds must not be added: the node that forwards most, the node that sends most and
+//! the node that reduces most can be different nodes.
 
 use super::{Flat, Mode};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
@@ -62,8 +64,7 @@ pub(super) fn lower_bound(machine: &Flat, traffic: &Traffic, nodes: u64) -> Boun
     })
 }
 
-/// Returns the minimum time, in halves of a start-up, until data can have reached this number of
-/// nodes.
+/// Returns the minimum time, in halves of a start-up, until data can have reached `nodes` nodes.
 fn halves_to_reach(nodes: u64) -> u64 {
     let (mut before, mut reached, mut halves) = (1_u128, 1_u128, 1);
     while reached < u128::from(nodes) {

@@ -1,17 +1,18 @@
-//! Selects the next message that crosses the network. A message needs an output port of its sender
+//! Selects the message that crosses the network next. A message needs an output port of its sender
 //! and an input port of its receiver at the same time.
 //!
-//! A port does not wait for one message while it could serve another. Of the messages whose sender
-//! and receiver both have a free port, the one that was ready first crosses; at equal times, the
-//! one with the lower sender. (With the other rule, by which a message holds its output port while
-//! its receiver is busy, a direct exchange of irregular messages on 16 nodes takes a tenth longer
-//! than in Liu, Wang & Prasanna.)
+//! A port does not stay idle for one message while it could serve another. Among the messages whose
+//! sender and receiver both have a free port, the message that was ready first crosses first. If
+//! several were ready at the same time, the message with the lower sender crosses first. (A
+//! different rule would be that a message occupies its output port while its receiver is busy. With
+//! that rule, a direct exchange of irregular messages on 16 nodes takes a tenth longer than in Liu,
+//! Wang & Prasanna.)
 
 use crate::cost::model::clock::{Clock, Ticks};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A message that is ready to cross.
+/// A message that is ready to cross the network.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadyMessage {
     pub from: u32,
@@ -20,7 +21,8 @@ pub(super) struct ReadyMessage {
     pub ready: Clock,
 }
 
-/// The order of ready messages: by time, sender and number.
+/// The priority of a ready message: its time, its sender and its number. The smallest value is
+/// served first.
 type Priority = (Ticks, u32, u32);
 
 impl ReadyMessage {
@@ -34,14 +36,14 @@ impl ReadyMessage {
 struct Ports {
     /// Number of free ports of each node.
     free: Vec<usize>,
-    /// Messages that wait for each node's ports, in the order in which they became ready. Some may
-    /// have crossed already.
+    /// For each node, the messages that wait for its ports, in the order in which they became
+    /// ready. Some of these messages may have crossed already.
     waiting: Vec<VecDeque<ReadyMessage>>,
 }
 
 impl Ports {
     fn new(nodes: usize, each: usize) -> Self {
-        // As many ports as nodes mean no limit.
+        // A node with as many ports as there are nodes never waits for a port.
         let free = if each == nodes { usize::MAX / 2 } else { each };
         Self { free: vec![free; nodes], waiting: vec![VecDeque::new(); nodes] }
     }
@@ -51,7 +53,7 @@ impl Ports {
     }
 
     /// Returns the first waiting message of a node that can cross. `other_is_free` returns whether
-    /// the node at the other end of a message has a free port.
+    /// the message's second node also has a free port.
     fn first(
         &mut self,
         node: u32,
@@ -76,8 +78,8 @@ pub(super) struct Crossing {
     inputs: Ports,
     /// Whether each message has started to cross.
     crossed: Vec<bool>,
-    /// For each node whose ports have changed, its first message that could cross. The earliest of
-    /// these messages is first. Entries can be out of date.
+    /// For each node whose ports have changed, its first message that could cross. The heap returns
+    /// the message with the smallest priority value first. Entries can be out of date.
     candidates: BinaryHeap<Reverse<(Priority, NodePorts)>>,
 }
 
@@ -89,7 +91,7 @@ enum NodePorts {
 }
 
 impl Crossing {
-    /// Creates `each` input and output ports per node.
+    /// Creates the ports: each node has `each` input ports and `each` output ports.
     pub(super) fn new(nodes: usize, each: usize, messages: usize) -> Self {
         let [outputs, inputs] = [(); 2].map(|()| Ports::new(nodes, each));
         Self { outputs, inputs, crossed: vec![false; messages], candidates: BinaryHeap::new() }
@@ -125,15 +127,15 @@ impl Crossing {
         }
     }
 
-    /// Returns the next message that can cross now, and occupies its ports. The caller must call
-    /// this function until it returns `None`, when all messages and ports of the current time are
-    /// known.
+    /// Returns the next message that can cross now, and occupies its ports. Call this function when
+    /// all messages and ports of the current time are known, and repeat the call until it returns
+    /// `None`.
     pub(super) fn next(&mut self) -> Option<ReadyMessage> {
         while let Some(Reverse((place, end))) = self.candidates.pop() {
             let Some(next) = self.first(end) else { continue };
             if next.priority() != place {
-                // The entry is out of date: the message has crossed, or the node at its other end
-                // has no free port.
+                // The entry is out of date: the message has crossed already, or its second node has
+                // no free port.
                 self.candidates.push(Reverse((next.priority(), end)));
                 continue;
             }

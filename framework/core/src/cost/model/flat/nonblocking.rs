@@ -1,5 +1,5 @@
-//! A stage in nonblocking mode: processors, copying engines and ports. [`super::stage`] has the
-//! rules.
+//! The simulation of a stage in nonblocking mode, with processors, copying engines and ports.
+//! [`super::stage`] has the rules.
 
 use super::Flat;
 use super::accounting::Accounting;
@@ -14,7 +14,7 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(super) struct Nonblocking<'a> {
     messages: &'a [StageMessage],
     times: MessageTimes,
-    /// Whether data is composed for the next stage as soon as it has been received.
+    /// Whether nodes compose received data for the next stage as soon as the data arrives.
     composes: bool,
     start: Clock,
     processor: Vec<Clock>,
@@ -22,17 +22,18 @@ pub(super) struct Nonblocking<'a> {
     crossing: Crossing,
     reductions: Reductions<'a>,
     events: BinaryHeap<StageEvent>,
-    /// The receives for which sends wait, if data is forwarded within the stage.
+    /// The receives for which sends must wait; `None` if no data is forwarded within the stage.
     dependencies: Option<Dependencies>,
     accounting: Option<&'a mut Accounting>,
 }
 
-/// The dependencies of sends on receives of the same stage.
+/// The dependencies of sends on receives in the same stage.
 struct Dependencies {
     /// For each node, the messages that it has not started to send, in the order of its sends.
     unsent: Vec<VecDeque<u32>>,
-    /// For each node, the messages that it has still to receive, in the schedule's order. Some of
-    /// these may be complete.
+    /// For each node, the messages that it receives, in the order of the schedule. Messages that
+    /// are complete are removed from the front only, so a message behind the first one may be
+    /// complete.
     uncompleted: Vec<VecDeque<u32>>,
     completed: Vec<bool>,
 }
@@ -49,8 +50,8 @@ impl Dependencies {
         Self { unsent, uncompleted, completed: vec![false; messages.len()] }
     }
 
-    /// Removes and returns the next send of a node, if the node has received everything up to the
-    /// step on which the send depends.
+    /// Removes and returns the next send of a node, if the node has received all messages on which
+    /// the send depends. These are all messages up to step [`StageMessage::after`].
     fn next(&mut self, node: usize, messages: &[StageMessage]) -> Option<u32> {
         let next = *self.unsent[node].front()?;
         let uncompleted = &mut self.uncompleted[node];
@@ -99,7 +100,7 @@ impl<'a> Nonblocking<'a> {
         }
         while let Some(event) = self.events.pop() {
             self.process(event);
-            // Select messages to cross when all events of this time have been processed.
+            // Select messages to cross after all events of this time have been processed.
             let now = event.at.at;
             if self.events.peek().is_some_and(|next| next.at.at == now) {
                 continue;
@@ -203,7 +204,8 @@ impl<'a> Nonblocking<'a> {
         }
     }
 
-    /// Copies a message that was ready at the time `ready`. Returns the end of the copying.
+    /// Copies a message on the copying engine of a node. The message is ready at `ready`. Returns
+    /// the clock at the end of the copying.
     fn copied(&mut self, node: u32, ready: Clock, bytes: f64) -> Clock {
         let engine = &mut self.engine[node as usize];
         let done = ready.waited_until(*engine).transmitted(of_bytes(self.times.half_copy, bytes));

@@ -1,23 +1,23 @@
 //! Event-driven simulation of one stage of the model `flat`.
 //!
-//! Half of a message's start-up and half of its copying take place at its sender, the other halves
-//! at its receiver. `m` is its size in bytes.
+//! A message of m bytes has a start-up time Ts and a copying time `m tc`. One half of each is spent
+//! at the sender, and the second half at the receiver. Between the two, the message crosses the
+//! network in the time `m td`.
 //!
-//! **Blocking** (Liu et al., section 2.3 (1), Figs. 2 and 3): a node does one thing at a time. In
-//! each step of the schedule it sends, then receives:
-//! - a send takes Ts/2 + m tc/2, waits for a free port at the receiver, and takes m td more;
-//! - a receive waits until the message has arrived, and takes Ts/2 + m tc/2.
+//! **Blocking mode** (Liu et al., section 2.3 (1), Figs. 2 and 3). A node does one thing at a time.
+//! In each step of the schedule a node first sends, then receives:
+//! - A send takes `Ts/2 + m tc/2`, waits for a free port at the receiver, and takes `m td` more.
+//! - A receive waits until the message has arrived, and takes `Ts/2 + m tc/2`.
 //!
-//! **Nonblocking** (section 2.3 (2)): three parts of a node work at the same time
+//! **Nonblocking mode** (section 2.3 (2)). Three components of a node work at the same time
 //! (`super::nonblocking`):
 //! - The processor starts all sends one after another, Ts/2 each. Then it completes receives in the
 //!   order of arrival, Ts/2 each. If data is received and forwarded in the same stage, the send
-//!   that forwards it waits until the receive is complete, and all later sends of the node wait,
-//!   too.
-//! - A copying engine (DMA) takes m tc/2 for each message, sent or received, in the order in which
-//!   messages are ready.
+//!   that forwards it waits until the receive is complete. All later sends of the node wait, too.
+//! - A copying engine (DMA) takes `m tc/2` for each message that the node sends or receives, in the
+//!   order in which the messages are ready.
 //! - Ports: a message waits until an output port of its sender and an input port of its receiver
-//!   are free (section 2.3: messages compete for both), and takes m td to cross
+//!   are free (section 2.3: messages compete for both), and takes `m td` to cross the network
 //!   (`super::crossing`).
 //!
 //! With a second send buffer, the processor composes the data of each message for the next stage as
@@ -36,14 +36,14 @@ use std::collections::BinaryHeap;
 /// A message of a stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StageMessage {
-    /// Sender, a node of the machine.
+    /// The sender, as a node of the machine.
     pub from: u32,
-    /// Receiver, a node of the machine.
+    /// The receiver, as a node of the machine.
     pub to: u32,
     /// The step of the schedule. Nodes work through their messages in the order of steps.
     pub step: u64,
     /// The latest step in which the sender received any of the message's data. Steps of earlier
-    /// stages count as complete.
+    /// stages are always complete.
     pub after: u64,
     /// Size in bytes.
     pub bytes: f64,
@@ -54,23 +54,23 @@ pub struct StageMessage {
 pub struct Stage {
     /// The messages in the schedule's order.
     pub messages: Vec<StageMessage>,
-    /// Bytes that each node composes in its send buffer.
+    /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
-    /// Whether the stage is not empty.
+    /// Whether any node sends or composes anything in the stage.
     used: bool,
     /// The reductions in the order of steps.
     reductions: Vec<Reduction>,
-    /// For each message the index of its receiver's reduction, plus one; 0 if there is none. The
-    /// list may be shorter than `messages`: the remaining messages have no reduction.
+    /// For each message, the index of its receiver's reduction plus one; 0 if the message is not
+    /// reduced. Messages after the end of this list are not reduced.
     reduction_of: Vec<u32>,
 }
 
-/// A reduction that a node makes when it has received all of its messages of a step.
+/// A reduction, which a node begins when it has received all messages of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Reduction {
     node: u32,
     bytes: f64,
-    /// Number of messages of the step that the node receives.
+    /// The number of messages that the node receives in the step.
     messages: u32,
 }
 
@@ -79,7 +79,7 @@ struct Reduction {
 pub(super) struct Reductions<'a> {
     stage: &'a Stage,
     byte: Ticks,
-    /// For each reduction, the number of messages that it still waits for.
+    /// For each reduction, the number of messages that have not been received yet.
     missing: Vec<u32>,
 }
 
@@ -89,8 +89,9 @@ impl<'a> Reductions<'a> {
         Self { stage, byte: ticks(machine.reduce_byte_us), missing }
     }
 
-    /// Counts a message that its receiver has received at the time `at`. Returns the receiver's
-    /// clock after the reduction, if that was the last message of the step.
+    /// Records that a message was received at the time `at`. If it was the last message that a
+    /// reduction waited for, returns the receiver's clock after the reduction. Otherwise returns
+    /// `at`.
     pub(super) fn received(&mut self, message: u32, at: Clock) -> Clock {
         let sum = self.stage.reduction_of.get(message as usize).and_then(|sum| sum.checked_sub(1));
         let Some(sum) = sum.map(|sum| sum as usize) else { return at };
@@ -102,7 +103,8 @@ impl<'a> Reductions<'a> {
         }
     }
 
-    /// Adds the reductions of data that nodes have sent to themselves.
+    /// Adds the time of reductions that need no message, because nodes only reduce data that they
+    /// sent to themselves.
     pub(super) fn add_local(&self, clocks: &mut [Clock]) {
         for sum in self.stage.reductions.iter().filter(|sum| sum.messages == 0) {
             let clock = &mut clocks[sum.node as usize];
@@ -111,7 +113,7 @@ impl<'a> Reductions<'a> {
     }
 }
 
-/// An event, ordered by time, kind, node and message.
+/// An event of a stage. Events are ordered by time, kind, node and message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct StageEvent {
     pub at: Clock,
@@ -134,7 +136,7 @@ pub(super) enum StageEventKind {
 impl Eq for StageEvent {}
 
 impl Ord for StageEvent {
-    /// The earliest event is the greatest, for use in a max-heap.
+    /// Orders events in reverse, so that a max-heap returns the earliest event first.
     fn cmp(&self, other: &Self) -> Ordering {
         let time = other.at.at.cmp(&self.at.at);
         time.then_with(|| {
@@ -171,7 +173,8 @@ impl MessageTimes {
 
 /// The input ports of all nodes.
 struct Ports {
-    /// The time at which each port is free; empty if the number of ports is not limited.
+    /// For each port, the time at which it becomes free. Empty if the number of ports is not
+    /// limited.
     free: Vec<Ticks>,
     each: usize,
 }
@@ -183,7 +186,8 @@ impl Ports {
         Self { free, each }
     }
 
-    /// Occupies the port of `node` that is free first, for the duration `time`. Returns the end.
+    /// Occupies a port of `node` for the duration `time`, starting at `ready` or when a port
+    /// becomes free. Returns the clock at the end.
     fn take(&mut self, node: u32, ready: Clock, time: Ticks) -> Clock {
         let first = node as usize * self.each;
         let ports = self.free.get_mut(first..first + self.each).unwrap_or_default();
@@ -194,7 +198,8 @@ impl Ports {
     }
 }
 
-/// Returns the number of ports per node; the number of nodes if it is not limited.
+/// Returns the number of ports of a node. If it is not limited, returns the number of nodes, which
+/// is always enough.
 pub(super) fn ports_each(machine: &Flat, nodes: usize) -> usize {
     machine.ports.count().min(nodes as u64) as usize
 }
@@ -211,14 +216,14 @@ impl Stage {
         }
     }
 
-    /// Adds a message. Its sender composes the data of the message.
+    /// Adds a message. Its sender composes the message's data at the start of the stage.
     pub fn add(&mut self, message: StageMessage) {
         self.compose(message.from, message.bytes);
         self.messages.push(message);
     }
 
-    /// Adds the reductions of the last step. `bytes` has the bytes that each node reduces, and is
-    /// empty if nothing is reduced.
+    /// Adds the reductions at the end of the latest step. `bytes` has the bytes that each node
+    /// reduces, and is empty if no node reduces anything.
     pub(crate) fn add_reductions(&mut self, step: u64, bytes: &[f64]) {
         // Create the reductions.
         let first = self.messages.partition_point(|message| message.step < step);
@@ -276,21 +281,22 @@ impl Stage {
     }
 }
 
-/// A stage in blocking mode: each node works through its list, sends before receives within a step.
+/// The simulation of a stage in blocking mode. Each node works through its list of tasks. In each
+/// step, the sends come before the receives.
 pub(super) struct Blocking<'a> {
     stage: &'a Stage,
     times: MessageTimes,
-    /// The tasks of all nodes, one node after another. A task is the number of a message times 2,
-    /// plus 1 if the node receives it.
+    /// The tasks of all nodes, sorted by node. A task is twice the number of a message, plus 1 if
+    /// the node receives the message.
     tasks: Vec<u32>,
-    /// Each node's next task.
+    /// For each node, the index of its next task.
     next: Vec<u32>,
     /// For each node, the index after its last task.
     end: Vec<u32>,
     clock: Vec<Clock>,
-    /// When each message arrived.
+    /// For each message, the time at which it arrived.
     arrived: Vec<Option<Clock>>,
-    /// Whether each node waits for the message that it receives next.
+    /// For each node, whether it waits until the message of its next task arrives.
     waiting: Vec<bool>,
     ports: Ports,
     reductions: Reductions<'a>,
@@ -305,7 +311,7 @@ impl<'a> Blocking<'a> {
         start: Clock,
         accounting: Option<&'a mut Accounting>,
     ) -> Self {
-        // Count the tasks of each node; `next` has the start of its list.
+        // Count the tasks of each node. Then `next` has the start of each node's list.
         let nodes = stage.composed.len();
         let mut next = vec![0_u32; nodes + 1];
         for m in &stage.messages {
@@ -353,16 +359,15 @@ impl<'a> Blocking<'a> {
         for node in 0..self.next.len() {
             self.proceed(node);
         }
-        // Serve requests for ports in the order of time. Serving a request never creates an earlier
-        // one.
+        // Serve requests for ports in the order of time. No request creates an earlier request.
         while let Some(event) = self.events.pop() {
             let m = self.stage.messages[event.message as usize];
             let crossing = of_bytes(self.times.byte, m.bytes);
             let done = self.ports.take(m.to, event.at, crossing);
             if let Some(accounting) = &mut self.accounting {
                 let times = &mut accounting.crossings[event.message as usize];
-                // The sender has not waited up to the time at which the message is ready. The
-                // receiver has waited for its peer up to that time.
+                // The sender was never idle before the message was ready, so its wait for a port
+                // begins at that time. The receiver waited for its peer up to the same time.
                 (times.started, times.ready, times.crossing, times.arrived) =
                     (event.at.at, event.at.at, done.at - crossing, done.at);
                 accounting.charge_wait(m.from, event.message);
@@ -387,7 +392,7 @@ impl<'a> Blocking<'a> {
         self.clock.into_iter().reduce(Clock::later).unwrap_or_default()
     }
 
-    /// Works through the tasks of a node until it has to wait.
+    /// Works through the tasks of a node until the node has to wait.
     fn proceed(&mut self, node: usize) {
         let MessageTimes { half_start, half_copy, .. } = self.times;
         while self.next[node] < self.end[node] {
