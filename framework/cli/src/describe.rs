@@ -44,7 +44,8 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
 }
 
 /// Describes a machine in the given format. The list starts with the values that the cost model or
-/// the planning reads, each with its source. Inherited values that are not read follow.
+/// the planning reads, each with its source. Values that the machine inherits from its preset, but
+/// that nothing reads, are last.
 pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
     let machine =
         Machine::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;

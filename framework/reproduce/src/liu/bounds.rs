@@ -15,7 +15,7 @@ pub(super) fn columns(p: u64) -> u64 {
 }
 
 /// Returns the number of messages that a node receives in a stage (0 to 3), including its message
-/// to itself (Lemma 1 and Table 2).
+/// to itself (Lemma 1 and Table 2). `complete` states whether the column of the node is complete.
 pub(super) fn messages(p: u64, stage: usize, complete: bool) -> u64 {
     match (complete, stage % 2) {
         (true, _) => side(p),
@@ -25,7 +25,7 @@ pub(super) fn messages(p: u64, stage: usize, complete: bool) -> u64 {
 }
 
 /// Returns the length of the longest message that a node receives in a stage (0 to 3) (Lemma 3 and
-/// Table 2).
+/// Table 2). `complete` states whether the column of the node is complete.
 pub(super) fn longest(p: u64, stage: usize, complete: bool, l: f64) -> f64 {
     let c = match (complete, stage % 2) {
         (true, _) => side(p),

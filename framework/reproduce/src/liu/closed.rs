@@ -172,7 +172,7 @@ fn closed(
 
 /// Describes the factors f for which a closed form gives the times of the runs. `None` stands for a
 /// run that is faster than the closed form with f = 1. `composed` is the percentage of the
-/// formula's traffic that the nodes compose.
+/// formula's traffic that the nodes copy into messages (compose).
 fn factors(of_runs: impl Iterator<Item = Option<f64>>, composed: f64) -> String {
     let of_runs: Vec<Option<f64>> = of_runs.collect();
     let solved: Vec<f64> = of_runs.iter().copied().flatten().collect();

@@ -2,7 +2,7 @@
 //! paper's claims about them can be compared (see [`super::claims`]).
 //!
 //! The paper uses these names: P is the number of nodes, Mmax is the number of elements of the
-//! largest message, and tm is the time per byte of composing messages from blocks.
+//! largest message, and tm is the time to rearrange a byte when a node composes messages.
 
 use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};

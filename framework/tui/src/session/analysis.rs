@@ -45,7 +45,8 @@ impl Session {
                     None => (records.into_iter().map(Arc::unwrap_or_clone).collect(), None),
                 };
                 let compared = Compared { scenario, ..Compared::of(records, baseline.as_deref()) };
-                // The send fails if the session has ended and the receiver no longer exists.
+                // Ignore a failed send. It means that the session has ended and the receiver no
+                // longer exists.
                 drop(sender.send(compared));
             };
             match std::thread::Builder::new().name("comparison".to_owned()).spawn(work) {

@@ -331,7 +331,8 @@ impl Session {
                 Ok(text) => Message { text, is_bad: false },
                 Err(error) => Message { text: format!("{name}: {error}"), is_bad: true },
             };
-            // The send fails if the session has ended and the receiver no longer exists.
+            // Ignore a failed send. It means that the session has ended and the receiver no longer
+            // exists.
             drop(sender.send(message));
         };
         match std::thread::Builder::new().name("writing".to_owned()).spawn(work) {

@@ -160,7 +160,8 @@ impl Session {
         make: impl FnOnce() -> Result<Prepared, String> + Send + 'static,
     ) {
         let (sender, receiver) = channel();
-        // The send fails if the session has ended and the receiver no longer exists.
+        // Ignore a failed send. It means that the session has ended and the receiver no longer
+        // exists.
         let work = move || drop(sender.send((purpose, make())));
         match std::thread::Builder::new().name("preparation".to_owned()).spawn(work) {
             Ok(_) => self.runs.preparing = Some(receiver),

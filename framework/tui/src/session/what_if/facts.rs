@@ -204,7 +204,8 @@ fn fetch(
             }
         });
         let facts = (is_whole == Some(true)).then(|| Arc::new(facts));
-        // The send fails if the session has ended and the receiver no longer exists.
+        // Ignore a failed send. It means that the session has ended and the receiver no longer
+        // exists.
         drop(sender.send((number, facts)));
     }
 }
