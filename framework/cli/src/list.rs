@@ -227,7 +227,7 @@ fn collectives(algorithm: &Algorithm) -> String {
 
 fn params(algorithm: &Algorithm) -> String {
     let one = |p: &Param| match p.default.as_str() {
-        // The default value depends on the problem; the help text describes it.
+        // If the default is empty, it depends on the problem, and the help text describes it.
         "" => format!("{}=.. ({})", p.key, p.help),
         default => format!("{}={default} ({})", p.key, p.help),
     };

@@ -115,8 +115,8 @@ fn goal_has_a_message_for_each_route() {
 
 /// Simulates a GOAL text under LogGP and returns the time at which each rank finishes. L, o, g and
 /// G are in nanoseconds. A send of s bytes occupies the processor for o and the network for `max(g,
-/// o + (s - 1) G)`. When the processor has spent o on the send, the message takes another `L + (s -
-/// 1) G` to arrive. Receiving the message takes o. This function assumes at most one message at a
+/// o + (s - 1) G)`. The message arrives after another `L + (s - 1) G`, counted from the end of the
+/// o of its send. Receiving the message takes o. This function assumes at most one message at a
 /// time between two ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();

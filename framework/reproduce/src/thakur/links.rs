@@ -82,8 +82,8 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
     // bound. There are two ways to cut the mesh; use the larger bound.
     let least = (r * (c / 2) * c.div_ceil(2)).max(c * (r / 2) * r.div_ceil(2));
     table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
-    // The paper has a formula for the maximum of f for GEN, and an upper bound on the maximum for
-    // PEX.
+    // For GEN, the paper has a formula for the maximum of f over all steps. For PEX, it has an
+    // upper bound on this maximum.
     if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
         let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
         table.add((&name, "largest f"), claimed, most, Verdict::whole(claimed, most), "");
