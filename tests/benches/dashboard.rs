@@ -1,10 +1,11 @@
-//! Response times of the dashboard: from writing a key's byte to the terminal until the requested
-//! panel is on the screen, without workers and with workers on all cores.
+//! Response times of the dashboard. A response time is the time from writing the byte of a key to
+//! the terminal until the requested panel is on the screen. It is measured without workers, and
+//! with workers on all cores.
 //!
 //! A second benchmark moves sliders: 20 schedules of 10^5 steps are priced again at each key.
 //!
-//! Run it by `cargo bench --bench dashboard`. Moving pictures are drawn every 33 ms, so that a
-//! response within this time appears immediate.
+//! Run it by `cargo bench --bench dashboard`. Moving pictures are drawn every 33 ms, so a response
+//! within this time appears immediate.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -17,11 +18,11 @@ use std::time::{Duration, Instant};
 
 /// The number of keys pressed in each situation.
 const KEYS: usize = 400;
-/// Keys, and the text that each shows on the screen.
+/// The keys, each with a text on the screen of the panel that it opens.
 const PANELS: [(&str, &str); 4] =
     [("2", "2 Cases:"), ("3", "3 Comparison"), ("5", "5 Where time goes"), ("6", "6 Network")];
-/// The number of schedules that sliders change: rings of about 10^5 nodes, in which each node sends
-/// one message in each step.
+/// The number of schedules that are priced again when a slider moves. Each is a ring of about 10^5
+/// nodes, in which each node sends one message in each step.
 const SCHEDULES: usize = 20;
 const LONGEST_RING: usize = 100_000;
 /// The number of times that a slider is moved.
@@ -44,8 +45,8 @@ fn summary(mut times: Vec<Duration>) -> String {
     format!("median {:.1}, worst {:.1}", ms(times.get(times.len() / 2)), ms(times.last()))
 }
 
-/// Moves the slider of the start-up time. Returns the times until the ranking has the new value,
-/// and the times of pricing alone as the panel shows them.
+/// Moves the slider of the start-up time. Returns two lists of times: until the ranking shows the
+/// new value, and the time of pricing alone, which the panel shows.
 fn slide() -> (Vec<Duration>, Vec<Duration>) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
@@ -57,7 +58,7 @@ fn slide() -> (Vec<Duration>, Vec<Duration>) {
     screen.wait_for(&format!("done: {SCHEDULES} cases verified"));
     writer.write_all(b"3g0e").expect("keys");
     screen.wait_for(&format!("steps of {SCHEDULES} of {SCHEDULES} schedules known"));
-    // Skip the block size and the model.
+    // Move the cursor past the sliders of the block size and the model.
     writer.write_all(b"jj").expect("keys");
     screen.wait_for("startup_us: ");
     let (mut answers, mut prices) = (Vec::new(), Vec::new());
@@ -79,7 +80,7 @@ fn slide() -> (Vec<Duration>, Vec<Duration>) {
     (answers, prices)
 }
 
-/// Returns the word that follows a text.
+/// Returns the first word after the text `words`.
 fn value(shown: &str, words: &str) -> Option<String> {
     let rest = shown.split(words).nth(1)?;
     Some(rest.split([' ', '\n', '│']).next()?.to_owned())
@@ -115,7 +116,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
     command.args(["tui", "--topology", "torus:4x4", "--algorithm", "suh-shin"]);
     if jobs > 0 {
-        // These cases take seconds each, so that workers are busy during the whole measurement.
+        // Each of these cases takes seconds, so that workers are busy during the whole measurement.
         command.args(["--topology", "torus:128x128", "--algorithm", "gen", "--repetitions", "50"]);
         command.args(["--jobs", &jobs.to_string()]);
     }
@@ -125,7 +126,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     std::thread::sleep(Duration::from_secs(1));
     let mut times = Vec::new();
     for (key, panel) in PANELS.iter().cycle().take(KEYS) {
-        // Vary the interval, so that keys are not synchronous with drawing.
+        // Vary the interval between keys, so that keys are not synchronous with drawing.
         std::thread::sleep(Duration::from_micros(20_000 + 7_919 * (times.len() as u64 % 11)));
         let pressed = Instant::now();
         writer.write_all(key.as_bytes()).expect("a key");
@@ -183,7 +184,7 @@ impl Screen {
         Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0), _master: None }
     }
 
-    /// Waits for a condition, and returns the arrival time of the bytes that fulfilled it.
+    /// Waits until a condition is true. Returns the arrival time of the bytes that made it true.
     fn wait(&mut self, what: &str, is_such: impl Fn(&vt100::Screen) -> bool) -> Instant {
         loop {
             let (at, bytes) =

@@ -1,6 +1,6 @@
-//! The processor time in which the optimum of a complete exchange is certified within 1 %, and the time to
-//! verify the certificate. `cargo bench --bench optimum` prints a table; arguments select networks
-//! by a part of their names.
+//! Measures the processor time for certifying the optimum of a complete exchange within 1 %, and
+//! the time for verifying the certificate. `cargo bench --bench optimum` prints a table. An
+//! argument selects the networks whose names contain it.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -13,7 +13,7 @@ use swapmeet_core::simulation::Task;
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::{Options, Question, solve};
 
-/// The relative width of the intervals.
+/// The requested relative width of the interval that contains the optimum.
 const GAP: f64 = 0.01;
 
 fn main() {
@@ -69,8 +69,8 @@ fn measure(name: &str, kind: &'static CollectiveKind, topology: Arc<dyn Topology
     println!("{name:<34} {interval:>24} {gap:>6.2} % {solved:>8.2} {checked:>8.2}");
 }
 
-/// Returns the processor time of this program so far, from the kernel, in steps of 10 ms. Unlike
-/// elapsed time, it does not depend on other programs.
+/// Returns the processor time that this program has used, as reported by the kernel in steps of 10
+/// ms. Unlike elapsed time, it does not depend on other programs.
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
@@ -95,7 +95,7 @@ fn graph(edges: &[(u64, u64)]) -> Arc<dyn Topology> {
     Arc::new(Graph::parse("bench", &text).unwrap())
 }
 
-/// Returns a topology without some of its links, in both directions.
+/// Returns a topology from which `count` links have been removed, in both directions.
 fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
     let (topology, mut random) = (parse(spec).unwrap(), Random(7919 + 12345));
     let ends = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
@@ -106,8 +106,8 @@ fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
     graph(&edges)
 }
 
-/// Returns a random regular graph: a random matching of the ends of links, repaired until no link
-/// occurs twice or leads from a node to itself.
+/// Returns a random regular graph. The ends of links are matched at random, and the matching is
+/// then repaired until no link occurs twice or leads from a node to itself.
 fn random(nodes: usize, degree: usize) -> Arc<dyn Topology> {
     let mut random = Random(7919 + 12345);
     let mut ends: Vec<u64> = (0..nodes * degree).map(|i| (i / degree) as u64).collect();

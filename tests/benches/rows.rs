@@ -1,8 +1,8 @@
-//! The cost of the program apart from schedules: rows per second of many small cases, and the time
-//! to start a worker process for each plugin file.
+//! Measures costs of the program that do not depend on the size of schedules: rows per second for
+//! many small cases, and the time to start a worker process for each plugin file.
 //!
-//! Run it by `cargo bench --bench rows`. The program runs with the usual options, writing rows to a
-//! file. Values are the best of a few runs: compare ratios within one benchmark, not seconds
+//! Run it by `cargo bench --bench rows`. The program runs with the usual options and writes rows to
+//! a file. Each value is the best of a few runs. Compare ratios within one benchmark, not seconds
 //! between computers.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// Benchmarks of small cases: a name, the flags of `run`, and the number of rows.
+/// Benchmarks of small cases: the name, the flags of `run`, and the number of rows.
 const SMALL: [(&str, &str, u32); 3] = [
     ("one schedule, 1 worker", "--workload uniform:1 --repetitions 100000 --jobs 1", 100_000),
     ("one schedule, 4 workers", "--workload uniform:1 --repetitions 100000 --jobs 4", 100_000),
@@ -22,7 +22,8 @@ const SMALL: [(&str, &str, u32); 3] = [
     ),
 ];
 
-/// Four algorithms of one plugin file, and four algorithms of four plugin files.
+/// Four algorithms from one plugin file. The next constant has four algorithms from four plugin
+/// files.
 const ONE_FILE: [&str; 4] = ["ring", "pairwise", "bruck", "linear"];
 const FOUR_FILES: [&str; 4] = ["ring", "gen", "direct", "suh-shin"];
 

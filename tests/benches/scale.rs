@@ -1,10 +1,10 @@
-//! Speed of planning, verification, link counting and pricing in messages and blocks per second,
-//! compared with a plain loop over blocks.
+//! Measures the speed of planning, verification, link counting and pricing, in messages and blocks
+//! per second. The speed of a plain loop over blocks is measured for comparison.
 //!
 //! Run it by `cargo bench --bench scale`, or by `cargo bench --bench scale -- torus:128x128` for
 //! the cases whose name contains a word. Every value is the best of up to three runs in one
-//! process, or of one run that takes a second. Compare ratios within a benchmark, not seconds
-//! between computers. All cases take some eight minutes.
+//! process. If a run takes a second or more, it is not repeated. Compare ratios within a benchmark,
+//! not seconds between computers. All cases together take about eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -20,9 +20,10 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
 
-/// Benchmarks: (title, machine, a line for each benchmark). A line has a topology, an algorithm, a
-/// workload, the planning and a target or remark. Planning is `full` (all nodes), `orbits` (one
-/// node of each orbit, if a schedule is symmetric) or `both` (`orbits`, compared with `full`).
+/// Benchmarks: (title, machine, lines). Each line has a topology, an algorithm, a workload, the
+/// planning, and a target or remark. The planning is `full` (all nodes are planned), `orbits` (if a
+/// schedule is symmetric, one node of each orbit is planned) or `both` (`orbits`, compared with
+/// `full`).
 const SECTIONS: [(&str, &str, &str); 8] = [
     (
         "full planning, every block verified, links counted",
@@ -70,8 +71,8 @@ const SECTIONS: [(&str, &str, &str); 8] = [
         "free:model=loggp,latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
         "fully-connected:512 pairwise uniform:1KiB orbits LogGOPSim: 0.21 s",
     ),
-    // Links have 1 GB/s and 0.1 µs, as in the runs of SimGrid. The first time in each line is that
-    // of a prototype on the computer that ran SimGrid.
+    // Links have 1 GB/s and 0.1 µs, as in the runs of SimGrid. The first time in each line was
+    // measured with a prototype, on the computer that ran SimGrid.
     (
         "model fluid, which folds symmetric networks",
         "free:model=fluid,byte_us=0.001,hop_us=0.1",
@@ -129,8 +130,8 @@ fn main() {
     println!("\npeak memory of this process: {} MB", peak_memory_mb());
 }
 
-/// Runs the benchmarks of a section whose name `wanted` accepts, or all of them if it accepts the
-/// title of the section.
+/// Runs the benchmarks of a section whose names `wanted` accepts. If it accepts the title of the
+/// section, all benchmarks of the section are run.
 fn run_section(
     (title, machine, benches): (&str, &str, &str),
     registry: &Registry,
@@ -192,8 +193,9 @@ fn full(mut cases: Vec<Case>) -> Vec<Case> {
     cases
 }
 
-/// Compares the time of SimGrid for an exported schedule, if SimGrid is installed, with that of
-/// `fluid` for planning, verification and pricing. Links have no latency, as in exports.
+/// Compares two times for an exported schedule, if SimGrid is installed: the run time of SimGrid,
+/// and the run time of planning, verification and pricing under `fluid`. Links have no latency, as
+/// in exports.
 fn compare_with_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     const MACHINE: &str = "free:model=fluid,byte_us=0.001";
     println!(
@@ -255,7 +257,8 @@ fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64
     is_there(&mut play).then(|| start.elapsed().as_secs_f64())
 }
 
-/// Returns the best of up to three runs; there is no further run after one second.
+/// Returns the shortest time of up to three runs, and the rows. There is no further run after a
+/// total of one second.
 fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     let mut best = (f64::INFINITY, Vec::new());
     let first = Instant::now();
@@ -274,7 +277,8 @@ fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     best
 }
 
-/// A schedule on ten machines should take little longer than on one.
+/// Measures a schedule on ten machines, which should take little longer than the same schedule on
+/// one machine.
 fn ten_machines(registry: &Registry) {
     let machines: Vec<String> =
         (1..=10).map(|i| format!("paragon:startup_us={}", 10 * i)).collect();
@@ -287,8 +291,8 @@ fn ten_machines(registry: &Registry) {
     );
 }
 
-/// The cost of following single blocks: a direct exchange in which each block is moved from one set
-/// to another.
+/// Measures the cost of following every block separately: a direct exchange in which each block is
+/// moved from one set to another.
 fn plain_loop() {
     println!(
         "\na plain loop over blocks: one bit for each block and node, direct exchange, links not counted"
@@ -312,8 +316,8 @@ fn plain_loop() {
     );
 }
 
-/// Each node holds a set of (origin, destination) pairs as bits. Returns the number of blocks that
-/// node 0 holds at the end.
+/// Runs a direct exchange in which each node has a set of (origin, destination) pairs, as bits.
+/// Returns the number of blocks of node 0 at the end.
 fn follow_each_block(n: u64) -> u64 {
     let words = (n * n).div_ceil(64) as usize;
     let mut held = vec![0_u64; words * n as usize];
@@ -333,7 +337,8 @@ fn follow_each_block(n: u64) -> u64 {
     (0..n).filter(|o| held[cell(0, *o, 0)] & mask(*o, 0) > 0).count() as u64
 }
 
-/// Returns the peak memory that the operating system reports; 0 if it does not.
+/// Returns the peak memory of this process as reported by the operating system, or 0 if it is not
+/// reported.
 fn peak_memory_mb() -> u64 {
     let status = std::fs::read_to_string(Path::new("/proc/self/status")).unwrap_or_default();
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or_default();

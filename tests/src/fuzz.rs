@@ -1,5 +1,5 @@
-//! Fuzz targets, and the properties that must hold for any input. `tests/fuzz` runs them millions
-//! of times; `tests/tests/corpus.rs` replays the corpus.
+//! Fuzz targets. Each target checks properties that must hold for any input. `tests/fuzz` runs the
+//! targets millions of times, and `tests/tests/corpus.rs` runs them on the stored corpus.
 
 use std::path::Path;
 use swapmeet_bridges::fit::{fit, ping_pong as pings};
@@ -16,7 +16,7 @@ use swapmeet_workloads::{Matrix, Workload};
 
 pub mod boundary;
 
-/// A function that takes any bytes and panics if a property does not hold.
+/// A function that panics if a property does not hold for the given bytes.
 pub type Target = fn(&[u8]);
 
 /// The targets with their names.
@@ -34,10 +34,11 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("boundary", boundary::plan),
 ];
 
-/// A spec of any kind is refused, or its canonical spec parses to an equal value.
+/// Target: a spec of any kind is either refused, or its canonical spec parses to an equal value.
 pub fn spec(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    // Two kinds of specs name files to be read. The contents of these files have their own targets.
+    // Two kinds of specs name files that would be read. The contents of these files have their own
+    // targets.
     if text.contains("matrix:") || text.contains("graph:") {
         return;
     }
@@ -61,7 +62,7 @@ pub fn spec(data: &[u8]) {
     }
 }
 
-/// An experiment is read, or refused with a position in the text.
+/// Target: an experiment is either read, or refused with a position in the text.
 pub fn experiment(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Err(error) = Experiment::parse("fuzzed.toml", text)
@@ -75,7 +76,7 @@ pub fn experiment(data: &[u8]) {
     }
 }
 
-/// A schedule is read event by event, or refused with a line number of the text.
+/// Target: a schedule is either read event by event, or refused with a line number of the text.
 pub fn schedule(data: &[u8]) {
     struct Anyone;
     impl EventHandler for Anyone {
@@ -92,8 +93,8 @@ pub fn schedule(data: &[u8]) {
     }
 }
 
-/// An MSCCL algorithm is read with at most as many GPUs as there are tags, and with steps on lines
-/// of the text; or it is refused with a line number of the text.
+/// Target: an MSCCL algorithm is either read, or refused with a line number of the text. If it is
+/// read, it has at most as many GPUs as there are tags, and its steps are on lines of the text.
 pub fn msccl(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match xml::read(text) {
@@ -112,13 +113,13 @@ pub fn msccl(data: &[u8]) {
     }
 }
 
-/// An MSCCL algorithm is executed in at most two steps for each operation, because an operation can
-/// receive and then send; or it is refused with a line number of the text, whatever its
-/// dependencies are.
+/// Target: an MSCCL algorithm is either executed, or refused with a line number of the text,
+/// whatever its dependencies are. If it is executed, it has at most two steps for each operation,
+/// because an operation can receive and then send.
 pub fn msccl_steps(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(program) = xml::read(text) else { return };
-    // Following many chunks takes long, and is not tested here.
+    // Executing an algorithm with many chunks takes long, so it is not tested here.
     if program.gpus.iter().flat_map(|gpu| gpu.chunks).sum::<u64>() > 4096 {
         return;
     }
@@ -140,8 +141,9 @@ pub fn msccl_steps(data: &[u8]) {
     }
 }
 
-/// Ping-pong measurements have finite sizes and times, and the machine that is fitted to them has
-/// no negative costs; or they are refused with a line number of the text.
+/// Target: ping-pong measurements are either read, or refused with a line number of the text. If
+/// they are read, their sizes and times are finite, and the machine that is fitted to them has no
+/// negative costs.
 pub fn ping_pong(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match pings::read("fuzzed", text) {
@@ -163,8 +165,8 @@ pub fn ping_pong(data: &[u8]) {
     }
 }
 
-/// Decisions are inserted into a table of MPICH, and the result is a table again; or the table is
-/// refused.
+/// Target: either decisions can be inserted into a table of MPICH, and the result is a valid table,
+/// or the table is refused.
 pub fn mpich(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let cell = |bytes, algorithm: &str, time_us| TimedCase {
@@ -188,8 +190,8 @@ pub fn mpich(data: &[u8]) {
     );
 }
 
-/// Measurements have finite times, and blocks that are at most as large as the size in the file; or
-/// the file is refused with a line number of the text.
+/// Target: measurements are either read, or refused with a line number of the text. If they are
+/// read, times are finite, and no block is larger than the size in the file.
 pub fn measurements(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for format in &FORMATS {
@@ -215,7 +217,8 @@ pub fn measurements(data: &[u8]) {
     }
 }
 
-/// Rows that can be read can be written, and the written rows are read as the same rows.
+/// Target: if rows can be read, they can be written, and the written rows are read as the same
+/// rows.
 pub fn rows(data: &[u8]) {
     let Ok(records) = read_rows("fuzzed.csv".to_owned(), data) else { return };
     let mut written = Vec::new();
@@ -232,7 +235,7 @@ pub fn rows(data: &[u8]) {
     assert_eq!(again.ok(), Some(as_written));
 }
 
-/// A matrix is read, or refused with a position in the text.
+/// Target: a matrix is either read, or refused with a position in the text.
 pub fn matrix(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Matrix::parse(text) {

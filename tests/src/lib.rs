@@ -1,7 +1,8 @@
-//! Common code of tests and benchmarks that cross crates: the built program, and the fuzz targets.
+//! Common code of tests and benchmarks that use several crates: building the program, and the fuzz
+//! targets.
 //!
 //! `cargo test` builds neither the program of another package nor a `cdylib` that is not linked.
-//! The tests therefore build both, once.
+//! Therefore this code builds the program and the plugins, once for each test program.
 
 #![expect(clippy::expect_used, reason = "helpers of tests: a failure here is a failed test")]
 
@@ -15,16 +16,16 @@ use std::sync::OnceLock;
 pub fn build() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // The path of a test is target/PROFILE/deps/TEST-HASH.
+        // The path of a test program is target/PROFILE/deps/TEST-HASH.
         let test = std::env::current_exe().expect("a test knows its own file");
         let profile =
             test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned();
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // The option `--examples` builds nothing more, because there are no examples. With it,
-        // cargo resolves features of dependencies as for `cargo test`, so that nothing is built a
-        // second time with other features.
+        // There are no examples, so the option `--examples` builds nothing more. But with it, cargo
+        // resolves the features of dependencies as for `cargo test`, so that no dependency is built
+        // a second time with different features.
         build
             .args([
                 "build",

@@ -1,5 +1,5 @@
-//! Runs `swapmeet check` on plugins with a known mistake: the corresponding test finds each of
-//! them, and right plugins have no findings.
+//! Runs `swapmeet check` on plugins with a known mistake. The test that is responsible for a
+//! mistake must find it, and plugins without a mistake must have no findings.
 
 use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
@@ -30,12 +30,12 @@ fn findings(report: &Value) -> Vec<String> {
     .collect()
 }
 
-/// Returns the findings that are faults.
+/// Returns the findings whose severity is `fault`.
 fn faults(report: &Value) -> Vec<String> {
     findings(report).into_iter().filter(|finding| finding.starts_with("fault ")).collect()
 }
 
-/// Small machines of every kind, on which wrong rules usually show.
+/// Small networks of every kind, on which wrong rules usually have an effect.
 const SHORT_LADDER: [&str; 18] = [
     "--topology",
     "fully-connected:1",
@@ -57,8 +57,8 @@ const SHORT_LADDER: [&str; 18] = [
     "torus:8x8x8",
 ];
 
-/// Further sizes of networks that some algorithms require. Without them, these algorithms would run
-/// on a single machine, which gives a remark.
+/// Additional sizes of networks that some algorithms require. Without them, these algorithms would
+/// run on a single network, which gives a remark.
 const SPECIAL_SIZES: [&str; 10] = [
     "--topology",
     "rdn:1(hypercube:2)",
@@ -82,7 +82,8 @@ fn the_bundled_plugins_pass() {
             && name.ends_with(std::env::consts::DLL_EXTENSION)
         {
             let (code, report) = check(&path, &[&SHORT_LADDER[..], &SPECIAL_SIZES].concat());
-            // On odd sizes, some schedules have empty rounds on purpose, which gives a remark.
+            // On odd sizes, some schedules have empty rounds on purpose. This gives a remark, which
+            // is left out here.
             let found: Vec<String> =
                 findings(&report).into_iter().filter(|f| !f.starts_with("remark waste ")).collect();
             assert_eq!((code, found), (0, vec![]), "{name}");
@@ -92,8 +93,8 @@ fn the_bundled_plugins_pass() {
     assert!(plugins >= 4, "{plugins} bundled plugins");
 }
 
-/// The rules as printed in the papers where the print is wrong. The corrected versions share all
-/// other lines.
+/// The misprinted rules of the papers must fail, and their corrections must pass. Both share all
+/// code except the rule.
 #[test]
 fn misprinted_rules_fail_and_corrected_ones_pass() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
@@ -140,7 +141,7 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
             "{start}.. {what}: {found:#?}"
         );
     }
-    // Where a claim is wrong, the findings of the algorithm begin with it.
+    // If a claim of symmetry is wrong, the first finding of the algorithm must say so.
     let first = found.iter().find(|f| f.contains(" shifts-without-rank-3 ")).unwrap();
     assert!(first.starts_with("fault symmetry "), "{first}");
     let innocent: Vec<&String> = found.iter().filter(|f| f.contains("mended")).collect();
@@ -151,7 +152,8 @@ fn misprinted_rules_fail_and_corrected_ones_pass() {
     }
 }
 
-/// Name, macros for `wrong.c`, beginning of the expected finding, and text that it must contain.
+/// A wrong plugin: its name, the macros for `wrong.c`, the beginning of the expected finding, and a
+/// text that the finding must contain.
 type Wrong = (&'static str, &'static [(&'static str, &'static str)], &'static str, &'static str);
 
 const WRONG: [Wrong; 24] = [
@@ -310,7 +312,8 @@ const WRONG: [Wrong; 24] = [
         "in step 4 node 1 is sent the root's block, and receives what it already has",
     ),
     (
-        // Node 1 adds the contribution of node 2 after its own has been sent, and never sends this sum.
+        // Node 1 has already sent its own contribution when it adds the contribution of node 2 to
+        // it. It never sends the sum.
         "makes_a_sum_for_nothing",
         &[
             (
@@ -375,7 +378,8 @@ fn every_wrong_plugin_is_found_and_none_ends_check() {
             found.iter().any(|f| f.starts_with(start) && f.contains(contains)),
             "{name}: {found:#?}"
         );
-        // After a call that the host refused, there is also a fault.
+        // If a plugin makes a further call after the host refused one, this is reported in addition
+        // to the fault.
         let is_wrong = start.starts_with("fault") || name == "goes_on_after_a_refusal";
         assert_eq!(code, i32::from(is_wrong), "{name}");
     }
@@ -402,7 +406,8 @@ fn names_of_bundled_algorithms_give_a_remark() {
     assert!(said.contains("the bundled plugin `classic` has an algorithm `bruck`"), "{said}");
 }
 
-/// A hanging plugin uses the full time limit, so `check` stops after two such cases.
+/// Each case of a hanging plugin takes the full time limit, so `check` stops after two cases
+/// without an end.
 #[test]
 fn a_plugin_that_always_hangs_is_given_up() {
     let dir = tempdir().unwrap();
@@ -415,7 +420,7 @@ fn a_plugin_that_always_hangs_is_given_up() {
     assert!(time[2].starts_with("remark time wrong ring:2 given up"), "{time:?}");
 }
 
-/// The finding is based on the growth of the memory, not on the memory of the program itself.
+/// The limit applies to the growth of the memory, not to the memory that the program already has.
 #[test]
 fn the_memory_limit_stops_a_plugin() {
     let dir = tempdir().unwrap();
@@ -437,7 +442,8 @@ fn the_memory_limit_stops_a_plugin() {
     );
 }
 
-/// Two concurrent plans stay within the limit if each of them does.
+/// Two plans are made at the same time. Each of them stays within the limit, so there is no
+/// finding.
 #[test]
 fn two_concurrent_plans_may_use_twice_the_memory() {
     let dir = tempdir().unwrap();
@@ -471,8 +477,8 @@ fn the_report_is_readable() {
     assert!(text.contains("  time      "), "{text}");
 }
 
-/// A finding names the collective and its size. Otherwise it could not be reproduced for algorithms
-/// with several collectives.
+/// A finding must name the collective and its size. Otherwise a user could not reproduce it for an
+/// algorithm with several collectives.
 #[test]
 fn faults_name_their_collective() {
     let dir = tempdir().unwrap();

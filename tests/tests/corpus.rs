@@ -1,4 +1,4 @@
-//! Replays the corpus of the fuzzer: nothing panics, and all properties hold.
+//! Runs the fuzz targets on the stored corpus: no target may panic.
 
 use swapmeet_tests::fuzz::{TARGETS, corpus};
 
@@ -9,7 +9,7 @@ fn the_corpus_of_the_fuzzer_passes() {
             std::fs::read_dir(corpus(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
         assert!(files.len() >= 5, "{name}: {} cases", files.len());
         for file in files {
-            // The name is printed first, because the target may panic.
+            // Print the name first, because it would be lost if the target panics.
             println!("{}", file.display());
             target(&std::fs::read(&file).unwrap());
         }

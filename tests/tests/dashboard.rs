@@ -1,4 +1,4 @@
-//! The dashboard: every panel as it is drawn, and the real program in a terminal.
+//! Tests of the dashboard: the drawing of every panel, and the real program in a terminal.
 
 mod failing;
 mod large;

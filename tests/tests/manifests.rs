@@ -1,4 +1,4 @@
-//! Checks that manifests switch off tests only in crates without tests.
+//! Checks that a manifest switches off tests only if the crate has no tests.
 
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;
@@ -15,7 +15,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Linking and starting an empty test program takes time, so crates without tests switch it off.
+/// Linking and starting an empty test program takes time. Crates without tests therefore switch off
+/// their test programs.
 #[test]
 fn crates_with_tests_switched_off_have_no_tests() {
     let mut switched_off = 0;

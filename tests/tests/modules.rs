@@ -1,8 +1,9 @@
 //! Checks that no crate has a cycle of modules.
 //!
-//! Sibling modules, each with everything below it, must form an acyclic graph of dependencies,
-//! including dependencies through other modules. A module and its submodules count as one: a table
-//! may name the files of its rows, and these may name the type of a row.
+//! Sibling modules, each with everything below it, must form an acyclic graph of dependencies.
+//! Dependencies through modules elsewhere in the crate count, too. A module and its submodules
+//! count as one module, so that they may depend on each other: for example, a table may name the
+//! files of its rows, and these files may name the type of a row.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,13 +13,12 @@ use swapmeet_tests::project;
 type Name = Vec<String>;
 type Dependencies = BTreeMap<String, BTreeSet<String>>;
 
-/// The paths that each module of a crate names.
+/// For each module of a crate, the paths that occur in it.
 #[derive(Default)]
 struct Modules(BTreeMap<Name, Vec<Name>>);
 
 impl Modules {
-    /// Reads the file of a module and the files of the modules that it declares, which are in a
-    /// folder.
+    /// Reads the file of a module and, from `folder`, the files of the modules that it declares.
     fn read(&mut self, file: &Path, folder: &Path, name: &Name) {
         self.add(name.clone(), &std::fs::read_to_string(file).unwrap());
         let declared = self.0[name]
@@ -66,7 +66,7 @@ impl Modules {
         Some(at)
     }
 
-    /// Returns the cycles among siblings, folder by folder.
+    /// Returns the cycles among sibling modules.
     fn cycles(&self) -> Vec<String> {
         let mut folders: BTreeMap<&[String], Dependencies> = BTreeMap::new();
         for (from, paths) in &self.0 {
@@ -91,8 +91,8 @@ impl Modules {
     }
 }
 
-/// Removes modules that depend on no remaining module, or on which no remaining module depends,
-/// until only cycles are left.
+/// Repeatedly removes a module that depends on no remaining module, or on which no remaining module
+/// depends. The modules that are left belong to cycles or connect cycles.
 fn cycle(mut dependencies: Dependencies) -> Dependencies {
     loop {
         let known: BTreeSet<String> = dependencies.values().flatten().cloned().collect();
@@ -116,8 +116,9 @@ fn cycle(mut dependencies: Dependencies) -> Dependencies {
     }
 }
 
-/// Collects the paths in a sequence of tokens. Paths in braces after a path start with that path.
-/// Code that is only compiled for tests or documentation is skipped.
+/// Collects the paths in a sequence of tokens. A path within braces (as in `use a::{b, c}`) begins
+/// with the path before the braces. Code that is compiled only for tests or documentation is
+/// skipped.
 fn paths(tokens: TokenStream, prefix: &[String], found: &mut Vec<Name>) {
     let (mut path, mut joins, mut is_test) = (prefix.to_vec(), 0, false);
     let mut tokens = tokens.into_iter().peekable();

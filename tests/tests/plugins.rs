@@ -1,5 +1,5 @@
-//! Right and wrong plugin files, with the real program. A plugin in C runs like any other. Mistakes
-//! of a file or a schedule are reported precisely and affect nothing else.
+//! Right and wrong plugin files, with the real program. A plugin in C works like any other plugin.
+//! A mistake in a file or a schedule is reported precisely and does not affect other rows.
 
 use crate::support::{compile_c, swapmeet};
 use predicates::prelude::*;
@@ -71,7 +71,7 @@ fn a_plugin_in_c_is_found_by_file_by_folder_and_by_variable() {
     }
 }
 
-/// A single node has nothing to send, and no steps.
+/// With a single node there is nothing to send, so there are no steps.
 #[test]
 fn the_ring_in_c_runs_on_any_machine() {
     let dir = tempdir().unwrap();
@@ -142,8 +142,8 @@ fn a_plan_that_never_ends_is_a_timeout() {
     assert_eq!(output.status.code(), Some(1));
 }
 
-/// A plan that requests the block size is made again for each size; other plans are shared. With
-/// both kinds of plans, every case has its own right row.
+/// If a plan requests the block size, it is made again for each size. All other plans are made once
+/// for all sizes. In both cases, every row must be right.
 #[test]
 fn a_plan_that_requests_the_block_size_is_not_shared() {
     let dir = tempdir().unwrap();
@@ -173,11 +173,12 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
         swapmeet(&args).args(workloads.iter().flat_map(|w| ["--workload", w])).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let critical: Vec<Option<u128>> = rows.iter().map(|r| r.critical_bytes).collect();
-    // Around the ring, the messages have 3, 2 and 1 blocks; directly, they have one block each.
+    // Around the ring, the messages have 3, 2 and 1 blocks. In a direct exchange, each message has
+    // one block.
     assert_eq!(critical, [Some(6), Some(3000), Some(12), Some(6000)]);
 }
 
-/// Every node sends to every other node in one step, and the machine has fewer ports.
+/// Every node sends to all other nodes in one step, but the machine has fewer ports.
 #[test]
 fn a_step_beyond_the_ports_of_the_machine_is_run_in_rounds() {
     let dir = tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Tests of runs: which rows are written if workers die, or if runs are stopped, resumed or
-//! divided.
+//! Tests of the rows that `run` writes if workers die, or if a run is stopped, resumed or divided
+//! into shards.
 
 mod durable;
 mod host_fails;
@@ -10,7 +10,7 @@ mod resume;
 mod shards;
 mod workers;
 
-/// A sweep whose cases take different times; some of them share a schedule.
+/// A sweep whose cases take different times. Some of the cases share a schedule.
 const SWEEP: [&str; 22] = [
     "--topology",
     "torus:4x8",

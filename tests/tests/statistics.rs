@@ -1,5 +1,5 @@
-//! Compares `compare` with scipy, if it is installed. Unit tests contain fixed values of scipy and
-//! R.
+//! Compares the statistics of `compare` with scipy, if it is installed. Unit tests compare them
+//! with fixed values from scipy and R.
 
 use crate::support::{rows, tools};
 use std::process::Command;
@@ -15,8 +15,8 @@ for line in sys.stdin:
           stats.ttest_ind(a, b, equal_var=False).pvalue, stats.mannwhitneyu(a, b, method='exact').pvalue)
 ";
 
-/// Samples of 3 to 9 pairs from a 32-bit generator, with small and large differences; every second
-/// sample has ties among the differences.
+/// Returns samples of 3 to 9 pairs from a 32-bit generator, with small and large differences. In
+/// every second sample, some differences are equal.
 fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     let mut state = 12_345_u32;
     let mut next = move || {
@@ -40,8 +40,9 @@ fn samples() -> Vec<(Vec<f64>, Vec<f64>)> {
     (0..60).map(sample).collect()
 }
 
-/// The time of a single message has the requested mean and variation. If ranks wait for their
-/// steps, the slowest message of each step decides, and the mean is above the time without jitter.
+/// For a single message, the time with jitter has the requested mean and variation. If ranks wait
+/// for each other in every step, the slowest message of the step determines its time, so the mean
+/// is above the time without jitter.
 #[test]
 fn jitter_has_the_requested_mean_and_variation() {
     let times = |topology: &str, algorithm: &str, workload: &str, machine: &str| -> Vec<f64> {
@@ -87,7 +88,7 @@ fn p_values_equal_those_of_scipy() {
     let python = |code: &str| {
         Command::new("python3").args(["-c", code]).stdin(std::process::Stdio::piped()).output()
     };
-    // Exact permutation tests exist since scipy 1.11.
+    // scipy has exact permutation tests from version 1.11 on.
     if !python("from scipy.stats import PermutationMethod")
         .is_ok_and(|output| output.status.success())
     {

@@ -15,7 +15,7 @@ pub(crate) fn swapmeet(args: &[&str]) -> assert_cmd::Command {
     command
 }
 
-/// Splits a command line or list whose words contain no spaces.
+/// Splits a text at spaces into words.
 pub(crate) fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
@@ -40,7 +40,7 @@ pub(crate) fn timeless_rows(path: &Path) -> Vec<Record> {
     rows.iter().map(timeless).collect()
 }
 
-/// Returns the message about refused input.
+/// Runs the program, which must refuse its input. Returns the message.
 pub(crate) fn refused(args: &[&str]) -> String {
     let output = swapmeet(args).output().expect("the program runs");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

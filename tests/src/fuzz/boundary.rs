@@ -1,7 +1,8 @@
-//! A plugin whose calls and numbers are chosen by the fuzzer's bytes.
+//! A plugin that makes the calls, with the numbers, that the fuzzer's bytes determine.
 //!
-//! Pointers are valid or null. Arrays have the declared length, or the declared length is absurdly
-//! large: no host can check the memory behind a pointer.
+//! Pointers are valid or null. An array has its declared length, or the declared length is absurdly
+//! large. Other wrong lengths are not generated, because no host can check the memory behind a
+//! pointer.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use std::cell::RefCell;
@@ -46,8 +47,8 @@ thread_local! {
     static SCRIPT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Plans with calls that the bytes choose. The host must not crash, and must not report an
-/// undelivered schedule as verified.
+/// Target: plans with calls that the bytes determine. The host must not crash, and must not report
+/// an undelivered schedule as verified.
 pub fn plan(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let (Ok(topology), Ok(workload)) = (bytes.choose(&TOPOLOGIES), bytes.choose(&WORKLOADS)) else {
@@ -142,9 +143,9 @@ unsafe extern "C" fn run(
     SWM_OK
 }
 
-/// Arrays to which a call points.
+/// The arrays to which a call points.
 struct Arrays {
-    /// Boxed, so that the pointers of the axes stay valid.
+    /// In a box, so that pointers from the axes to it stay valid.
     words: Box<[u64; ROOM]>,
     axes: [SwmAxis; ROOM],
     numbers: [u32; ROOM],
@@ -163,8 +164,8 @@ impl Calls<'_> {
         let arrays = self.arrays()?;
         let (host, ctx) = (self.host, self.host.ctx);
         let call = self.bytes.int_in_range(0..=15)?;
-        // SAFETY: the functions are the host's own and exist; their arguments live until they
-        // return, as `Arrays` does.
+        // SAFETY: the functions are those of the host and are not null. Their arguments live until
+        // they return, because `Arrays` owns them.
         unsafe {
             match call {
                 0 => {
@@ -173,7 +174,8 @@ impl Calls<'_> {
                         size: self.size::<SwmLayout>()?,
                         axis_count: self.count()? as u32,
                         radices,
-                        // The limit is at 8 GiB of sets, which would be too slow for fuzzing.
+                        // The number of segments is reduced. With larger numbers a schedule has up
+                        // to 8 GiB of sets, which is too slow for fuzzing.
                         segments: self.number()? as u32 & 0xffff,
                         flags: self.bytes.int_in_range(0..=2)?,
                     };
@@ -267,7 +269,7 @@ impl Calls<'_> {
                     bucket: self.number()?,
                     route,
                 };
-                // SAFETY: as in `make_one`; the same holds below.
+                // SAFETY: as in `make_one`. The same is true for the calls below.
                 self.host.send_bucket.map(|f| unsafe { f(ctx, &raw const send) });
             }
             1 => {
@@ -309,7 +311,7 @@ impl Calls<'_> {
     }
 
     fn arrays(&mut self) -> Result<Arrays> {
-        // One seed for all arrays leaves more bytes for calls.
+        // A single seed for all arrays leaves more of the fuzzer's bytes for calls.
         let seed = self.number()?;
         let mixed = |i: usize| (seed ^ i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7;
         let small: [u64; ROOM] =
@@ -341,7 +343,7 @@ impl Calls<'_> {
         })
     }
 
-    /// Returns mostly small numbers, and sometimes any number.
+    /// Returns a number that is usually small but can be any number.
     fn number(&mut self) -> Result<u64> {
         match self.bytes.int_in_range(0..=15)? {
             0 => u64::arbitrary(&mut self.bytes),
@@ -351,7 +353,7 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns mostly a valid length, and sometimes an impossible one.
+    /// Returns a length that is usually valid but sometimes impossible.
     fn count(&mut self) -> Result<u64> {
         match self.bytes.int_in_range(0..=15)? {
             0 => Ok(u64::from(u32::MAX)),
@@ -361,7 +363,8 @@ impl Calls<'_> {
         }
     }
 
-    /// Returns the size field of a struct: mostly the right size, sometimes a wrong one.
+    /// Returns the value for the size field of a struct, which is usually right but sometimes
+    /// wrong.
     fn size<T>(&mut self) -> Result<u32> {
         Ok(if self.bytes.ratio(1, 32)? { self.number()? as u32 } else { size_of::<T>() as u32 })
     }

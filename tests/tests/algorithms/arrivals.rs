@@ -1,7 +1,9 @@
-//! A naive simulation of schedules in which each node sends as soon as it has the data. It follows
-//! every block by itself and shares no code with the host, which follows boxes of blocks and joins
-//! them. The host must find the same latest arrival of each message, and the same times under every
-//! model whose nodes wait for data.
+//! Compares arrival times with a naive simulation of schedules in which each node sends as soon as
+//! it has the data.
+//!
+//! The simulation follows every block separately and shares no code with the host, which follows
+//! boxes of blocks and joins them. The host must find the same latest arrival for each message, and
+//! the same times under every model in which nodes wait for data.
 
 use super::matrix::{bundled, for_each_problem};
 use super::oracle::{ANSWERS, rehearsal};
@@ -20,16 +22,16 @@ use swapmeet_runner::plugin::Algorithm;
 use swapmeet_sdk::{Rehearsed, RehearsedRoute, RehearsedSend};
 use swapmeet_workloads::Workload;
 
-/// A segment of a block: its origin, its destination or part, and its number. Sides that do not
-/// distinguish blocks are 0.
+/// A segment of a block: its origin, its destination or part, and its number. If the collective
+/// does not distinguish blocks by their origin, or by their destination, that value is 0.
 type Piece = (u64, u64, u64);
 
-/// The pieces that a node of the schedule's grid holds, with the step in which each arrived at the
-/// node of the machine; 0 if it was there at the start.
+/// The pieces of a node of the schedule's grid. The value is the step in which the piece arrived at
+/// the node of the machine, or 0 if it was there at the start.
 type Held = BTreeMap<Piece, u64>;
 
-/// Follows every piece of a schedule. Returns the latest arrival of each message's data, step by
-/// step, in the order in which the schedule first names the messages.
+/// Follows every piece of a schedule. Returns for each step the latest arrival of the data of each
+/// message. Messages are in the order in which the schedule first names them.
 fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     let (kind, nodes) = (task.collective.kind(), task.topology.nodes());
     // Place the nodes of the grid.
@@ -44,7 +46,7 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
             homes[machine_node as usize] = node;
         }
     }
-    // Give each node its pieces.
+    // Give each node the pieces that it has at the start.
     let by_origin = kind.distinguishes(Side::Origins);
     let by_destination = kind.distinguishes(Side::Destinations) || schedule.in_parts;
     let destinations = if by_destination { homes.clone() } else { vec![0] };
@@ -100,7 +102,7 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
                 let values: BTreeSet<(u64, u64)> = sent.keys().map(|(_, d, s)| (*d, *s)).collect();
                 holds.retain(|(_, d, s), _| !values.contains(&(*d, *s)));
             }
-            // A piece that the receiver already holds keeps its arrival step, too.
+            // A piece that the receiver already has keeps its arrival step, too.
             for (piece, step) in sent {
                 holds.entry(piece).or_insert(step);
             }
@@ -110,7 +112,7 @@ fn follow(task: &Task, schedule: &Rehearsed) -> Vec<Vec<u32>> {
     latest
 }
 
-/// A step as the host reports it.
+/// The messages and arrivals of a step as the host reports them.
 struct HostStep {
     number: u64,
     phase: u32,
@@ -137,10 +139,10 @@ impl Listener for Recorder {
     }
 }
 
-/// Returns the end of the last message. A node sends its messages in the order of the schedule. It
-/// sends each message as soon as it has received all messages up to the step that `latest` has for
-/// this message. A message travels for `duration`. With `phases`, all nodes wait for each other
-/// between two phases.
+/// Returns the time at which the last message ends. A node sends its messages in the order of the
+/// schedule. It sends a message as soon as it has received all messages of the steps up to the
+/// message's entry in `latest`. A message takes `duration`. If `phases` is set, all nodes wait for
+/// each other between two phases.
 fn naive_us(
     steps: &[HostStep],
     latest: &[Vec<u32>],
@@ -149,7 +151,7 @@ fn naive_us(
 ) -> f64 {
     let (mut end, mut start_of_phase, mut phase) = (0.0_f64, 0.0, 0);
     let mut last_start: HashMap<u32, f64> = HashMap::new();
-    // The step and the time of each message that a node receives.
+    // For each node, the step and the arrival time of each message that it receives.
     let mut received: HashMap<u32, Vec<(u64, f64)>> = HashMap::new();
     for step in steps {
         if phases && step.phase != phase {
@@ -172,10 +174,11 @@ fn naive_us(
     end
 }
 
-/// The time of a message: its latency or its bytes alone.
+/// The duration of a message: either only its latency or only the time of its bytes.
 type Duration = fn(&Transfer) -> f64;
 
-/// The models, and whether they have a barrier between two phases.
+/// The models: the machine, whether there is a barrier between two phases, and the duration of a
+/// message.
 const MODELS: [(&str, bool, Duration); 3] = [
     ("free:model=loggp,order=data,latency_us=3", false, |_| 3.0),
     ("free:model=fluid,order=data,hop_us=2,ports=all", false, |t| 2.0 * f64::from(t.hops)),
@@ -183,7 +186,7 @@ const MODELS: [(&str, bool, Duration); 3] = [
 ];
 
 /// Compares the host with the naive simulation. Returns whether the schedule is correct and moves
-/// blocks.
+/// blocks instead of byte counts.
 fn compare(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -191,7 +194,7 @@ fn compare(
     workload: &Workload,
 ) -> bool {
     let task = workload.task(topology, 7).unwrap();
-    // Loads count blocks or parts of them; a load of 1 is one byte here.
+    // A load is a number of blocks or segments. Here a load of 1 is one byte.
     let inputs = PlanInputs { block_bytes: workload.block_bytes(), ..ANSWERS };
     let table = algorithm.raw_table().unwrap();
     // SAFETY: the table belongs to a plugin that this process has loaded.
@@ -205,13 +208,13 @@ fn compare(
     let mut recorder = Recorder::default();
     let planned = host::plan(algorithm, params, &task, inputs, None, vec![&mut recorder]);
     let Outcome::Verified(totals) = planned.outcome else { return false };
-    // The arrivals of each message.
+    // Compare the latest arrival of the data of each message.
     let latest = follow(&task, &schedule);
     for step in &recorder.0 {
         let expected = &latest[step.number as usize - 1];
         assert_eq!(&step.latest_arrivals, expected, "{case}: step {}", step.number);
     }
-    // The times.
+    // Compare the times under each model.
     for (machine, phases, duration) in MODELS {
         let machine = Machine::parse(machine).unwrap();
         // Each unit of load is one byte.
@@ -241,7 +244,7 @@ fn nodes_wait_for_the_blocks_that_they_send() {
     assert!(compared > 500, "{compared} schedules");
 }
 
-/// A schedule in which a node holds parts of two trees.
+/// A schedule in which a node has segments of two trees.
 #[test]
 fn a_node_of_two_trees_waits_for_each_tree_alone() {
     let algorithm = bundled().into_iter().find(|a| a.name == "two-tree-allreduce").unwrap();

@@ -1,5 +1,5 @@
-//! Compares claims of symmetry with the plugins' own plans. The reference is full planning, which
-//! does not use the claim.
+//! Compares claims of symmetry with the plans that plugins make for each node. The reference is
+//! full planning, which does not use the claim.
 
 use super::matrix::{bundled, for_each_problem, misprints};
 use swapmeet_core::cost::machine::Machine;
@@ -10,7 +10,7 @@ use swapmeet_runner::host::{self, PlanInputs};
 use swapmeet_runner::{session, topology};
 use swapmeet_workloads::Workload;
 
-/// Returns the row of an all-to-all by an algorithm of the `misprints` plugin.
+/// Returns the row of an all-to-all with an algorithm of the plugin `misprints`.
 fn row(algorithm: &str, on: &str, proof_scope: ProofScope) -> Record {
     let plugin = misprints();
     let algorithm = plugin.algorithms.iter().find(|known| known.name == algorithm).unwrap();
@@ -45,7 +45,7 @@ fn a_node_that_contradicts_the_claim_makes_the_case_invalid() {
             "the claim of symmetry is wrong: step 1: node 3 does not send to node 4, although node 0 sends to node 1"
         )
     );
-    // All blocks arrive in the full plan. With the claim, another schedule would have been priced.
+    // In the full plan, all blocks arrive. Using the claim would have priced a different schedule.
     let full = row("shifts-not-symmetric", "ring:16", ProofScope::Full);
     assert_eq!(full.status, Status::Ok);
     let auto = row("shifts-not-symmetric", "ring:16", ProofScope::Auto);
@@ -58,8 +58,8 @@ fn a_node_that_contradicts_the_claim_makes_the_case_invalid() {
     );
 }
 
-/// 4,099 nodes send 17 million messages. The host compares 15 images under the symmetry, each of
-/// one node.
+/// 4,099 nodes send 17 million messages. The host compares the plans of only 15 nodes with the
+/// claimed symmetry.
 #[test]
 fn some_nodes_are_compared_on_large_networks() {
     let right = row("shifts-mended", "ring:4099", ProofScope::Auto);
@@ -74,13 +74,13 @@ fn some_nodes_are_compared_on_large_networks() {
         let start = "the claim of symmetry is wrong: step 1: node ";
         assert!(wrong.reason.starts_with(start) && wrong.reason.contains(what), "{}", wrong.reason);
     }
-    // A single wrong node among 4,099 is not found, which docs/figures.md says.
+    // A single wrong node among 4,099 nodes is not found, as docs/figures.md says.
     let missed = row("shifts-without-rank-3", "ring:4099", ProofScope::Auto);
     assert_eq!((missed.status, missed.compared_on), (Status::Ok, Some(16)));
 }
 
-/// Compares on small networks the images that the host compares on large networks. The tests in
-/// `orbits.rs` compare all nodes.
+/// On small networks, compares the plans of those nodes that the host would compare on large
+/// networks. The tests in `orbits.rs` compare all nodes.
 #[test]
 fn every_bundled_algorithm_plans_every_image() {
     let answers = PlanInputs {

@@ -1,5 +1,5 @@
-//! Verifies every collective with every algorithm that implements it on many sizes, and compares
-//! steps and blocks with the source of the algorithm.
+//! Verifies every collective with every algorithm that implements it, on many sizes, and compares
+//! the numbers of steps and blocks with the source of the algorithm.
 
 use crate::support::{rows, swapmeet, words};
 use serde_json::Value;
@@ -35,8 +35,8 @@ fn log2_up(n: u64) -> u64 {
     u64::from(n.next_power_of_two().trailing_zeros())
 }
 
-/// Checks the number of steps and the blocks of the longest message of each step, on sizes from one
-/// node.
+/// Checks the number of steps and the sum over steps of the longest message in blocks, on sizes
+/// from one node on.
 fn check(
     topologies: &[String],
     algorithm: &str,
@@ -131,8 +131,8 @@ fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
     }
 }
 
-/// The time is log2 p (alpha + m beta + m gamma) under every model, because in each step every node
-/// sends its whole vector and adds the received one.
+/// The time is `log2 p (alpha + m beta + m gamma)` under every model: in each step, every node
+/// sends its whole vector and adds the vector that it receives.
 #[test]
 fn every_model_charges_additions() {
     let us = |topology: &str, algorithm: &str, machine: &str| {
@@ -172,14 +172,14 @@ fn every_model_charges_additions() {
             "{machine}: {time} ({reduction})"
         );
     }
-    // The root adds four vectors after all of them have arrived. They arrive at the same time.
+    // The root receives four vectors at the same time, and then adds all of them.
     let (time, reduction) = us("fully-connected:5", "linear", "model=fluid,startup_us=10,hop_us=8");
     assert!(
         (time - (10.0 + 8.0 + 32.0 + 4.0 * 16.0)).abs() < 1e-6 && reduction == 64.0,
         "{time} ({reduction})"
     );
-    // With `order=data`, a rank also waits for its additions: p - 1 steps of m/p bytes with
-    // additions, then p - 1 steps without.
+    // With `order=data`, a rank also waits until its additions are complete. There are p - 1 steps
+    // of m/p bytes with additions, then p - 1 steps without additions.
     let (time, reduction) = us("ring:8", "ring-allreduce", "model=loggp,order=data,latency_us=8");
     assert!(
         (time - (14.0 * (8.0 + 3.5) + 7.0 * 2.0)).abs() < 1e-6 && reduction == 14.0,
@@ -187,8 +187,8 @@ fn every_model_charges_additions() {
     );
 }
 
-/// In an allgatherv, each block is forwarded to all nodes in turn, so that in each step the longest
-/// block is in flight.
+/// In an allgatherv on a ring, each block is forwarded from node to node, so that the longest block
+/// is sent in each step.
 #[test]
 fn blocks_for_everyone_may_differ_in_size() {
     let dir = tempfile::tempdir().unwrap();
@@ -230,8 +230,8 @@ fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// Returns start-ups, links, blocks and contention of an algorithm on a machine on which one of
-/// each costs a microsecond.
+/// Returns the start-ups, links, blocks and contention of an algorithm. The machine has one of
+/// these costs at a time, set to a microsecond.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");
@@ -260,7 +260,7 @@ fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64,
 
 #[test]
 fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
-    // n^2/8 blocks cross every link of the ring in each direction. No schedule needs fewer.
+    // In each direction, every link of the ring carries n^2/8 blocks. No schedule needs fewer.
     for n in [4_u64, 8, 12, 32] {
         let (steps, blocks) = (n as f64 / 2.0, (n * n) as f64 / 8.0);
         assert_eq!(
@@ -283,7 +283,7 @@ fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
 }
 
 /// Suh & Shin, Table 2: 2^d start-ups, 2^(3d-1) blocks, (2^(2d) + 2)/3 links, and a rearrangement
-/// between any two steps.
+/// between two steps.
 #[test]
 fn cyclic_exchange_has_the_costs_of_table_2_and_shares_no_link() {
     for d in 1..=5_u32 {
@@ -297,14 +297,14 @@ fn cyclic_exchange_has_the_costs_of_table_2_and_shares_no_link() {
         );
     }
     // In a binary exchange, half of the nodes of a row send across the same cut at the same time.
-    // Cyclic exchange was designed to avoid this.
+    // The cyclic exchange was designed to avoid this.
     let (steps, links, blocks, shared) = alone("mesh:8x8", "binary-exchange", "1", 1);
     assert_eq!((steps, links, blocks), (6.0, 22.0, 192.0));
     assert!(shared > 0.0);
 }
 
-/// On powers of two, each step of Bruck's algorithm sends half of the blocks, as an exchange along
-/// a dimension of a hypercube does.
+/// If the number of nodes is a power of two, each step of Bruck's algorithm sends half of the
+/// blocks, like an exchange along a dimension of a hypercube.
 #[test]
 fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
     for row in run(&["torus:8x8".to_owned(), "mesh:4x32".to_owned()], "bruck", "uniform:1") {
@@ -320,7 +320,7 @@ fn algorithms_for_powers_of_two_suggest_general_ones() {
     assert_eq!((row.status, row.reason.as_str()), (Status::Unsupported, reason));
 }
 
-/// A step takes h (ts + L tw): Li, Peng & Chu, section III.
+/// A step over h links takes `h (ts + L tw)`: Li, Peng & Chu, section III.
 #[test]
 fn store_and_forward_charges_each_hop() {
     let price = |topology: &str, algorithm: &str, workload: &str| {
@@ -352,7 +352,8 @@ fn store_and_forward_charges_each_hop() {
     assert_eq!(contention, Some(0.0), "the longest way is as long as two messages on one link");
 }
 
-/// A round takes alpha + h delta + k L tau: Spencer, chapter 2.
+/// A round takes `alpha + h delta + k L tau`: Spencer, chapter 2. h is the number of links of the
+/// longest circuit, and k circuits share a link.
 #[test]
 fn circuits_share_links_up_to_the_virtual_channels() {
     let price = |topology: &str, algorithm: &str, machine: &str| {
@@ -379,7 +380,7 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
     assert_eq!(note, "");
     let (startup, hops, alone, shared, note) = price("ring:4", "gen", "virtual_channels=1");
-    // The second step takes two rounds. In each round, a message does not share its links.
+    // The second step takes two rounds, in each of which no two messages share a link.
     assert_eq!(
         (startup, hops, alone, shared),
         (Some(400.0), Some(1.0 + 2.0 * 2.0 + 1.0), Some(20.0), Some(0.0))
@@ -395,13 +396,13 @@ fn circuits_share_links_up_to_the_virtual_channels() {
     );
 }
 
-/// The transmission time of each message is that of its own length, times the number of circuits on
-/// the busiest link of its route.
+/// The transmission time of a message depends on its own length and on the number of circuits on
+/// the busiest link of its route. The link with the most bytes does not matter.
 #[test]
 fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("m.csv");
-    // On a line of 3 nodes, the messages 0 -> 2 and 1 -> 2 share the last link.
+    // On a line of 3 nodes, the messages from 0 to 2 and from 1 to 2 share the last link.
     std::fs::write(&file, "0,0,10\n0,0,30\n0,0,0\n").unwrap();
     let workload = format!("matrix:{}", file.display());
     let row = rows(&[
@@ -418,7 +419,8 @@ fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     assert_eq!((row.transmission_us, row.contention_us), (Some(30.0), Some(2.0 * 30.0 - 30.0)));
 }
 
-/// No row is below its lower bound, for all algorithms, collectives, sizes, topologies and models.
+/// No row has a time below its lower bound, for all algorithms, collectives, sizes, topologies and
+/// models.
 #[test]
 fn no_schedule_beats_its_lower_bound() {
     let dir = tempfile::tempdir().unwrap();
@@ -426,7 +428,7 @@ fn no_schedule_beats_its_lower_bound() {
     std::fs::write(&star, "0 1\n0 2\n0 3\n0 4\n0 5\n").unwrap();
     let star = format!("graph:{}", star.display());
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
-    // Every combination runs; those that an algorithm does not support are skipped below.
+    // Run every combination. Those that an algorithm does not support are skipped below.
     let topologies = [
         "torus:4x6",
         "mesh:5x3",
@@ -473,7 +475,7 @@ fn no_schedule_beats_its_lower_bound() {
         flags("--machine", &machines),
     ]
     .concat();
-    // Most combinations must remain, or the test shows nothing.
+    // Most combinations must be supported. Otherwise the test would show nothing.
     let mut priced = 0;
     for row in rows(&args) {
         let case =
@@ -490,11 +492,11 @@ fn no_schedule_beats_its_lower_bound() {
     assert!(priced > 4000, "{priced} rows");
 }
 
-/// Each model has a machine on which everything costs something, so a new model is included
+/// Each model has a machine on which every part of the time has a cost. A new model is included
 /// automatically.
 #[test]
 fn no_model_charges_less_than_its_own_bound() {
-    // One machine per model, on which all costs in µs differ.
+    // One machine for each model. All costs in µs have different values.
     let machines: Vec<String> = models()
         .iter()
         .map(|model| {
@@ -540,7 +542,8 @@ fn no_model_charges_less_than_its_own_bound() {
     args.extend(machines.iter().flat_map(|machine| ["--machine", machine]));
     let rows: Vec<Record> =
         rows(&args).into_iter().filter(|row| row.status != Status::Unsupported).collect();
-    // A bound of 0 would be trivial, except if nothing has to be moved.
+    // A bound of 0 would make the comparison trivial, so it is allowed only if nothing has to be
+    // moved.
     for row in &rows {
         let case =
             format!("{} on {}, {}, {}", row.algorithm, row.topology, row.workload, row.machine);

@@ -1,6 +1,6 @@
-//! Collectives on recursive dual-nets. They are verified from every root, their rounds and words
-//! are compared with an independent implementation that moves every block, and the refusals on
-//! other networks are checked.
+//! Collectives on recursive dual-nets. They are verified from every root. Their rounds and words
+//! are compared with an independent implementation that moves every block. On other networks, they
+//! must be refused.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
@@ -40,8 +40,8 @@ fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
     rows(&args).remove(0)
 }
 
-/// Asserts that a schedule is verified, sends messages only to neighbours, and has at most one
-/// message sent and received per node and step. Returns its rounds and words.
+/// Asserts that a schedule is verified, that messages are sent only to neighbours, and that no node
+/// sends or receives two messages in a step. Returns the number of rounds and of words.
 fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
     let row = run(topology, algorithm, workload);
     assert_eq!(
@@ -76,7 +76,7 @@ fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -
         .outcome
 }
 
-/// Returns rounds and words.
+/// Returns the number of rounds and of words, or the reason of the failure.
 fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     match outcome {
         Outcome::Verified(Totals { steps, critical_load, .. }) => {
@@ -90,7 +90,7 @@ fn totals(outcome: Outcome) -> Result<(u64, u64), String> {
     }
 }
 
-/// Each row of the table has the rounds of a broadcast and of a scatter.
+/// Each row of the table has the number of rounds of a broadcast and of a scatter.
 #[test]
 fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     let nets = [
@@ -117,8 +117,8 @@ fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     }
 }
 
-/// The third step of Algorithms 1 and 2 uses `my_cluster_id = s1`, which selects the cluster of the
-/// partner only if s1 = s2.
+/// In print, the third step of Algorithms 1 and 2 is for nodes with `my_cluster_id = s1`. The nodes
+/// of the partner's cluster have this number only if s1 = s2.
 #[test]
 fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     for (algorithm, of) in [
@@ -134,7 +134,7 @@ fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
         }
         assert_eq!(reached, 16);
     }
-    // 72 of 128 nodes are reached.
+    // Only 72 of 128 nodes are reached.
     let error = totals(outcome(
         "rdn:1(hypercube:3)",
         "rdn-broadcast",
@@ -145,8 +145,8 @@ fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     assert!(error.ends_with("missing in total: 56 blocks at 56 nodes"), "{error}");
 }
 
-/// Rounds and words of an independent implementation that moves every block; `None` if the printed
-/// and the lean variant are the same.
+/// The expected rounds and words are from an independent implementation that moves every block.
+/// `None` means that the printed and the lean variant are the same.
 #[test]
 fn rounds_and_words_equal_those_of_an_independent_implementation() {
     let reference = [
@@ -175,17 +175,17 @@ fn rounds_and_words_equal_those_of_an_independent_implementation() {
     assert_eq!(proved(spec, "rdn-alltoall:variant=printed", "uniform:1"), (18, 343_038));
 }
 
-/// A broadcast on 3,125,000 nodes takes 26 rounds, because it covers a base in 5 rounds. (It would
-/// take 30 if it covered the two rings of a base one after the other, in 6 rounds.) A scatter of n
-/// - 1 words takes 38 rounds.
+/// A broadcast on 3,125,000 nodes takes 26 rounds, because it covers a base in 5 rounds. If it
+/// covered the two rings of a base one after the other, a base would take 6 rounds and the
+/// broadcast 30. A scatter of n - 1 words takes 38 rounds.
 #[test]
 fn three_million_nodes_take_as_many_rounds_as_an_independent_implementation() {
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-broadcast", "broadcast/uniform:1"), (26, 26));
     assert_eq!(proved("rdn:2(torus:5x5)", "rdn-scatter", "scatter/uniform:1"), (38, 3_124_999));
 }
 
-/// A network of 1,250 nodes with the same base: a broadcast covers a base twice, in 5 rounds each,
-/// and crosses between clusters in two more rounds. A round costs a start-up and a byte.
+/// A network of 1,250 nodes with the same base. A broadcast covers a base twice, in 5 rounds each
+/// time, and crosses between clusters in two more rounds. A round costs a start-up and a byte.
 #[test]
 fn only_the_right_schedule_covers_the_base_in_five_rounds() {
     let (topology, algorithm, workload) =
@@ -195,7 +195,7 @@ fn only_the_right_schedule_covers_the_base_in_five_rounds() {
     only_the_right_schedule_does(planned, |row| (row.steps, row.time_us) == (Some(12), Some(24.0)));
 }
 
-/// The recurrence in section V of the paper.
+/// The numbers follow the recurrence in section V of the paper.
 #[test]
 fn two_levels_of_algorithm_4_add_up_from_one() {
     for (base, n_1) in [("ring:2", 8), ("ring:3", 18)] {
@@ -207,8 +207,8 @@ fn two_levels_of_algorithm_4_add_up_from_one() {
     }
 }
 
-/// For any base, scatter and gather take n - 1 words, and all-to-all the sum of the distances from
-/// a node to all others; no variant with fewer levels takes more.
+/// For any base, a scatter or gather takes n - 1 words, and an all-to-all takes the sum of the
+/// distances from a node to all nodes. The printed variant never takes fewer words.
 #[test]
 fn lean_schedules_meet_the_bound_over_any_base() {
     for base in [
@@ -229,8 +229,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
             match algorithm {
                 "rdn-broadcast" => {}
                 "rdn-alltoall" => {
-                    // A mesh with sides of 2 is a hypercube, but its topology does not provide a
-                    // distance sum.
+                    // A mesh whose sides are 2 is a hypercube, but the topology `mesh` has no
+                    // formula for the sum of distances.
                     let least = net.distance_sum();
                     assert!(
                         least.is_none_or(|least| words == least),
@@ -248,8 +248,8 @@ fn lean_schedules_meet_the_bound_over_any_base() {
     }
 }
 
-/// Bases whose nodes are not all linked along a dimension, and a base that is too large for a
-/// single axis of sets.
+/// Two special bases: one in which not all nodes of a dimension are linked to each other, and one
+/// that is too large for a single axis of sets.
 #[test]
 fn bases_with_switches_and_large_bases_work() {
     for base in ["fat-tree:2x2", "torus:9x8", "fully-connected:70"] {
@@ -300,7 +300,7 @@ fn an_impossible_dual_net_is_shown_with_the_position() {
     };
     refused("rdn:9(torus:5x5)", "3 levels make more than 2147483648 nodes");
     refused("rdn:1(mesh:3x3)", "a base must be regular");
-    // The position is that of the zero in the base, not that of the whole spec.
+    // The reported position is that of the zero within the base, not the start of the whole spec.
     refused("rdn:1(torus:5x0)", "--> --topology:1:15");
     refused("rdn:99999999999999999999(ring:3)", "found `99999999999999999999`");
 }
@@ -313,7 +313,7 @@ fn a_user_defined_network_runs_like_any_other() {
     assert_eq!(row.topology, petersen, "a row says which file");
     // Each node has 3 neighbours and 6 nodes at distance two.
     assert_eq!(row.total_hop_bytes, Some(10 * (3 + 2 * 6)));
-    // A regular graph can be a base.
+    // Any regular graph can be a base.
     let row = run(&format!("rdn:1({petersen})"), "rdn-scatter", "scatter/uniform:1");
     assert_eq!(
         (row.status, row.verified, row.nodes),
@@ -323,7 +323,7 @@ fn a_user_defined_network_runs_like_any_other() {
     );
 }
 
-/// `--resume` needs only the spec in the row.
+/// `--resume` needs no file other than the spec in the row.
 #[test]
 fn a_run_on_a_user_defined_network_can_be_resumed() {
     let dir = tempdir().unwrap();

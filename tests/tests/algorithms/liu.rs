@@ -1,6 +1,7 @@
-//! The algorithms of Liu et al., loaded from the real plugin file, compared with an independent
+//! Compares the algorithms of Liu et al., loaded from the real plugin file, with an independent
 //! implementation that redistributes element by element (`fixtures/liu.json`). As in the paper, the
-//! fixture counts a message of a node to itself as a message of its step, and so does this test.
+//! fixture counts the data that a node keeps for itself as a message of the step. This test does
+//! the same.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -22,7 +23,7 @@ fn fixture() -> Value {
     serde_json::from_str(include_str!("../../fixtures/liu.json")).unwrap()
 }
 
-/// The random generator that was used for the fixture.
+/// The random generator with which the fixture was made.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -58,8 +59,8 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Records the messages of each stage, including those of nodes to themselves. Such messages belong
-/// to the last step of the stage if nothing else is sent in their step.
+/// Records the messages of each stage, including those of nodes to themselves. If a step has only
+/// messages of nodes to themselves, they belong to the last step of the stage.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -77,7 +78,7 @@ impl Watched {
         }
     }
 
-    /// Adds the data that nodes kept to the current step.
+    /// Adds the data that nodes kept for themselves to the messages of the current step.
     fn settle(&mut self) {
         if let Some(stage) = self.stages.last_mut() {
             stage.extend(self.kept.drain(..).map(|(node, load)| (node, node, load, self.step + 1)));
@@ -104,7 +105,7 @@ impl Listener for Watched {
     }
 }
 
-/// The values of one algorithm and one matrix as in the fixture, and the row.
+/// The values of an algorithm for a matrix, in the form of the fixture, and the row.
 struct Run {
     row: Record,
     stages: Vec<Vec<(u32, u32, u64, u32)>>,
@@ -143,7 +144,7 @@ const ALGORITHMS: [(&str, &str); 5] = [
     ("A4_balanced_start", "four-stage:start=balanced"),
 ];
 
-/// Sums a value over the messages of each node, and returns the largest sum.
+/// Sums the second values of the messages of each node, and returns the largest sum.
 fn most(p: u64, messages: impl Iterator<Item = (u32, u64)>) -> u64 {
     let mut sums = vec![0; p as usize];
     messages.for_each(|(node, load)| sums[node as usize] += load);
@@ -204,7 +205,8 @@ fn every_value_agrees() {
     }
 }
 
-/// For any number of nodes, every byte arrives, and no node sends or receives twice in a step.
+/// For any number of nodes, every byte arrives, and no node sends twice or receives twice in a
+/// step.
 #[test]
 fn any_number_of_nodes_uses_one_message_per_port() {
     for p in 2..=300_u64 {
@@ -257,10 +259,10 @@ fn time(p: u64, stages: &[Vec<(u32, u32, u64, u32)>], machine: &str) -> f64 {
     clock.us()
 }
 
-/// The blocking machine agrees event by event, to the nanosecond (the precision of the fixture).
-/// The nonblocking machine of the fixture is only documented by its times. These times agree if
-/// each message is sent when its sender and its receiver are free, in the order in which messages
-/// became ready. Exceptions are stages in which several messages become ready at the same time.
+/// On the blocking machine, all events agree to the nanosecond, which is the precision of the
+/// fixture. For the nonblocking machine, the fixture has only times. They agree if each message is
+/// sent as soon as its sender and its receiver are free, in the order in which messages become
+/// ready. Stages in which several messages become ready at the same time are not compared.
 #[test]
 fn times_on_an_sp2_agree() {
     let fixture = fixture();

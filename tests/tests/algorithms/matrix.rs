@@ -9,9 +9,9 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
 use swapmeet_workloads::Workload;
 
-/// Topologies with sides that are odd, even, powers of two and of three, and multiples of four and
-/// two. Together they exercise all ways in which link loads are counted: by folding, by rotations,
-/// by exclusive-ors and one message at a time.
+/// Topologies whose sides are odd, even, powers of two and of three, or multiples of four and two.
+/// Together they use every method of counting link loads: by folding, by rotations, by
+/// exclusive-ors, and one message at a time.
 pub(super) const TOPOLOGIES: [&str; 27] = [
     "ring:1",
     "ring:2",
@@ -42,9 +42,9 @@ pub(super) const TOPOLOGIES: [&str; 27] = [
     "twisted-torus:2x4",
 ];
 
-/// The rest of a workload spec, after the name of the collective. Invalid combinations are skipped.
-/// Some workloads break a symmetry: a reflection does not commute with shifts, and unequal sizes
-/// and a root distinguish nodes.
+/// The text of a workload spec after the name of the collective. Invalid combinations are skipped.
+/// Some workloads break a symmetry: a reflection does not commute with shifts, and unequal sizes or
+/// a root distinguish nodes.
 const WORKLOADS: [&str; 7] = [
     "uniform:6",
     "irregular:dist=lognormal,mean=20,cv=1,element=4",
@@ -70,13 +70,14 @@ pub(super) fn bundled() -> Vec<Arc<Algorithm>> {
         .collect()
 }
 
-/// Returns the wrong algorithms of the test plugin `misprints`.
+/// Returns the test plugin `misprints`, whose algorithms are wrong.
 pub(super) fn misprints() -> Plugin {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
     Plugin::load(&file).unwrap()
 }
 
-/// Returns the default parameters and, for each parameter, every declared choice or a small number.
+/// Returns sets of parameters: the defaults and, for each parameter, each of its choices or a small
+/// number.
 fn variants(algorithm: &Algorithm) -> Vec<Params> {
     let small = ["2".to_owned()];
     let given = algorithm.params.iter().flat_map(|param| {

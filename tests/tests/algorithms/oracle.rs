@@ -1,5 +1,5 @@
-//! Compares the host with the naive host of the SDK, which traces every block independently: both
-//! give the same verdict on every schedule, and the same steps, messages and bytes.
+//! Compares the host with the naive host of the SDK, which traces every block separately. Both must
+//! give the same verdict for every schedule, and the same numbers of steps, messages and bytes.
 
 use super::matrix::{bundled, for_each_problem, misprints};
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ pub(super) fn rehearsal(
         .prices(answers.startup_us, answers.hop_us, answers.byte_us)
 }
 
-/// Plans with the host and returns the verdict with its reason.
+/// Plans with the host. Returns the verdict and its reason.
 fn hosted(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -110,7 +110,7 @@ fn hosted(
     }
 }
 
-/// Plans with the naive host and returns the verdict with its reason.
+/// Plans with the naive host. Returns the verdict and its reason.
 fn followed(
     algorithm: &Algorithm,
     params: &[(String, String)],
@@ -156,12 +156,12 @@ fn two_hosts_agree_on_every_bundled_algorithm() {
     assert!(compared > 1000, "{compared} schedules");
 }
 
-/// Most of the papers' misprints give wrong schedules, and both hosts report this.
+/// Most misprints of the papers give wrong schedules, and both hosts must report them.
 #[test]
 fn two_hosts_agree_on_wrong_schedules() {
     let plugin = misprints();
-    // Leave out `shifts-not-symmetric`: under the claimed symmetry, the sends of its planned nodes
-    // define another schedule than its full plan. `swapmeet check` reports this.
+    // Leave out `shifts-not-symmetric`. Its claim of symmetry is wrong: the sends of the planned
+    // nodes define a different schedule from its full plan. `swapmeet check` reports this.
     let honest =
         plugin.algorithms.iter().filter(|algorithm| algorithm.name != "shifts-not-symmetric");
     let found: u64 = honest.map(|algorithm| compare(algorithm).1).sum();
@@ -193,7 +193,7 @@ thread_local! {
     static DRAWN: std::cell::RefCell<Option<Drawn>> = const { std::cell::RefCell::new(None) };
 }
 
-/// An algorithm that plans the last random schedule of this thread.
+/// An algorithm that plans the random schedule that this thread generated last.
 struct AsDrawn;
 
 impl sdk::Algorithm for AsDrawn {
@@ -284,8 +284,8 @@ fn passes() -> impl Strategy<Value = Pass> {
     )
 }
 
-/// Returns a right schedule for the collective, so that some random schedules are right: every node
-/// sends directly to every other node, and copies where the data is for all nodes.
+/// Returns a right schedule for the collective, so that some of the tested schedules are right.
+/// Every node sends directly to every other node. If the data is for all nodes, it sends copies.
 fn direct(word: &str) -> Vec<Vec<Pass>> {
     let copies = matches!(word, "broadcast" | "allgather" | "allreduce");
     let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce");
@@ -304,8 +304,8 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
         }
         "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
-        // A received sum cannot be distinguished from the node's own term, so all terms are sent in
-        // one step.
+        // A received sum would be added to the node's own contribution, so all contributions are
+        // sent in the same step, before any arrives.
         "allgather" | "allreduce" => {
             vec![
                 (1..NODES)
@@ -320,7 +320,8 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-    /// Right schedules with additional and with missing sends.
+    /// The tested schedules are right schedules to which sends are added or from which sends are
+    /// removed.
     #[test]
     fn two_hosts_agree_on_any_schedule(
         which in 0_usize..9,

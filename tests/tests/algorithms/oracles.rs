@@ -1,12 +1,12 @@
-//! The fixtures of independent implementations equal the output of their generators in
-//! `tests/oracles`, which share no code with the program and follow the text of the papers.
+//! Compares the fixtures with the output of the programs that generated them, in `tests/oracles`.
+//! These independent implementations follow the text of the papers and share no code with Swapmeet.
 
 use crate::support::tools;
 use serde_json::Value;
 use std::process::Command;
 use swapmeet_tests::project;
 
-/// Returns a fixture.
+/// Returns the contents of a fixture.
 fn fixture(name: &str) -> Value {
     let file = project("tests/fixtures").join(name);
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()
@@ -19,8 +19,9 @@ fn output(mut generator: Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Compares all values and returns their number. Fractions in fixtures have seven digits. Notes are
-/// not compared, and neither are values with the key `missing`, which have no generator.
+/// Compares all values of a fixture and returns their number. Fractions in fixtures have seven
+/// digits. Notes are not compared. Values with the key `missing` are not compared, either, because
+/// no program generates them.
 fn equal_values(at: &str, fixture: &Value, generated: &Value, missing: &str) -> usize {
     match (fixture, generated) {
         (Value::Object(fixture), Value::Object(generated)) => {
@@ -71,7 +72,8 @@ fn thakurs_fixture_equals_its_generator() {
     agrees("thakur.py", "thakur.json", "", 270);
 }
 
-/// The paper does not define the order of nonblocking messages, so their times have no generator.
+/// The paper does not define the order of nonblocking messages. The times on the nonblocking
+/// machine therefore have no generator.
 #[test]
 fn lius_fixture_equals_its_generator() {
     agrees("liu.py", "liu.json", "nonblocking", 823);

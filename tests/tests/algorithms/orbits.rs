@@ -1,6 +1,6 @@
-//! Compares verification on one node of each orbit with full planning. Every column of every row is
-//! the same for every bundled algorithm that declares a symmetry, on every model, and wrong
-//! schedules are reported in the same way.
+//! Compares two kinds of verification: on one node of each symmetry orbit, and with full planning.
+//! For every bundled algorithm that declares a symmetry and for every model, every column of every
+//! row must be the same. Wrong schedules must be reported in the same way.
 
 use super::matrix::{bundled, for_each_problem, misprints};
 use crate::support::timeless;
@@ -15,8 +15,8 @@ use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::session;
 use swapmeet_workloads::Workload;
 
-/// One machine for each way in which a listener reads a schedule (folded or expanded), and every
-/// model with all its parts.
+/// Machines of every model, on which every part of the time has a cost. Some of them read the
+/// folded schedule, and some read every message.
 const MACHINES: [&str; 11] = [
     "paragon",
     "delta",
@@ -56,8 +56,9 @@ fn rows(
     session::run_group(&MACHINES.iter().map(case).collect::<Vec<_>>(), &mut [])
 }
 
-/// Runs an algorithm with both kinds of verification on the whole matrix and calls `compare` for each
-/// pair of rows. Choices of parameters are tried on the topologies that most algorithms support.
+/// Runs an algorithm on the whole matrix with both kinds of verification, and calls `compare` for
+/// each pair of rows. Choices of parameters are tried only on the topologies that most algorithms
+/// support.
 fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, &Record)) {
     for_each_problem(algorithm, |topology, workload, params| {
         let few = ["ring:8", "ring:9", "torus:4x4", "torus:9x3"].contains(&&*topology.spec());
@@ -76,7 +77,7 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
     });
 }
 
-/// Returns whether the algorithm claims a symmetry for some problem without a root.
+/// Returns whether the algorithm claims a symmetry for at least one problem without a root.
 fn claims_symmetry(algorithm: &Algorithm) -> bool {
     let answers = PlanInputs {
         block_bytes: 60,
@@ -100,8 +101,8 @@ fn claims_symmetry(algorithm: &Algorithm) -> bool {
     claims
 }
 
-/// A new algorithm that claims a symmetry is compared here automatically. The test fails if no
-/// problem of the matrix uses the claim.
+/// A new algorithm that claims a symmetry is compared here automatically. The test fails if the
+/// claim is not used for any problem of the matrix.
 #[test]
 fn every_column_equals_that_of_full_planning() {
     let mut symmetric = 0;
@@ -124,14 +125,14 @@ fn every_column_equals_that_of_full_planning() {
     assert!(symmetric >= 30, "{symmetric} algorithms are verified on fewer than all nodes");
 }
 
-/// Returns the step that a reason names.
+/// Returns the part of a reason that names the step.
 fn step(record: &Record) -> Option<&str> {
     let (_, rest) = record.reason.split_once("step ")?;
     rest.split([' ', ':', ';']).next()
 }
 
-/// Injected faults that are invariant under all shifts of the ranks: a missing block, a block
-/// delivered twice, a block that the sender does not hold, too many messages at a port, and a
+/// These faults leave the schedule unchanged under all shifts of the ranks: a missing block, a
+/// block delivered twice, a block that the sender does not have, too many messages at a port, and a
 /// contribution that is counted twice, missing or lost.
 #[test]
 fn faults_are_reported_in_the_same_step_as_with_full_planning() {

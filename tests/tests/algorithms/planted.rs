@@ -1,7 +1,7 @@
-//! Corrupted schedules. That a schedule reaches a value is only evidence if corrupted versions of
-//! the schedule are refused or priced differently.
+//! Corrupted schedules. If a schedule reaches an expected value, this is evidence only if corrupted
+//! versions of the schedule are refused or have a different value.
 //!
-//! The schedule is exported and read back, which must give the same row, and is then corrupted in
+//! The schedule is exported and read back, which must give the same row. Then it is corrupted in
 //! one place.
 
 use crate::support::{rows, swapmeet};
@@ -20,7 +20,8 @@ pub(super) struct Planned<'a> {
 
 type Events = Vec<Value>;
 
-/// A corruption: its description, its implementation, and whether the schedule can still be valid.
+/// A corruption: its description, the function that corrupts the events, and whether the corrupted
+/// schedule can still be valid.
 type Spoilt = (&'static str, fn(&mut Events), bool);
 
 const SPOILT: [Spoilt; 4] = [
@@ -47,8 +48,8 @@ fn misdirect(events: &mut Events) {
     first.as_object_mut().unwrap().remove("path");
 }
 
-/// Moves the first step that forwards data of the previous step, and all later steps, one step
-/// earlier, if there is such a step.
+/// Finds the first step that forwards data of the step before it, and moves this step and all later
+/// steps one step earlier.
 fn hurry(events: &mut Events) {
     let passes_on =
         |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
@@ -57,14 +58,15 @@ fn hurry(events: &mut Events) {
     for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
         send["step"] = json!(send["step"].as_u64().unwrap() - 1);
     }
-    // Drop the end of the previous step, and the end of a phase if there is one.
+    // Remove the event that ends the previous step. Also remove the end of a phase, if there is one
+    // between the two steps.
     let end = events[..first].iter().rposition(|event| event["end_of_step"].is_u64()).unwrap();
     let between: Events = events.drain(end..first).filter(|event| event["step"].is_u64()).collect();
     events.splice(end..end, between);
 }
 
-/// Changes the route of the longest circuit of the first step: it crosses its first link, returns,
-/// and crosses the link again.
+/// Changes the route of the longest circuit of the first step. The circuit crosses its first link,
+/// returns over it, and crosses it again.
 fn detour(events: &mut Events) {
     let first = sends(events).next().unwrap()["step"].clone();
     let of_first = sends(events).filter(|send| send["step"] == first);
@@ -72,11 +74,12 @@ fn detour(events: &mut Events) {
     let path = longest["path"].as_array_mut().unwrap();
     let there_and_back = [path[0].clone(), path[1].clone()];
     path.splice(0..0, there_and_back);
-    // The schedule requests this path instead of leaving the route to the topology.
+    // The schedule must request this path. Otherwise the topology would choose the route.
     longest.as_object_mut().unwrap().remove("own_route");
 }
 
-/// Asserts that the exported schedule has the expected property and that no corrupted one has it.
+/// Asserts that the exported schedule has the expected property `does`, and that no corrupted
+/// schedule has it.
 pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&Record) -> bool) {
     let Planned { topology, algorithm, workload, machine } = planned;
     let place = ["--topology", topology, "--workload", workload, "--machine", machine];
@@ -86,7 +89,7 @@ pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&
     let dir = tempdir().unwrap();
     let file = dir.path().join("schedule.json");
     let run = |document: &Value| {
-        // The header precedes the events.
+        // The first line of the file is the header, and the events follow.
         let text =
             format!("{{\"schedule\":{},\"events\":{}}}", document["schedule"], document["events"]);
         std::fs::write(&file, text).unwrap();

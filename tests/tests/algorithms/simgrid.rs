@@ -1,5 +1,6 @@
-//! Compares `fluid` with SimGrid 3.32 (`fixtures/simgrid.json`, model CM02 with factors of 1), with
-//! the real program and plugin files: the same times and the same order of algorithms.
+//! Compares the model `fluid` with SimGrid 3.32 (`fixtures/simgrid.json`, model CM02 with factors
+//! of 1), with the real program and plugin files. The times and the order of the algorithms must be
+//! the same.
 
 use crate::support::rows;
 use serde_json::Value;
@@ -14,8 +15,8 @@ struct Timed {
     mean_us: f64,
 }
 
-/// Groups times by topology, machine and workload. A unit test of the model covers SimGrid's own
-/// routes.
+/// Returns the times of the fixture by topology, machine and workload. Cases on SimGrid's own
+/// routes are left out; a unit test of the model compares them.
 fn fixture() -> BTreeMap<[String; 3], Vec<Timed>> {
     let fixture: Value = serde_json::from_str(include_str!("../../fixtures/simgrid.json")).unwrap();
     let mut settings: BTreeMap<_, Vec<Timed>> = BTreeMap::new();

@@ -1,6 +1,6 @@
-//! Spencer's algorithms, loaded from the real plugin file. Every collective and permutation is
-//! delivered with at most q circuits per link. Rounds, links and blocks equal those of an
-//! independent implementation or of the formulas in the thesis.
+//! Spencer's algorithms, loaded from the real plugin file. Every collective and permutation must be
+//! delivered with at most q circuits on a link. The numbers of rounds, links and blocks must be
+//! those of an independent implementation or of the formulas in the thesis.
 
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, words};
@@ -8,13 +8,13 @@ use swapmeet_results::{Record, Status, Verified};
 
 mod permutations;
 
-/// A multiple of all numbers up to 16, so that the parts of a block are whole bytes.
+/// The size of a block: a multiple of all numbers up to 16, so that segments are whole bytes.
 const BLOCK_BYTES: f64 = 720_720.0;
 const ROUND_US: f64 = 4096.0 * BLOCK_BYTES;
 
-/// Returns a machine whose rows have each term of the cost in a separate column. On it, schedules
-/// make the same choices as in the thesis, because rounds are the most expensive term and links the
-/// cheapest.
+/// Returns a machine whose rows have each term of the cost in a separate column. Rounds are the
+/// most expensive term and links the cheapest, so that the program makes the same choices as the
+/// thesis.
 fn machine(ports: &str, q: u64) -> String {
     format!(
         "free:model=circuit,startup_us={ROUND_US},hop_us=1,byte_us=1,ports={ports},virtual_channels={q}"
@@ -45,7 +45,8 @@ fn proved(row: &Record) {
     assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{case}");
 }
 
-/// Returns the rounds, the links of the longest circuits, and the blocks of a schedule.
+/// Returns three costs of a schedule: the number of rounds, the sum of the links of the longest
+/// circuits, and the number of blocks.
 fn costs(topology: &str, algorithm: &str, workload: &str, ports: &str, q: u64) -> (f64, f64, f64) {
     let rows = run(&[topology], &[algorithm], &[workload], &[machine(ports, q)]);
     proved(&rows[0]);
@@ -59,7 +60,7 @@ fn cost(row: &Record) -> (f64, f64, f64) {
     (of(parts.startup) / ROUND_US, of(parts.propagation), (blocks * 1000.0).round() / 1000.0)
 }
 
-/// Asserts that the planned schedule reaches this cost and that corrupted ones do not.
+/// Asserts that the planned schedule has this cost and that corrupted schedules do not.
 fn reaches(
     topology: &str,
     algorithm: &str,
@@ -166,7 +167,8 @@ fn multiscatter_costs_at_most_the_formulas() {
     assert_eq!(all("ring:8", 2, 2), (3.0, 5.0, 16.0));
     assert_eq!(all("ring:16", 2, 2), (5.0, 9.0, 48.0));
     assert_eq!(all("ring:32", 4, 4), (6.0, 22.0, 200.0));
-    // With k = 2q, a link carries q + 1 circuits.
+    // With one port and k = 2q virtual cycles, a link would carry q + 1 circuits, one more than the
+    // machine has. Therefore 4 cycles need q = 3.
     let one_port = "torus-multiscatter:cycles=4";
     assert_eq!(costs("ring:16", one_port, "uniform:720720", "1", 3), (4.0, 12.0, 72.0));
     // The thesis prints (N-1)/(n-1) and the values 216, 90, 108 and 56, which are wrong.
@@ -181,7 +183,8 @@ fn multiscatter_costs_at_most_the_formulas() {
 fn gossip_follows_formula_3_6_and_sends_nothing_twice() {
     let one_port = "torus-gossip:cycles=4";
     assert_eq!(costs("ring:16", one_port, "allgather/uniform:720720", "1", 3), (4.0, 12.0, 25.0));
-    // The paper prints 24. Data for the opposite node need not arrive from both sides.
+    // The thesis prints 24. It sends the data for the opposite node from both sides, which is not
+    // necessary.
     assert_eq!(
         costs("ring:16", "torus-gossip:cycles=2", "allgather/uniform:720720", "all", 2).2,
         16.0
@@ -256,7 +259,7 @@ fn meaningless_problems_are_refused_with_the_reason() {
     assert!(refusal("torus:8x8", "torus-permutation", "uniform:8").contains("permutation"));
 }
 
-/// A word that is not declared is a mistake of the user, so no case is created.
+/// An undeclared word is a mistake of the user, so the run ends before any case starts.
 #[test]
 fn an_unknown_form_is_refused_before_anything_runs() {
     for (algorithm, words) in [

@@ -10,7 +10,7 @@ fn fixture() -> Value {
 }
 
 fn run(kind: &str, size: &str) -> Record {
-    // With one byte per block, bytes equal blocks.
+    // A block has one byte, so the number of bytes is the number of blocks.
     let args = [
         "--topology",
         &format!("{kind}:{size}"),
@@ -115,7 +115,7 @@ fn the_schedule_agrees_step_by_step() {
     assert!(checked >= 10);
 }
 
-/// On any size, every block is delivered with one message per port and without shared links.
+/// For any size, every block is delivered, with one message for each port and without shared links.
 #[test]
 fn any_size_is_verified_without_contention() {
     let mut topologies = Vec::new();

@@ -35,7 +35,7 @@ fn every_profile_agrees_in_every_value() {
             ("messages", row.messages),
             ("sum_f", row.sum_link_messages),
             ("max_f", row.max_link_messages),
-            // With one byte per message, bytes times hops equal hops.
+            // A message has one byte, so bytes times hops are hops.
             ("hops", row.total_hop_bytes.and_then(|hops| hops.try_into().ok())),
         ] {
             assert_eq!(ours, expected[figure].as_u64(), "{name}: {figure}");
@@ -72,8 +72,8 @@ fn every_profile_agrees_in_every_value() {
     }
 }
 
-/// On a mesh without a contention cost, the time of the row is Thakur's T = sum of alpha + L
-/// max(beta, f beta_sat).
+/// On a mesh without a contention cost, the time in the row is Thakur's formula: `T` is the sum of
+/// `alpha + L max(beta, f beta_sat)`.
 #[test]
 fn the_time_of_a_row_is_the_formula_of_the_paper() {
     let fixture = fixture();
@@ -98,7 +98,8 @@ fn the_time_of_a_row_is_the_formula_of_the_paper() {
     }
 }
 
-/// Returns the committed report. Another test checks that the program writes it.
+/// Returns the lines of the committed report. Another test checks that the program writes this
+/// report.
 fn report() -> Vec<String> {
     std::fs::read_to_string(project("results/reproduced/thakur.csv"))
         .unwrap()
@@ -191,7 +192,8 @@ fn the_findings_are_counted_consistently() {
     let (fixture, report) = (fixture(), report());
     for (claim, counts) in fixture["findings"].as_object().unwrap() {
         let (claim, text) = (field(claim), |key: &str| counts[key].as_str().unwrap());
-        // If GEN is not affected, every machine with the same alpha and beta gives the same result.
+        // If `f` has no effect on GEN, every machine with the same alpha and beta gives the same
+        // result.
         let column = if counts.get("model, f as printed").is_some() {
             "at equal cost per byte"
         } else {

@@ -1,4 +1,4 @@
-//! The cases that `check` tries: machines, sizes, parameters, and repeated problems.
+//! The cases that `check` tries: networks, sizes, parameters, and repeated problems.
 
 use super::*;
 
@@ -16,8 +16,9 @@ fn other_routes_are_another_schedule() {
     assert!(code == 1 && found.iter().any(|f| f == repeats), "{found:#?}");
 }
 
-/// Each schedule is right for some problem, and is the same if the problem is repeated immediately.
-/// Only other problems in between reveal the kept state.
+/// The wrong plugin keeps state from problem to problem. Each of its schedules is right for some
+/// problem, and if a problem is repeated immediately, the schedule is the same. Only a different
+/// problem in between reveals the state.
 #[test]
 fn state_kept_between_problems_is_found() {
     let dir = tempdir().unwrap();
@@ -77,7 +78,8 @@ fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
     assert_eq!(code, 1);
 }
 
-/// A reflection is its own inverse, and so is a translation by one if all sides are 2.
+/// Not every permutation reveals the mistake: a reflection is its own inverse, and so is a
+/// translation by one if all sides are 2.
 #[test]
 fn an_inverted_permutation_is_found_on_the_default_machines() {
     let dir = tempdir().unwrap();
@@ -98,7 +100,7 @@ fn an_inverted_permutation_is_found_on_the_default_machines() {
     );
 }
 
-/// Unusual cases are also tried on odd and unequal sides, not only on powers of two.
+/// Rare kinds of cases must be tried on odd and unequal sides, not only on powers of two.
 #[test]
 fn special_cases_are_tried_on_an_odd_machine_too() {
     let dir = tempdir().unwrap();
@@ -139,7 +141,7 @@ fn everything_a_plugin_can_request_is_varied() {
     }
 }
 
-/// A value of a parameter can give a wrong schedule although the default does not.
+/// A schedule can be right for the default value of a parameter and wrong for another value.
 #[test]
 fn algorithms_can_be_checked_with_parameters() {
     let dir = tempdir().unwrap();
@@ -170,7 +172,8 @@ fn algorithms_can_be_checked_with_parameters() {
     }
 }
 
-/// A misspelled parameter is a mistake of the user, not a fault of the plugin on every machine.
+/// If every network refuses a parameter, the parameter is misspelled. This is a mistake of the
+/// user, not a fault of the plugin.
 #[test]
 fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     build();
@@ -187,7 +190,8 @@ fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
 }
 
-/// A schedule with constants for one size is right there, and refused elsewhere.
+/// The schedule has constants for one size. It is right for that size, and all other sizes are
+/// refused.
 #[test]
 fn an_algorithm_that_accepts_one_machine_gets_a_remark() {
     let dir = tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The network panel of schedules that fail. They are simulated in a worker, so that a plugin
-//! cannot harm the dashboard.
+//! The network panel for schedules that fail. The dashboard simulates them in a worker, so that a
+//! plugin cannot harm the dashboard.
 
 use super::sessions::Session;
 use crate::support::compile_c;
@@ -8,8 +8,8 @@ use swapmeet_runner::describe::PluginReader;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// Returns the network panel for algorithms of the torture plugin, with a time limit for each case
-/// in seconds.
+/// Returns the network panel for each of these algorithms of the torture plugin. `seconds` is the
+/// time limit for each case.
 fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
     let dir = tempdir().unwrap();
     let file =
@@ -57,7 +57,7 @@ fn invalid_schedules_are_shown_up_to_the_invalid_send() {
     for part in ["step 2 of 2", "invalid, send from 0 (F) to 1 (T): step 2: "] {
         assert!(screen.contains(part), "no `{part}` in\n{screen}");
     }
-    // Besides the invalid send, one send of node 2 was in progress.
+    // Apart from the invalid send, one send of node 2 was in progress.
     let picture: Vec<&str> = screen.lines().filter(|line| line.contains(['□', '■'])).collect();
     let nodes: String =
         picture.iter().flat_map(|line| line.chars()).filter(|c| "FT□■".contains(*c)).collect();

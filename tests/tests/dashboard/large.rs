@@ -36,7 +36,8 @@ fn every_link_of_16x16_has_a_mark() {
     for (width, height) in [(120, 40), (220, 60)] {
         let screen = session.screen(width, height);
         assert_eq!(count(&screen, &['■', '□']), 256, "{width}x{height}:\n{screen}");
-        // In the first step of pairwise exchange, each pair of neighbours exchanges messages.
+        // In the first step of the pairwise exchange, each node exchanges messages with a
+        // neighbour.
         assert_eq!(count(&screen, &['▸', '◂']), 256, "{width}x{height}:\n{screen}");
     }
 }
@@ -68,7 +69,8 @@ fn a_matrix_has_a_mark_for_each_message() {
     }
 }
 
-/// The link load is shown by colours or, without colours, by digits. Bytes are those of a message.
+/// The link load of a message is shown by a colour or, without colours, by a digit. The number of
+/// bytes is that of the message.
 #[test]
 fn a_matrix_shows_the_link_load_of_messages() {
     let mut session = network("dragonfly:3x2x2", "pairwise");

@@ -1,10 +1,11 @@
-//! Rows from files in the dashboard: comparison, figures, and simulation of their cases.
+//! Rows that the dashboard reads from files: their comparison, their figures, and the simulation of
+//! their cases.
 
 use super::pty::{Terminal, rows};
 use crate::support::swapmeet;
 use std::path::Path;
 
-/// Writes a file with rows of two algorithms at three sizes, and one with imported measurements.
+/// Writes two files: rows of two algorithms at three sizes, and imported measurements.
 fn files(folder: &Path) {
     let run = "run --topology torus:4x4 --algorithm pex --algorithm suh-shin --workload uniform:8..128*4 --out rows.csv";
     swapmeet(&run.split(' ').collect::<Vec<_>>()).current_dir(folder).assert().success();
@@ -27,10 +28,10 @@ fn rows_from_files_are_compared_and_rendered() {
     let mut terminal =
         Terminal::start(folder.path(), "swapmeet tui rows.csv measured.csv", 120, 40);
     terminal.wait_for("8 rows opened");
-    // Measured rows have their own line.
+    // Measured rows form a separate line.
     terminal.wait_for("3 Comparison");
     terminal.wait_for("measured:here");
-    // The schedule of a simulated row is available, that of a measured row is not.
+    // The dashboard can show the schedule of a simulated row, but not of a measured row.
     terminal.keys("2g6");
     terminal.wait_for("step 1 of");
     terminal.keys("2G6");
@@ -48,12 +49,12 @@ fn rows_from_files_are_compared_and_rendered() {
     terminal.wait_for("curves.svg exists: press Enter");
     terminal.keys("\u{15}curves.gif");
     terminal.wait_for("expected a name that ends in .html");
-    // The specs of the rows are selected, and their cases are finished.
+    // The specs of the rows are selected in the lists, and the cases of the rows count as finished.
     terminal.keys("\u{1b}");
     terminal.wait("the line to be gone", || !terminal.shown().contains("expected a name"));
     terminal.keys("a");
     terminal.wait_for("nothing to add");
-    // All rows are in files, so there is no confirmation.
+    // All rows are already in files, so the dashboard ends without asking.
     terminal.keys("q");
     terminal.end(0);
     assert_eq!(rows(&folder.path().join("rows.csv")).len(), 6);

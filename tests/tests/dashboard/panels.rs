@@ -1,4 +1,5 @@
-//! The content of panels with rows of the bundled plugins, and drawing at any size.
+//! The content of the panels with rows of the bundled plugins, and the drawing of panels at any
+//! size.
 
 use super::sessions::{MARKER, Session, experiment};
 use crossterm::event::KeyCode;
@@ -39,10 +40,11 @@ const PANELS: [&str; 10] = [
     "what_if",
 ];
 
-/// Shows each panel once, so that it has all of its content.
+/// Calls `f` with each panel. Each panel is first drawn once, because some content is only
+/// requested when the panel is drawn for the first time.
 fn for_each_panel(session: &mut Session, mut f: impl FnMut(&mut Session, &str)) {
     for (number, name) in PANELS.iter().enumerate() {
-        // The tenth panel has the digit 0.
+        // The key of the tenth panel is the digit 0.
         session.keys(&((number + 1) % 10).to_string());
         session.settle();
         f(session, name);
@@ -92,7 +94,7 @@ fn panels_draw_only_within_their_area_at_any_size() {
 #[test]
 fn the_screen_can_be_drawn_at_any_size() {
     let mut session = compared();
-    // Overlays: help, a confirmation, a text input with an error, the command palette.
+    // The overlays: the help, a confirmation, a text input with an error, and the command palette.
     for keys in ["4", "?", "q", "n1ixyz", "\u{1b}:so"] {
         for c in keys.chars() {
             session.key(if c == '\u{1b}' { KeyCode::Esc } else { KeyCode::Char(c) });
@@ -107,7 +109,8 @@ fn the_screen_can_be_drawn_at_any_size() {
     assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
 }
 
-/// The model `flat` has no propagation time. The names of the parts after it must stay the same.
+/// The model `flat` has no propagation time. This must not change the names of the parts that
+/// follow it.
 #[test]
 fn missing_parts_do_not_shift_names() {
     let mut session = Session::new(
@@ -174,7 +177,8 @@ fn plain_terminals_show_the_same_content() {
     insta::assert_snapshot!("plain", session.screen(80, 24));
 }
 
-/// Opens the details of the line under the cursor; returns the screen and the expected title.
+/// Opens the details of the line under the cursor. Returns the screen and the title that the
+/// details should have.
 fn opened(session: &mut Session) -> (String, String) {
     session.settle();
     let line = session.cursor_line(120, 24);
@@ -207,7 +211,7 @@ fn enter_opens_the_case_under_the_cursor() {
         if keys.starts_with('2') {
             continue;
         }
-        // After the filter is removed, another line is under the cursor.
+        // Removing the filter moves a different line under the cursor.
         session.keys("3/bruck");
         session.key(KeyCode::Esc);
         let (screen, here) = opened(&mut session);
@@ -341,7 +345,7 @@ fn common_specs_are_hidden_first() {
     let first = |session: &mut Session| session.screen(46, 14).lines().nth(2).unwrap().to_owned();
     let line = first(&mut session);
     assert!(line.contains("pex-gen-shift  uniform:64") && !line.contains("torus:8x8"), "{line}");
-    // A case on another topology makes the topology column necessary.
+    // A case on a second topology makes a column for the topology necessary.
     session.keys("1litorus:4x4");
     session.key(KeyCode::Enter);
     session.keys("a");

@@ -8,7 +8,7 @@ fn session() -> Session {
     Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"suh-shin\"]")
 }
 
-/// Returns what the heading of a closed list shows as selected.
+/// Returns the text that the heading of a closed list shows as selected.
 fn picked(session: &mut Session, list: &str) -> String {
     let screen = session.screen(200, 60);
     let line = screen
@@ -72,7 +72,8 @@ fn tab_completes_keys_and_their_values() {
 #[test]
 fn the_parameters_of_machines_and_algorithms_are_a_form() {
     let mut session = session();
-    // Move to startup_us and increase it; then change the model, which changes the parameters.
+    // Move to startup_us and increase it. Then change the model, which changes the list of
+    // parameters.
     session.keys("lll");
     session.keys("gp");
     assert!(session.screen(120, 50).contains("= paragon"), "{}", session.screen(120, 50));

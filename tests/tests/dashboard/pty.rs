@@ -54,8 +54,8 @@ pub(super) fn in_terminal(
 }
 
 impl Terminal {
-    /// Runs a shell command in a directory; afterwards the shell prints its exit status and the
-    /// terminal settings.
+    /// Runs a shell command in a directory. When it has ended, the shell prints its exit status and
+    /// the settings of the terminal.
     pub(super) fn start(folder: &Path, command: &str, columns: u16, rows: u16) -> Self {
         let this = std::env::current_exe().unwrap();
         let script = command.replace("THIS-TEST", &this.display().to_string());
@@ -126,7 +126,8 @@ impl Terminal {
         self.screen.lock().unwrap().screen_mut().set_size(some(rows), some(columns));
     }
 
-    /// Waits for the end and checks that the terminal is restored; returns the normal screen.
+    /// Waits for the end of the program and checks that the terminal is restored. Returns the
+    /// normal screen.
     pub(super) fn end(mut self, status: u8) -> String {
         self.wait_for("that is all");
         self.child.wait().unwrap();

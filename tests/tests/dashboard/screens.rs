@@ -1,4 +1,4 @@
-//! Screens of the real program in a terminal; regression tests.
+//! Regression tests of screens that were once wrong, with the real program in a terminal.
 
 use super::pty::Terminal;
 use crate::support::compile_c;
@@ -38,7 +38,7 @@ fn an_explicit_theme_overrides_no_color() {
     let command = "NO_COLOR=1 swapmeet tui --theme light --topology torus:4x4 --algorithm pex";
     let terminal = Terminal::start(folder.path(), command, 80, 24);
     terminal.wait_for("done: ");
-    // The cursor is visible without colours.
+    // The cursor is visible even without colours.
     let marks = terminal.cells("✓");
     assert!(
         marks.iter().any(|cell| cell.bgcolor() != vt100::Color::Default || cell.inverse()),
@@ -73,7 +73,8 @@ fn algorithms_share_one_colour_scale() {
     let hot = vt100::Color::Idx(9);
     let arrows =
         |terminal: &Terminal| ["▸", "◂", "▾", "▴"].map(|arrow| terminal.cells(arrow)).concat();
-    // Both pictures have the scale of the algorithm with the highest load.
+    // The pictures of both algorithms have the same scale, which is that of the algorithm with the
+    // higher load.
     let scale = "messages on a link: 0 ·  1 █  2 █  3 █  4 █";
     terminal.keys("2g6");
     terminal.wait_for("suh-shin on torus:8x8");
@@ -97,7 +98,8 @@ fn algorithms_share_one_colour_scale() {
 
 #[test]
 fn the_bar_of_the_step_that_is_shown_is_a_bar() {
-    // The chart shows times of steps or, if steps have no common time, link loads.
+    // The chart shows the times of steps. If the steps of all ranks have no common time, it shows
+    // link loads instead.
     for (machine, title) in [("paragon", "time of each step"), ("sp2", "link load of each step")] {
         let arguments = format!("--topology torus:4x4 --algorithm pex --machine {machine}");
         let (_folder, mut terminal) = done(&arguments, 80, 24);
@@ -117,7 +119,7 @@ fn a_timeout_shows_the_last_step() {
     let folder = tempfile::tempdir().unwrap();
     let command = "swapmeet tui --timeout 3 --proof full --topology torus:64x64 --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
-    // The elapsed time is not in the column of the modelled time.
+    // While a case runs, its elapsed time must not be in the column of the modelled time.
     terminal.wait_for("running  gen");
     terminal.wait_for("at step ");
     terminal.wait_for(" messages/s");
@@ -158,7 +160,7 @@ fn equal_curves_are_drawn_once() {
         done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
     terminal.keys("4");
     terminal.wait_for("● pairwise = pex   ▲ suh-shin");
-    // The curve is flat at its start, so the cell after the mark is part of the line.
+    // The curve is flat at its start, so the cell after the marker belongs to the line.
     let line = terminal.line("│●");
     let after = line.split('●').nth(1).unwrap().chars().next().unwrap();
     assert!(
@@ -179,7 +181,7 @@ fn the_map_describes_the_case_under_the_cursor() {
         "9 Who wins where (1 of 3), by block size and nodes: 2D torus, uniform, paragon, wormhole",
     );
     terminal.wait_for("64 B   1 KiB  16 KiB");
-    // The map is sorted by network size and block size.
+    // The rows of the map are sorted by network size, and the columns by block size.
     terminal.keys("ghhh");
     terminal.wait_for("torus:4x4, 64 B: bruck 1.507 ms; next suh-shin 1.021 times as long");
     terminal.wait_for("  64 B  bruck 1.507 ms; next suh-shin 1.021 times as long");

@@ -1,4 +1,4 @@
-//! A session without a terminal.
+//! A dashboard session without a terminal, for tests of panels.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::backend::TestBackend;
@@ -15,7 +15,7 @@ use swapmeet_runner::registry::Registry;
 use swapmeet_tests::build;
 use swapmeet_tui::{App, Appearance, ClickMap, Setup, Theme, draw, draw_panel};
 
-/// A symbol that no panel draws.
+/// A symbol that no panel draws, with which tests find cells outside of a panel.
 pub(super) const MARKER: &str = "¤";
 
 /// Parses an experiment.
@@ -29,8 +29,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Starts a session with some bundled plugins and an experiment. Default workload and machine
-    /// are added.
+    /// Starts a session with some of the bundled plugins and an experiment, to which a default
+    /// workload and machine are added.
     pub(super) fn new(text: &str) -> Self {
         // A fixed list of plugins keeps the snapshots independent of new plugins.
         let plugins = ["classic", "hypercube", "liu", "suh_shin", "thakur"];
@@ -72,7 +72,7 @@ impl Session {
         }
     }
 
-    /// Switches to a theme without colours and Unicode.
+    /// Switches to a theme that uses neither colours nor Unicode characters.
     pub(super) fn plain(&mut self) {
         self.app.set_appearance(Appearance { theme: Theme::named("mono").unwrap(), ascii: true });
     }
@@ -123,7 +123,7 @@ impl Session {
         terminal.backend().buffer().clone()
     }
 
-    /// Returns the screen as text, without times of this machine.
+    /// Returns the screen as text. Times that differ between runs are replaced.
     pub(super) fn screen(&mut self, width: u16, height: u16) -> String {
         let (buffer, _) = self.draw(width, height);
         lines(&buffer).iter().map(|line| without_clock(line)).collect::<Vec<_>>().join("\n")
@@ -170,7 +170,7 @@ impl Session {
         self.mouse_on(width, height, text, MouseEventKind::Down(MouseButton::Left));
     }
 
-    /// Scrolls down over the first occurrence of a text.
+    /// Turns the mouse wheel down while the mouse is over the first occurrence of a text.
     pub(super) fn wheel_on(&mut self, width: u16, height: u16, text: &str, notches: usize) {
         for _ in 0..notches {
             self.mouse_on(width, height, text, MouseEventKind::ScrollDown);
@@ -184,7 +184,7 @@ fn lines(buffer: &Buffer) -> Vec<String> {
         .collect()
 }
 
-/// Removes times of this machine, which differ between runs.
+/// Replaces times of this computer, which differ between runs.
 fn without_clock(line: &str) -> String {
     for column in ["plan_ms", "wall_ms"] {
         if let Some(at) = line.find(column) {

@@ -99,8 +99,9 @@ fn times_of_ranks_are_computed_on_request() {
     assert!(screen.contains("mean time of ranks in each step"), "{screen}");
 }
 
-/// A broadcast of 100 bytes on four ranks with 3 µs start-up, 2 µs per link and 0.5 µs per byte, so
-/// that a message takes 55 µs. Rank 0 sends to rank 2, then both send to another rank.
+/// A broadcast of 100 bytes on four ranks, with 3 µs start-up, 2 µs per link and 0.5 µs per byte,
+/// so that a message takes 55 µs. Rank 0 sends to rank 2. Then rank 0 and rank 2 each send to
+/// another rank.
 #[test]
 fn ranks_with_their_own_clocks_are_shown_against_time() {
     let mut session = session(
@@ -118,7 +119,7 @@ fn ranks_with_their_own_clocks_are_shown_against_time() {
                 "no `{part}` at {width}x{height}:\n{screen}"
             );
         }
-        // The last receiver waits for about half of the time.
+        // The rank that receives last waits for about half of the time.
         let line = screen.lines().find(|line| line.starts_with("│ 1 ·")).unwrap();
         let (waits, comes) = (line.matches('·').count(), line.matches(['▒', '█']).count());
         let (waits, all) = (waits as f64, (waits + comes) as f64);
@@ -166,8 +167,8 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     }
     let screen = session.screen(160, 50);
     insta::assert_snapshot!(screen);
-    // The kept schedule shows the step that is in progress when the third step of the other
-    // schedule ends.
+    // The comparison shows two schedules at the same time. When the third step of the current
+    // schedule ends, the stored schedule is in the step that is shown.
     session.keys("i");
     let screen = session.screen(260, 50);
     let line = screen.lines().find(|line| line.contains("ends at")).unwrap();

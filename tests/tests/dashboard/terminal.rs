@@ -20,7 +20,7 @@ fn pick_run_compare_save_quit() {
     terminal.wait_for("done: 2 cases verified");
     terminal.keys("b");
     terminal.wait_for("baseline: ");
-    // Change one thing and run again.
+    // Change one setting and run again.
     terminal.keys("1lli\u{15}uniform:8\r");
     terminal.wait_for("[x] uniform:8");
     terminal.keys("a");
@@ -68,7 +68,7 @@ fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
 #[test]
 fn ctrl_c_keeps_rows_and_restores_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    // The first case is fast, the second one slow.
+    // The first case takes little time, and the second takes long.
     let command = "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     terminal.wait_for("1/2");
@@ -115,10 +115,10 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
         processes_in(&path).into_iter().filter(|line| line.contains(" worker ")).collect::<Vec<_>>()
     };
     terminal.wait("the worker to be gone", || workers().is_empty());
-    // Deselect the algorithm that never ends.
+    // Deselect the algorithm whose plan never ends.
     terminal.keys("1/sleeps\r a");
     terminal.wait_for("done: 2 cases verified");
-    // No case is running, so there is no confirmation.
+    // No case is running, so the dashboard ends without asking.
     terminal.keys("q");
     terminal.end(0);
     let rows = rows(&path.join("rows.csv"));
@@ -179,8 +179,8 @@ fn a_crash_affects_only_its_own_row() {
     }
 }
 
-/// The terminal window is closed while cases run. Foreground processes receive a signal; others
-/// only notice that the terminal is gone.
+/// The terminal window is closed while cases run. The processes in the foreground receive a signal.
+/// A process in the background only notices that the terminal no longer exists.
 #[test]
 fn a_hang_up_ends_the_program_and_keeps_rows() {
     for start in ["exec swapmeet", "exec setsid swapmeet"] {
@@ -189,7 +189,7 @@ fn a_hang_up_ends_the_program_and_keeps_rows() {
         let command = format!(
             "{start} tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen"
         );
-        // `setsid` would fork if it were the first process of the terminal.
+        // If `setsid` were the first process of the terminal, it would fork.
         let (master, mut child) =
             in_terminal(shell(&path, &format!("sh -c '{command}'; true")), 100, 30);
         let mut reader = master.try_clone_reader().unwrap();
@@ -214,7 +214,7 @@ fn a_blocked_terminal_does_not_delay_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap();
     let command = "swapmeet tui --out rows.csv --topology torus:4x4 --algorithm pex --algorithm gen --repetitions 100; true";
-    // The output exceeds the buffer of a terminal that nothing reads.
+    // The output is larger than the buffer of the terminal, and nothing reads from the terminal.
     let (master, mut child) = in_terminal(shell(&path, command), 200, 60);
     let written =
         || std::fs::read_to_string(path.join("rows.csv")).map_or(0, |text| text.lines().count());
@@ -268,7 +268,7 @@ fn errors_are_reported_before_the_screen_opens() {
     assert!(shown.contains("dimension 2 is 0"), "{shown}");
 }
 
-/// The second case has the schedule of the first one, so its number of steps is known.
+/// The second case has the same schedule as the first case, so its number of steps is known.
 #[test]
 fn the_progress_bar_shows_steps_of_a_long_case() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The what-if panel: its times equal those of a run on the changed machine.
+//! The what-if panel. The times that it shows must be those of a run on the changed machine.
 
 use super::pty::{Terminal, rows};
 use super::sessions::Session;
@@ -19,7 +19,7 @@ fn compared(session: &mut Session) -> Vec<String> {
     let screen = session.screen(200, 40);
     session.keys("e");
     let lines = screen.lines().filter(|line| line.contains("blocks"));
-    // Recalculated rows have no lower bound.
+    // Rows that were priced again have no lower bound.
     let figures = |line: &str| {
         line.trim_matches(['│', ' ']).split_whitespace().take(5).collect::<Vec<_>>().join(" ")
     };
@@ -110,7 +110,7 @@ fn sliders_update_the_ranking_and_become_a_machine() {
     terminal.keys("0e");
     terminal.wait_for("What if: paragon");
     terminal.wait_for("step data of 2 of 2 schedules available");
-    // Move from the block size to the start-up time and increase it by a decade.
+    // Move from the block size to the start-up time, and multiply it by ten.
     let found = (0..30).any(|_| {
         terminal.keys("j");
         std::thread::sleep(std::time::Duration::from_millis(30));

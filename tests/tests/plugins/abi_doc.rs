@@ -1,4 +1,4 @@
-//! Compares `docs/abi.md` with the definition of the boundary.
+//! Compares `docs/abi.md` with the definitions of the plugin ABI in Rust.
 
 use std::collections::BTreeMap;
 use swapmeet_core::limits;
@@ -39,8 +39,8 @@ fn the_documented_version_is_current() {
     assert!(document.contains(&format!("The version now is **{version}**.")), "{version}");
 }
 
-/// Formats a limit for readers: bytes with units, small numbers in digits, large numbers as powers
-/// of two.
+/// Formats a limit as the document shows it: bytes with units, small numbers in digits, large
+/// numbers as powers of two.
 fn limit_in_words(what: &str, most: u64) -> String {
     assert!(most.is_power_of_two() || what.starts_with("bytes"), "{what}");
     match most {

@@ -1,4 +1,4 @@
-//! Schedules of byte counts: one that is right, and others that break rules.
+//! Schedules of byte counts. One of them is right, and all others break a rule.
 
 use super::run_alone;
 use super::schedules::{Case, each_costs_its_own_row};

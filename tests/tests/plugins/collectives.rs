@@ -1,5 +1,5 @@
-//! The program, the header, the SDK and the C program that runs schedules have the same
-//! collectives.
+//! Checks that the program, the header, the SDK and the C program that runs exported schedules all
+//! have the same collectives.
 
 use swapmeet_core::delivery::boxes::Side;
 use swapmeet_core::delivery::collective::{COLLECTIVES, FinalBlocks, InitialBlocks};
@@ -36,7 +36,7 @@ fn exports_support_every_collective() {
         };
         let tells = |side| u8::from(kind.distinguishes(side));
         let [at_root, sums] = [kind.initial == InitialBlocks::AllAtRoot, kind.sums].map(u8::from);
-        // A sum has no single origin.
+        // A sum has contributions of several nodes, so it has no single origin.
         let (origins, destinations) =
             (tells(Side::Origins) * (1 - sums), tells(Side::Destinations));
         let row =

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
-/// A fenced block: the words after the fence, and its lines.
+/// A fenced block of a page: the words after the opening fence, and the lines.
 struct Block {
     words: Vec<String>,
     text: String,
@@ -67,7 +67,7 @@ fn succeeds(folder: &Path, command: &str) -> String {
     said
 }
 
-/// Returns whether the lines match; `..` stands for any number of lines.
+/// Returns whether two lists of lines match. A line `..` stands for any number of lines.
 fn matches(shown: &[&str], said: &[&str]) -> bool {
     match shown.split_first() {
         None => said.is_empty(),
@@ -78,7 +78,8 @@ fn matches(shown: &[&str], said: &[&str]) -> bool {
     }
 }
 
-/// Runs the commands of a block and compares their output with the lines below each.
+/// Runs the commands of a block. Compares the output of each command with the lines below it in the
+/// block.
 fn run_console(folder: &Path, text: &str) {
     for part in format!("\n{text}").split("\n$ ").skip(1) {
         let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
@@ -158,7 +159,7 @@ fn every_block_of_the_guide_is_run_or_built() {
     }
 }
 
-/// Runs a page of commands that has at least the given number of blocks.
+/// Runs the commands of a page, which must have at least `least` blocks of commands.
 fn prints_what_it_shows(page: &str, least: usize) {
     let page = std::fs::read_to_string(project(page)).unwrap();
     let folder = tempdir().unwrap();

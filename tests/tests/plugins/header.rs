@@ -1,5 +1,5 @@
-//! The committed `framework/abi/include/swapmeet.h` is generated from the Rust definitions, and C
-//! compilers accept it.
+//! Checks that the committed `framework/abi/include/swapmeet.h` is what cbindgen generates from the
+//! Rust definitions, and that C compilers accept it.
 
 use super::rows_of;
 use crate::support::{swapmeet, tools, words};
@@ -38,8 +38,8 @@ fn the_committed_header_is_current() {
     );
 }
 
-/// Compiles C source and returns the output of the compiler if it refused; `None` if there is no
-/// compiler.
+/// Compiles C source. Returns the output of the compiler if it refused the source, or `None` if
+/// there is no compiler.
 fn compile(source: &str, flags: &[&str]) -> Option<Result<(), String>> {
     if !tools::has(&["cc"]) {
         return None;
@@ -123,8 +123,8 @@ fn cpp_exports_the_entry_under_its_name() {
     assert!(symbols.lines().any(|line| line.ends_with(" T swapmeet_plugin")), "{symbols}");
 }
 
-/// `//export` of Go writes its own prototype, which must agree with that of the header. The plugin
-/// then works like any other.
+/// The directive `//export` of Go generates its own prototype, which must agree with the prototype
+/// in the header. A plugin in Go then works like any other plugin.
 #[test]
 fn a_plugin_in_go_passes_check() {
     // `go` does not support --version.
@@ -144,8 +144,8 @@ fn a_plugin_in_go_passes_check() {
     let made = go.output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let file = dir.path().join("libdirect.so");
-    // The runtime of Go starts threads and uses signals and timers within the sandbox. It reserves
-    // much address space.
+    // The runtime of Go starts threads, uses signals and timers, and reserves much address space.
+    // The sandbox must allow this.
     let check = ["check", file.to_str().unwrap(), "--topology", "ring:4"];
     swapmeet(&check).args(["--memory-limit", "8GiB"]).assert().success();
     let (code, rows) = rows_of(&file, "ring:4", "go-direct");

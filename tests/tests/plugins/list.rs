@@ -1,4 +1,4 @@
-//! `swapmeet list plugins`: the origin of each plugin, and its own description.
+//! `swapmeet list plugins` shows the origin of each plugin, and the plugin's description of itself.
 
 use crate::support::{compile_c, swapmeet};
 use serde_json::Value;

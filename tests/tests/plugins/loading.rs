@@ -1,12 +1,13 @@
-//! Loading a library runs its code. The process that writes rows is never affected.
+//! Loading a library runs its code. Whatever this code does, it must not affect the process that
+//! writes rows.
 
 use crate::support::{compile_c, swapmeet};
 use std::path::PathBuf;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::{TempDir, tempdir};
 
-/// Compiles a plugin that executes `does` in its entry function or when it is loaded, in its own
-/// folder.
+/// Compiles a plugin to a separate folder. The plugin executes the C code `does` in its entry
+/// function or when it is loaded.
 fn plugin(place: &str, does: &str) -> Option<(TempDir, PathBuf)> {
     let dir = tempdir().unwrap();
     let macros = [(place, does), ("_DEFAULT_SOURCE", "1")];
@@ -46,7 +47,8 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         let Some((dir, file)) = plugin(place, does) else { return };
         let said = format!("{}: {how}", file.display());
 
-        // A file named by the user is the user's mistake.
+        // If the user names the file, a plugin that cannot be loaded is reported as a mistake of
+        // the user.
         let run = [
             "run",
             "--topology",
@@ -61,7 +63,7 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(stderr.contains(&said) || does.contains("close"), "{does}: {stderr}");
 
-        // In a folder that is searched, the file is skipped.
+        // If the file is in a folder that is searched for plugins, it is skipped.
         let path = ("SWAPMEET_PLUGIN_PATH", dir.path());
         let output = swapmeet(&run[..5]).env(path.0, path.1).output().unwrap();
         assert_eq!(

@@ -1,5 +1,5 @@
 //! The first ten minutes of a plugin author: from an empty folder to a plugin that passes `swapmeet
-//! check`, without network access.
+//! check`, without access to a network.
 
 use crate::support::{swapmeet, tools};
 use std::path::Path;
@@ -11,7 +11,7 @@ fn program() -> String {
     build().join("swapmeet").to_str().unwrap().to_owned()
 }
 
-/// Runs a command in a folder, without the environment of this project's build.
+/// Runs a command in a folder. Environment variables of this project's build are removed.
 fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
     let mut command = Command::new(command);
     for (key, _) in
@@ -141,7 +141,7 @@ fn invalid_names_and_existing_folders_are_refused() {
     assert_eq!(std::fs::read_dir(empty.path()).unwrap().count(), 1);
 }
 
-/// Each plugin contains its own SDK, and a workspace has one lock file for all of its plugins.
+/// Each plugin contains its own copy of the SDK. A workspace has one lock file for all plugins.
 #[test]
 fn two_new_plugins_live_in_one_workspace() {
     let root = tempdir().unwrap();
@@ -158,7 +158,7 @@ fn two_new_plugins_live_in_one_workspace() {
             root.path().join(format!("target/debug/lib{name}.{}", std::env::consts::DLL_EXTENSION));
         assert!(file.is_file(), "{}", file.display());
     }
-    // A workspace that does not list the plugin does not affect it.
+    // A workspace that does not list the plugin as a member does not affect it.
     let remark = format!(
         "remark: the workspace in {} does not list yours, which is then a separate workspace\n",
         root.path().display()

@@ -1,15 +1,15 @@
-//! Schedules that break rules: each affects only its own row, which states the reason.
+//! Schedules that break a rule. Each of them affects only its own row, which states the reason.
 
 use super::run_alone;
 use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Status, Verified, read_records};
 use tempfile::tempdir;
 
-/// A name, the body of `plan` on `ring:4`, and the reason in the row, whose status is `invalid`.
-/// Unit tests of the core assert the exact messages of the core.
+/// A case: its name, the body of `plan` on `ring:4`, and the reason in the row, whose status is
+/// `invalid`. Unit tests of the core check the exact texts of the core's messages.
 pub(crate) type Case = (&'static str, &'static str, &'static str);
 
-/// Sends with wrong senders, receivers or times.
+/// Sends with wrong senders or receivers, or at the wrong time.
 const SENDS: [Case; 16] = [
     (
         "unknown_receiver",
@@ -324,7 +324,7 @@ const ROUTES: [Case; 9] = [
     ),
 ];
 
-/// Results that are not a schedule; the status of the row is `error`.
+/// Return values of `plan` that report an error. The status of the row is `error`.
 const ANSWERS: [Case; 10] = [
     ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 4"),
     ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 4"),
@@ -366,7 +366,7 @@ const ANSWERS: [Case; 10] = [
     ),
 ];
 
-/// Runs each case between two good cases, which it must not affect.
+/// Runs each case between two good cases, which must not be affected.
 pub(crate) fn each_costs_its_own_row(cases: &[Case], status: Status) {
     for (name, plan, reason) in cases {
         let dir = tempdir().unwrap();
@@ -427,7 +427,7 @@ fn a_plugin_that_fails_is_an_error() {
     each_costs_its_own_row(&ANSWERS, Status::Error);
 }
 
-/// The host checks the bits of the data, but not its address: all data may be at any address.
+/// The host checks the values in structs and arrays, but accepts any address of them.
 #[test]
 fn structs_at_odd_addresses_are_read() {
     let dir = tempdir().unwrap();
@@ -479,8 +479,8 @@ fn sends_during_supports_are_refused() {
     }
 }
 
-/// An unsupported problem is not a failure, with or without a reason. Every other result of
-/// `supports` is a failure.
+/// If `supports` says that the problem is unsupported, this is not a failure, whether it gives a
+/// reason or not. Any other result of `supports` is a failure.
 #[test]
 fn the_result_of_supports_decides_the_status() {
     let cases = [
@@ -512,8 +512,8 @@ fn the_result_of_supports_decides_the_status() {
     }
 }
 
-/// A plugin that reads schedules of others reports their faults as `invalid`, not as its own
-/// errors.
+/// A plugin that reads schedules of other programs must be able to report a fault in such a
+/// schedule as `invalid`. It is not an error of the plugin itself.
 #[test]
 fn a_schedule_reported_as_broken_is_invalid() {
     let cases = [

@@ -1,5 +1,5 @@
-//! A struct that may grow is read with the size that it states: an older one, a newer one, or one
-//! that was not filled in.
+//! Structs that may have more fields in later versions. The host reads as many bytes as the struct
+//! states: it can be of an older version, of a newer version, or not filled in.
 
 use std::mem::{offset_of, size_of};
 use swapmeet_abi::{
@@ -29,12 +29,13 @@ fn later(size: usize) -> LaterTopology {
 
 #[test]
 fn a_newer_reader_sees_zero_in_missing_fields() {
-    // The bytes beyond the size of 1.0 do not belong to the struct.
+    // The size states that only the fields of version 1.0 belong to the struct, so the bytes after
+    // them are ignored.
     let old = later(SwmTopology::SIZE_1_0);
-    // SAFETY: all bytes within the stated size are there.
+    // SAFETY: there are at least as many bytes as the struct states.
     let read = unsafe { read_sized(&raw const old) }.unwrap();
     assert_eq!((read.now.nodes, read.colour, read.paint.is_none()), (42, 0, true));
-    // A version in between appended only the first of the fields.
+    // A version between 1.0 and the later version has only the first of the new fields.
     let between = later(offset_of!(LaterTopology, paint));
     // SAFETY: as above.
     assert_eq!(unsafe { read_sized(&raw const between) }.unwrap().colour, 7);
@@ -50,11 +51,11 @@ fn an_older_reader_ignores_unknown_fields() {
 #[test]
 fn a_struct_smaller_than_in_1_0_is_refused() {
     let none = later(SwmTopology::SIZE_1_0 - 1);
-    // SAFETY: more bytes are there than stated.
+    // SAFETY: there are more bytes than the struct states.
     assert_eq!(unsafe { read_sized(&raw const none) }.err(), Some(SwmTopology::SIZE_1_0 - 1));
 }
 
-/// The only struct whose size is not its first field.
+/// `SwmPlugin` is the only struct whose size is not its first field.
 #[test]
 fn the_size_of_a_plugin_is_in_its_head() {
     assert_eq!(SwmPlugin::SIZE_AT, offset_of!(SwmPlugin, head) + offset_of!(SwmHead, size));
@@ -62,13 +63,13 @@ fn the_size_of_a_plugin_is_in_its_head() {
     assert_eq!(SwmProblem::SIZE_AT, offset_of!(SwmProblem, size));
 }
 
-/// A plugin in another language may place the struct at any address.
+/// A plugin in another language may place the struct at an address that is not aligned.
 #[test]
 fn a_struct_may_be_at_any_address() {
     let mut bytes = [0_u8; size_of::<SwmTopology>() + 1];
     bytes[1] = SwmTopology::SIZE_1_0 as u8;
     bytes[1 + offset_of!(SwmTopology, nodes)] = 5;
-    // SAFETY: the stated number of bytes follows.
+    // SAFETY: there are at least as many bytes as the struct states.
     let read = unsafe { read_sized(bytes[1..].as_ptr().cast::<SwmTopology>()) }.unwrap();
     assert_eq!(read.nodes, 5);
 }

@@ -1,4 +1,4 @@
-//! Files that are not plugins, and malformed tables.
+//! Files that are not plugins, and plugins with malformed tables.
 
 use super::{rows_of, run_alone};
 use crate::support::{compile_c, swapmeet};
@@ -7,7 +7,8 @@ use std::path::Path;
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// A name, the mistake in the table, and the message about the file (`FILE`).
+/// A case: its name, the mistake in the table, and the message, in which `FILE` stands for the name
+/// of the file.
 const WRONG_TABLES: [(&str, &str, &str); 21] = [
     (
         "other_major",
@@ -15,7 +16,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
         "FILE: built for plugin ABI 7.3, but this program supports 1.1: rebuild the plugin with a header or SDK of version 1.x",
     ),
     (
-        // In a table of another major version, the program may read only the head.
+        // If a table has a different major version, the program may read only its head.
         "other_major_shorter",
         "plugin.head.abi_major = 0; plugin.head.size = 24; plugin.algorithms = 0;",
         "FILE: built for plugin ABI 0.1, but this program supports 1.1: rebuild the plugin with a header or SDK of version 1.x",
@@ -64,7 +65,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
         "FILE: not a swapmeet plugin: its name is ``, expected letters, digits, hyphens, underscores, dots and spaces",
     ),
     (
-        // The SDK creates this table if `about` panics.
+        // If `about` panics, the SDK creates this table.
         "no_description",
         "wrong.name.len = 0; wrong.plan = 0; wrong.title = text(\"the plugin panicked: who am I? (lib.rs:3)\");",
         "FILE: not a swapmeet plugin: algorithm 0: the plugin panicked: who am I? (lib.rs:3)",
@@ -121,7 +122,7 @@ fn a_wrong_table_is_an_error_if_named_and_skipped_in_a_search() {
     }
 }
 
-/// A plugin of a later minor version has a larger table.
+/// A plugin that was built for a later minor version has a larger table.
 #[test]
 fn a_later_minor_version_is_accepted() {
     let dir = tempdir().unwrap();
@@ -139,7 +140,7 @@ fn files_that_are_not_plugins_are_reported() {
     let text = dir.path().join("notes.so");
     std::fs::write(&text, "not a library").unwrap();
     let (code, said) = refused(&text);
-    // The rest of the message comes from the system.
+    // The text after this is the message of the operating system.
     let ours = format!("error: {}: not a library that can be loaded: ", text.display());
     assert!(
         code == Some(2) && said.starts_with(&ours) && said.len() > ours.len(),
@@ -176,7 +177,8 @@ fn a_file_in_a_searched_folder_is_not_read_unless_its_name_is_that_of_a_library(
     assert_eq!(skipped(dir.path()), [] as [&str; 0]);
 }
 
-/// The user's plugins take precedence over bundled ones, in the order in which they are named.
+/// Plugins that the user names take precedence over bundled plugins. If the user names several, the
+/// first has precedence.
 #[test]
 fn the_first_of_two_algorithms_with_the_same_name_runs() {
     let dir = tempdir().unwrap();
@@ -204,7 +206,8 @@ fn the_first_of_two_algorithms_with_the_same_name_runs() {
         );
 }
 
-/// Returns exit status and message of a run with a file that the user named.
+/// Runs the program with a plugin file that the user named. Returns the exit status and the
+/// message.
 fn refused(file: &Path) -> (Option<i32>, String) {
     let args = [
         "run",

@@ -1,5 +1,5 @@
-//! Plugins that were built for version 1.0 of the plugin ABI: they load, and their claims of
-//! symmetry are compared as far as that version permits.
+//! Plugins that were built for version 1.0 of the plugin ABI. They can be loaded, and their claims
+//! of symmetry are compared as far as that version permits it.
 
 use crate::support::{compile_c, swapmeet};
 use swapmeet_results::{Record, Status, read_file};
@@ -35,7 +35,8 @@ fn a_plugin_of_version_1_0_is_compared_by_its_full_plan() {
     );
 }
 
-/// 1,100 nodes send 1.2 million messages, which is more than the limit for comparisons.
+/// 1,100 nodes send 1.2 million messages. This exceeds the limit up to which the host compares a
+/// claim of symmetry.
 #[test]
 fn the_row_says_that_nothing_was_compared() {
     let Some((row, table)) = run("ring:1100", &[]) else { return };

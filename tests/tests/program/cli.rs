@@ -72,8 +72,9 @@ fn json_rows_equal_csv_rows() {
     assert!(said.contains("--format json is for standard output: omit --out"), "{said}");
 }
 
-/// Settings of the user: the default machine and folders of plugins. The file in the current folder
-/// takes precedence, but cannot name folders of plugins.
+/// Settings of the user: the default machine and the folders of plugins. The file in the current
+/// folder takes precedence over the file in the user's home folder, but it cannot name folders of
+/// plugins.
 #[test]
 fn a_configuration_file_sets_defaults() {
     let home = tempfile::tempdir().unwrap();
@@ -93,7 +94,8 @@ fn a_configuration_file_sets_defaults() {
         let (csv, said) = run(&[&case[..], more].concat());
         read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {said}"))[0].machine.clone()
     };
-    // The user's own file sets the machine and a folder of plugins; a flag takes precedence.
+    // The file in the home folder sets the machine and a folder of plugins. A flag takes precedence
+    // over it.
     std::fs::write(own.join("swapmeet.toml"), "plugin_dirs = [\"more\"]\nmachine = \"delta\"\n")
         .unwrap();
     assert_eq!(
@@ -103,7 +105,7 @@ fn a_configuration_file_sets_defaults() {
     let (list, _) = run(&["list", "plugins", "--format", "csv"]);
     assert!(list.contains(plugins.join(&file).to_str().unwrap()), "{list}");
 
-    // The file of the current folder overrides the user's own file.
+    // The file in the current folder takes precedence over the file in the home folder.
     let local = here.join("swapmeet.toml");
     std::fs::write(&local, "machine = \"cm5\"\n").unwrap();
     assert_eq!(machine(&[]), "cm5");
@@ -245,7 +247,8 @@ fn flags_override_the_list_in_the_file() {
 fn every_shipped_experiment_runs() {
     for entry in std::fs::read_dir(project("workloads/experiments")).unwrap() {
         let file = entry.unwrap().path();
-        // The large tori take seconds without optimization; the benchmark includes them.
+        // Without compiler optimization, the large tori would take seconds. The benchmark includes
+        // them.
         let small = ["--topology", "torus:8x8", "--topology", "mesh:4x6"];
         let rows = rows(&[&[file.to_str().unwrap()], &small[..]].concat());
         assert!(
@@ -313,7 +316,7 @@ fn a_trace_depends_on_machine_and_seed() {
         "broadcast/uniform:1",
     ];
     let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
-    // ceil(log_(2q + 1) 15).
+    // The expected value is `ceil(log_(2q + 1) 15)`.
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
     let drawn = [
@@ -388,7 +391,7 @@ fn a_closed_pipe_does_not_panic() {
     );
 }
 
-/// The committed reproductions equal the output of the program, for every paper and no other.
+/// The committed reproductions equal the output of the program, and there is one for every paper.
 #[test]
 fn the_committed_reproductions_are_up_to_date() {
     let dir = tempfile::tempdir().unwrap();
@@ -413,7 +416,8 @@ fn the_committed_reproductions_are_up_to_date() {
     }
 }
 
-/// Cells that were fitted to the paper's values, or rebuilt from them, are no evidence.
+/// If a value was fitted to the values of the paper, or computed from them, its agreement with the
+/// paper is no evidence.
 #[test]
 fn fitted_and_rebuilt_cells_never_agree() {
     let mut kinds = BTreeSet::new();
@@ -481,7 +485,8 @@ fn compare_reads_rows_of_run() {
     );
 }
 
-/// Blocks of different sizes are traced and counted in bytes, also when they are forwarded.
+/// The delivery of blocks of different sizes is verified, and bytes are counted correctly, even if
+/// blocks are forwarded.
 #[test]
 fn unequal_sizes_are_conserved() {
     let dir = tempfile::tempdir().unwrap();
@@ -513,7 +518,7 @@ fn unequal_sizes_are_conserved() {
         Some(off_diagonal.into()),
         "a direct exchange moves every block once"
     );
-    // The longest message of a shift by d comes from node 15, which has the largest sizes.
+    // In a shift by d, the longest message is sent by node 15, whose blocks are the largest.
     let longest: u64 =
         (1..16).map(|d| (0..16).map(|i| matrix[i][(i + d) % 16]).max().unwrap()).sum();
     assert_eq!(rows[0].critical_bytes, Some(longest.into()));
@@ -589,8 +594,8 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
     );
 }
 
-/// On a ring, every block passes half of the nodes: n * n (n - 1) / 2 hops in total, with 1 TiB
-/// each. The sums exceed 64 bits in blocks and in bytes.
+/// On a ring, the blocks have n * n (n - 1) / 2 hops in total, and each block has 1 TiB. The sums
+/// exceed 64 bits, both in blocks and in bytes.
 #[test]
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;

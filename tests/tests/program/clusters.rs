@@ -1,4 +1,4 @@
-//! Runs the job script of `docs/clusters.md` directly and under a real Slurm on one machine.
+//! Runs the job script of `docs/clusters.md` directly, and under a real Slurm on this computer.
 
 use crate::support::{swapmeet, tools};
 use std::net::TcpListener;
@@ -45,7 +45,8 @@ fn timeless(path: &Path) -> Vec<Record> {
     rows.into_iter().map(|row| Record { plan_ms: None, wall_ms: None, ..row }).collect()
 }
 
-/// Returns a shell in a folder with the program on its path.
+/// Returns a command that runs a script in a shell, in a folder, with the program on its search
+/// path.
 fn shell(folder: &Path, script: &str) -> Command {
     let mut command = Command::new("sh");
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
@@ -84,7 +85,7 @@ fn the_job_script_can_be_run_twice() {
 #[test]
 fn shards_by_number_contain_the_same_cases() {
     let (dir, whole) = folder();
-    // The documentation page's loop over four machines, run on this machine alone.
+    // The page has a loop over four machines. Run all of it on this computer.
     let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
     let output = shell(dir.path(), &script).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
@@ -115,9 +116,9 @@ fn a_real_slurm_runs_the_sweep() {
     );
 }
 
-/// `run --on slurm` writes a job whose rows contain measured times. mpirun starts the ranks and
-/// requests the nodes of the job from Slurm; `srun` can only do this if Slurm was built with
-/// support for this MPI.
+/// `run --on slurm` writes a job whose rows contain measured times. The job starts the ranks by
+/// mpirun, which requests the nodes of the job from Slurm. `srun` could start them only if Slurm
+/// was built with support for this MPI.
 #[test]
 fn a_real_slurm_runs_the_written_job() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -158,7 +159,7 @@ fn a_real_slurm_runs_the_written_job() {
     assert_eq!(measured, [of("pairwise"), of("ring")].concat(), "{log}");
 }
 
-/// A running Slurm on one machine; dropping it stops it.
+/// A running Slurm on this computer. It is stopped when this value is dropped.
 struct Slurm {
     dir: TempDir,
 }
@@ -209,7 +210,7 @@ impl Slurm {
         let host =
             String::from_utf8(Command::new("hostname").arg("-s").output().unwrap().stdout).unwrap();
         let (host, dir) = (host.trim(), self.dir.path().display());
-        // Free ports. Both are bound at the same time so that they differ.
+        // Find two free ports. Both are bound at the same time, so that they differ.
         let ports = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
         let [controller, node] = ports.map(|listener| listener.local_addr().unwrap().port());
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
@@ -229,7 +230,8 @@ impl Slurm {
             std::fs::write(self.dir.path().join(name), content).unwrap();
         };
         write("slurm.conf", conf.as_bytes());
-        // Nothing else can reach this cluster. munge only requires a key that nobody else can read.
+        // No other computer can reach this cluster, so the key need not be secret. munge only
+        // requires that nobody else can read it.
         write("munge.key", conf.repeat(2).as_bytes());
         std::fs::set_permissions(
             self.dir.path().join("munge.key"),
@@ -266,7 +268,8 @@ impl Drop for Slurm {
             if let Ok(pid) = std::fs::read_to_string(self.dir.path().join(format!("{name}.pid"))) {
                 let kill = |signal: &str| Command::new("kill").args([signal, pid.trim()]).output();
                 drop(kill("-TERM"));
-                // The daemons still write their state, so the folder must outlive them.
+                // The daemons may still write their state, so the folder is removed only after they
+                // have ended.
                 for _ in 0..100 {
                     if kill("-0").is_ok_and(|answer| !answer.status.success()) {
                         break;
@@ -278,7 +281,7 @@ impl Drop for Slurm {
     }
 }
 
-/// Finds a program on the path or in the folders of daemons.
+/// Finds a program on the search path or in the folders of system daemons.
 fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders =
@@ -286,7 +289,8 @@ fn found(program: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(program)).find(|file| file.is_file())
 }
 
-/// Ranks of Open MPI, as in the table of `docs/clusters.md`, produce the rows of a single run.
+/// With Open MPI, each rank can run a shard, as in the table of `docs/clusters.md`. Together the
+/// ranks produce the rows of a single run.
 #[test]
 fn ranks_of_mpirun_are_shards() {
     if !tools::has(&["mpirun"]) {

@@ -1,4 +1,4 @@
-//! A test provokes every message in `docs/errors.md`.
+//! Checks that for every message in `docs/errors.md` there is a test that provokes it.
 
 use proc_macro2::{TokenStream, TokenTree};
 use std::path::Path;
@@ -23,7 +23,8 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
             }
         } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("errors_doc.rs") {
             let source = std::fs::read_to_string(&path).unwrap();
-            // The path of the project may contain a folder named tests.
+            // The path of the project itself may contain a folder named tests, so only the path
+            // below the project is examined.
             let below = path.strip_prefix(project("")).unwrap();
             let whole =
                 below.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs");
@@ -34,8 +35,8 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
     }
 }
 
-/// Collects the string literals among the tokens. For the lexer, a documentation comment is also a
-/// literal; it is skipped.
+/// Collects the string literals in a sequence of tokens. The lexer represents a documentation
+/// comment by a literal, too. It is skipped.
 fn strings(tokens: TokenStream, said: &mut Vec<String>) {
     let mut before = [String::new(), String::new()];
     for token in tokens {
@@ -56,7 +57,7 @@ fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the texts between single or double backticks of a line.
+/// Returns the texts of a line that are enclosed in single or double backticks.
 fn messages(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = line;
@@ -70,8 +71,9 @@ fn messages(line: &str) -> Vec<String> {
     found
 }
 
-/// Returns the messages of a line of the document: in a table, all quoted texts of the last column;
-/// elsewhere, quoted texts of more than one word. Commands are skipped.
+/// Returns the messages that a line of the document mentions. In a table, these are all quoted
+/// texts of the last column. In other lines, they are the quoted texts of more than one word that
+/// are not commands.
 fn messages_of(line: &str) -> Vec<String> {
     if let Some(row) = line.strip_prefix("| ").filter(|row| !row.starts_with("---")) {
         return messages(row.trim_end_matches('|').rsplit_once(" | ").map_or("", |(_, last)| last));

@@ -1,4 +1,4 @@
-//! `export`: runs the exported files in the programs for which they are made, if these are
+//! `export`: exported files are run in the programs for which they are made, if these programs are
 //! installed.
 
 use crate::support::{refused, swapmeet, tools};
@@ -14,7 +14,7 @@ mod msccl;
 mod round_trips;
 mod simgrid;
 
-/// Exports to `out`. Returns `false` if the algorithm is unsupported there.
+/// Exports a schedule to `out`. Returns `false` if the algorithm does not support the topology.
 fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     let [topology, algorithm, workload] = case;
     let args = [
@@ -40,7 +40,7 @@ fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     }
 }
 
-/// docs/bridges.md lists every format and no other.
+/// docs/bridges.md must list every format, and no format that does not exist.
 #[test]
 fn the_docs_list_every_format_and_no_other() {
     let page = std::fs::read_to_string(project("docs/bridges.md")).unwrap();
@@ -116,7 +116,8 @@ fn exported_json_equals_the_trace() {
     assert!(!traced.is_empty() && exported == traced);
 }
 
-/// Pricing this case under `fluid` takes more than a minute, the export a few seconds.
+/// Pricing this case under `fluid` takes more than a minute. The export must not price it, and
+/// takes only a few seconds.
 #[test]
 fn exports_price_nothing() {
     let dir = tempdir().unwrap();

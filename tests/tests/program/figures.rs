@@ -1,4 +1,4 @@
-//! `plot` and `report`: from rows to plots and pages.
+//! `plot` and `report`: figures and pages that are made from rows.
 
 use crate::support::swapmeet;
 use predicates::prelude::*;
@@ -52,7 +52,8 @@ fn a_plot_has_curves_axes_and_crossovers() {
     ] {
         assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
     }
-    // The printed crossover is also drawn, as a letter at a ring with an explanation below.
+    // The crossover that is printed is also drawn: as a ring with a letter, which is explained
+    // below the panel.
     let crossover = said.lines().next().unwrap();
     assert!(
         crossover.starts_with("suh-shin is fastest up to about ")
@@ -62,8 +63,8 @@ fn a_plot_has_curves_axes_and_crossovers() {
     assert!(svg.contains(">a<"), "{svg}");
 }
 
-/// On the machine of the paper, Suh & Shin's schedule is charged for rearrangements and Bruck's is
-/// not. All comparisons of the two mention this.
+/// The machine of the paper charges Suh & Shin's schedule for rearrangements, but not Bruck's. All
+/// comparisons of the two must mention this.
 #[test]
 fn comparisons_mention_unequal_charges_for_rearrangement() {
     let dir = tempdir().unwrap();
@@ -121,7 +122,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
     );
 }
 
-/// The times on both sides of a crossover are in opposite order.
+/// The order of the two times before a crossover is opposite to the order after it.
 #[test]
 fn the_order_of_times_changes_at_a_crossover() {
     let dir = tempdir().unwrap();
@@ -254,7 +255,7 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
         plot(&rows, &out, &[&["--x", "cv"], args].concat()).success();
         std::fs::read_to_string(&out).unwrap()
     };
-    // A point with a spread has a tooltip and an error bar.
+    // A point whose repetitions differ has a tooltip and an error bar.
     let spreads = |svg: &str| svg.matches("<title>").count() - svg.matches(r" (95 %: ").count();
     assert_eq!(spreads(&svg(&[])), 0, "every time varies");
     let ratios = svg(&["--y", "ratio", "--baseline", "gen"]);
@@ -263,7 +264,8 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
     assert_eq!(spreads(&svg(&["--y", "steps"])), 6, "nor have steps");
 }
 
-/// A plot for print: width of a column, font size, labels in the given order, and the lower bound.
+/// The options of a plot for print are the width of a column, the font size, labels in the given
+/// order, and the lower bound.
 #[test]
 fn a_plot_for_print_has_width_font_labels_and_bound() {
     let dir = tempdir().unwrap();
@@ -469,7 +471,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
         &["--kind", "winners", "--label", "nobody=x"],
         "no algorithm has that name; there are bruck, pex, suh-shin",
     );
-    // Rows of one size on one network.
+    // The rows have one size and one network, so there is no map.
     let one = [
         "--workload",
         "uniform:64",
@@ -481,7 +483,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
         "winners",
     ];
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
-    // Failures are reported.
+    // Errors are reported.
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])
         .success()
         .stderr(predicate::str::contains("not shown: "));
@@ -493,7 +495,7 @@ fn every_row_can_be_reproduced_from_its_columns() {
     let rows = read_file(&rows_in(&dir)).unwrap();
     let figures = |r: &Record| {
         let r = r.clone();
-        // A machine of the experiment is replaced by its definition.
+        // A machine that the experiment defined is replaced by its definition.
         let (machine, machine_definition, note) = (String::new(), String::new(), String::new());
         Record {
             experiment: String::new(),
@@ -512,7 +514,7 @@ fn every_row_can_be_reproduced_from_its_columns() {
     );
     for row in rows.iter().step_by(5) {
         let line = command(row);
-        // The command as a shell reads it.
+        // Run the command by a shell, as a user would.
         let output = Command::new("sh")
             .args(["-c", &format!("set -- {}; shift; printf '%s\\n' \"$@\"", line)])
             .output()

@@ -1,4 +1,5 @@
-//! Written files are complete or unchanged, whatever the disk or other processes do.
+//! A file that the program writes is either complete or unchanged, even if the disk is full or
+//! other processes use the file.
 
 use crate::support::swapmeet;
 use std::fs::File;
@@ -160,7 +161,8 @@ fn a_file_keeps_its_mode_and_a_link_stays_a_link() {
     assert_eq!(mode("new.csv"), mode("plain"));
     assert_eq!(mode("private.csv") & 0o777, 0o600);
     assert!(path("link.csv").symlink_metadata().unwrap().is_symlink());
-    // The file has more permissions than the umask gives to a new file: it is shared with a group.
+    // The file is shared with a group, so it has more permissions than a new file gets with the
+    // umask.
     std::fs::set_permissions(path("new.csv"), std::fs::Permissions::from_mode(0o664)).unwrap();
     swapmeet(&["merge", "rows.csv", "--out", "new.csv", "--force"])
         .current_dir(dir.path())
@@ -236,7 +238,8 @@ fn an_impossible_output_path_is_bad_input() {
     }
 }
 
-/// A reader may close standard output early. A named pipe must receive all rows.
+/// Standard output may be closed before all rows are written, which is not an error. If a named
+/// pipe is closed early, that is an error, because all rows must be written to it.
 #[test]
 fn a_named_pipe_that_is_closed_early_is_an_error() {
     let dir = tempdir().unwrap();
@@ -262,8 +265,8 @@ fn a_named_pipe_that_is_closed_early_is_an_error() {
     );
 }
 
-/// Unread messages do not affect the program: all rows are written, and the exit status is the
-/// same.
+/// If nobody reads the messages of the program, the run does not change: all rows are written, and
+/// the exit status is the same.
 #[test]
 fn unread_messages_do_not_affect_a_run() {
     let dir = tempdir().unwrap();

@@ -1,15 +1,15 @@
-//! `fit`: the fitted machines equal those of other programs for the same times.
+//! `fit`: the fitted machines must equal those that other programs fit to the same times.
 
 use crate::support::{refused, swapmeet, tools};
 use std::process::Command;
 use swapmeet_tests::project;
 
-/// 44 times of 3.7 µs + 0.00042 µs per byte with 2 % of noise; four of them are 2.5 to 9 times too
-/// long.
+/// 44 times that follow 3.7 µs + 0.00042 µs per byte, with 2 % of noise. Four of them are outliers,
+/// which are 2.5 to 9 times too long.
 const PINGS: &str = "tests/fixtures/fit/ping-pong.csv";
 
-/// The result of scipy 1.17.1 for these times, computed by `robust.py` in the same folder. It
-/// differs from the true values because of the noise.
+/// The costs that scipy 1.17.1 fits to these times, computed by `robust.py` in the same folder.
+/// They differ from the true values because of the noise.
 const BY_SCIPY: [f64; 2] = [3.718_173_814_124, 0.000_415_479_814_238_9];
 
 /// Returns the costs that the program prints for the times of the fixture.
@@ -28,7 +28,7 @@ fn costs() -> [f64; 2] {
     [figure("startup_us = "), figure("byte_us = ")]
 }
 
-/// Compares the six digits that are printed.
+/// Asserts that two pairs of costs agree in the six digits that are printed.
 fn assert_alike(found: [f64; 2], expected: [f64; 2]) {
     for (found, expected) in found.into_iter().zip(expected) {
         assert!((found / expected - 1.0).abs() < 5e-6, "{found}, expected {expected}");

@@ -1,5 +1,5 @@
-//! `schedule:file=X.json` and `msccl:file=X.xml`: schedules of other tools are verified and priced
-//! like those of plugins, and faults name the place in the file.
+//! `schedule:file=X.json` and `msccl:file=X.xml`: schedules of other programs are verified and
+//! priced like those of plugins, and a fault names its position in the file.
 
 use crate::support::{rows, swapmeet};
 use swapmeet_results::{Record, Status};
@@ -11,8 +11,8 @@ fn row(topology: &str, workload: &str, file: &str) -> Record {
     rows(&["--topology", topology, "--workload", workload, "--algorithm", &algorithm]).remove(0)
 }
 
-/// Returns the columns about time and traffic, without those about the plugin and the planned
-/// nodes: a file always plans all nodes.
+/// Returns the columns about time and traffic. The columns about the plugin and the planned nodes
+/// are left out, because all nodes of a file are planned.
 fn figures(row: &Record) -> Vec<String> {
     let planner =
         ["experiment", "algorithm", "plugin", "plugin_version", "plugin_digest", "inputs"];
@@ -121,8 +121,8 @@ fn a_handwritten_schedule_is_verified_and_faults_print_its_labels() {
     }
 }
 
-/// An allreduce in which node 0 passes on the sum before node 2 has contributed. The fault names
-/// this send, not the node that lacks the contribution at the end.
+/// An allreduce in which node 0 sends its sum before it has received the contribution of node 2.
+/// The fault must name this send, not the node whose sum is incomplete at the end.
 const PASSED_ON_EARLY: &str = r#"{"schedule":{"algorithm":"by hand","collective":"allreduce","format":"swapmeet-schedule","nodes":3,"version":1},
 "events":[
 {"step":1,"from":1,"to":0,"copy":true,"combine":true,"blocks":[{"origins":[[1,1]]}]},
@@ -150,7 +150,7 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
                 .to_owned()
         )
     );
-    // With one more send, the sum is complete.
+    // An additional send completes the sum.
     let completed = PASSED_ON_EARLY.replace(
         "[[0,2]]}]}\n]",
         "[[0,2]]}]},\n{\"step\":5,\"from\":0,\"to\":1,\"copy\":true,\"blocks\":[{\"origins\":[[0,2]]}]}\n]",
@@ -158,8 +158,8 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
     assert_eq!(priced(&completed), (Status::Ok, String::new()));
 }
 
-/// A file is identified by its digest. Changed content is another case, which `--resume` does not
-/// accept.
+/// A case includes the digest of the file. If the contents change, it is a different case, which
+/// `--resume` does not accept.
 #[test]
 fn a_file_that_has_changed_is_another_case() {
     let dir = tempdir().unwrap();
@@ -190,8 +190,8 @@ fn a_file_that_has_changed_is_another_case() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("`no.json` can't be read"));
 }
 
-/// An MSCCL algorithm for three GPUs: a ring that forwards blocks, so that the second block of a
-/// GPU passes through the next GPU.
+/// An MSCCL algorithm for three GPUs. It is a ring that forwards blocks: one of the two blocks that
+/// a GPU sends passes through the next GPU.
 fn msccl() -> String {
     let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
     for gpu in 0..3 {
@@ -213,7 +213,7 @@ fn msccl() -> String {
     text + "</algo>\n"
 }
 
-/// The algorithm has two steps, in each of which every GPU sends a block to the next one, as in
+/// The algorithm has two steps, in each of which every GPU sends a block to the next GPU, as in
 /// `ring`.
 #[test]
 fn an_msccl_ring_is_priced_as_a_ring() {
@@ -239,8 +239,8 @@ fn an_msccl_ring_is_priced_as_a_ring() {
     }
 }
 
-/// A mistake gives a row with file, line and step. A fault found by the host names the send as in
-/// the file.
+/// A mistake in the file gives a row with file, line and step. If the host finds the fault, the
+/// message names the send in the terms of the file.
 #[test]
 fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
     let dir = tempdir().unwrap();
@@ -288,7 +288,8 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
             row.reason
         );
     }
-    // The same block is sent twice to one receiver. Within the buffers of the file, this is valid.
+    // The same block is sent to the same receiver twice. Each send is valid with regard to the
+    // buffers in the file.
     let twice = "<algo name=\"t\" ngpus=\"2\" coll=\"alltoall\">
 <gpu id=\"0\" i_chunks=\"2\" o_chunks=\"2\" s_chunks=\"1\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">
 <step s=\"0\" type=\"cpy\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"o\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\"/>

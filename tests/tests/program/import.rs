@@ -1,4 +1,5 @@
-//! `import`: measurements of other programs become rows that can be compared with predictions.
+//! `import` converts measurements of other programs to rows, which can be compared with
+//! predictions.
 
 use crate::support::{refused, swapmeet};
 use swapmeet_results::{Status, Verified, read_file};
@@ -46,7 +47,7 @@ fn measurements_become_rows_of_the_predicted_cases() {
         (row.machine.as_str(), row.model.as_str(), row.algorithm.as_str()),
         ("measured:cluster", "measured", "pairwise")
     );
-    // Imported rows are samples like any other rows.
+    // Imported rows are samples, like all other rows.
     let said = swapmeet(&["compare", out.to_str().unwrap()])
         .assert()
         .success()

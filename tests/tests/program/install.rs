@@ -1,5 +1,5 @@
-//! The installed program: as a single file with its plugins, from the archive, from the Debian
-//! package, and from the Python wheel.
+//! The installed program in four forms: a single file that includes its plugins, the archive, the
+//! Debian package, and the Python wheel.
 
 use crate::support::tools::{has, left_out};
 use crate::support::{timeless_rows, words};
@@ -27,7 +27,7 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// Returns the rows of the quick start without the digest of the build.
+/// Returns the rows of the quick start. The digest of the build is removed.
 fn quick_start(program: &Path) -> Vec<Record> {
     let dir = tempdir().unwrap();
     let (rows, experiment) =
@@ -44,7 +44,7 @@ fn quick_start(program: &Path) -> Vec<Record> {
     rows.into_iter().map(|row| Record { plugin_digest: String::new(), ..row }).collect()
 }
 
-/// Returns name and origin of the plugins that a program finds.
+/// Returns the name and the origin of each plugin that a program finds.
 fn plugins(program: &Path) -> BTreeSet<(String, String)> {
     let list = printed(&run(program, &["list", "plugins", "--format", "csv"]));
     let mut reader = csv::Reader::from_reader(list.as_bytes());
@@ -69,8 +69,8 @@ fn the_program_alone_contains_every_bundled_algorithm() {
         "a bundled plugin is a row of `framework/cli/src/bundled.rs`"
     );
     assert_eq!(quick_start(&alone), quick_start(&build().join("swapmeet")));
-    // In the sandbox of `reproduce`, the program file is not readable, so its plugins must be found
-    // without it.
+    // The sandbox of `reproduce` does not allow reading the program file. The plugins within this
+    // file must be found nevertheless.
     let pages = dir.path().join("pages");
     printed(&run(&alone, &["reproduce", "tpu-v4", "--out", pages.to_str().unwrap()]));
     let page = |path: &Path| std::fs::read_to_string(path).unwrap();
@@ -108,8 +108,8 @@ fn plugin_files_take_precedence_over_linked_plugins() {
     assert_ne!(digest(&["--plugin-dir", file.to_str().unwrap()]), digest(&[]));
 }
 
-/// Runs `dist` on the tested build. Returns the archive and, if the Debian tools are installed, the
-/// package.
+/// Runs `dist` on the build that is tested. Returns the archive and, if the Debian tools are
+/// installed, the package.
 fn dist(folder: &Path) -> Vec<PathBuf> {
     let made =
         Command::new(build().join("xtask")).arg("dist").arg(folder).arg(build()).output().unwrap();
@@ -159,8 +159,8 @@ fn archive_and_package_are_complete_and_run() {
     );
 }
 
-/// Reads rows with the wheel: column types, an empty value, a total beyond 64 bits, a text after an
-/// apostrophe, and an older file.
+/// Reads rows by the wheel. The rows have columns of several types, an empty value, a total beyond
+/// 64 bits, and a text with an apostrophe added in front. A second file is from an older version.
 const READ: &str = r#"
 import sys, swapmeet
 rows = swapmeet.read(sys.argv[1])

@@ -1,4 +1,4 @@
-//! `list machines` and the documentation of machines and their parameters.
+//! `list machines`, and the documentation of machines, their parameters and the columns of rows.
 
 use crate::support::swapmeet;
 use swapmeet_core::cost::machine::{parameters, readers};
@@ -11,7 +11,7 @@ fn said(args: &[&str]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// A new column must be documented.
+/// If a column is added, it must be documented.
 #[test]
 fn the_docs_explain_every_column() {
     let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
@@ -20,7 +20,8 @@ fn the_docs_explain_every_column() {
     }
 }
 
-/// A new column must be filled in. Rows of a few different cases contain a value in each column.
+/// If a column is added, it must be filled in. In the rows of a few different cases, each column
+/// must have a value at least once.
 #[test]
 fn every_column_is_filled_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -41,7 +42,7 @@ fn every_column_is_filled_in() {
     }
 }
 
-/// A new parameter or model must be documented.
+/// If a parameter or model is added, it must be documented.
 #[test]
 fn the_docs_table_of_parameters_is_complete() {
     let document = std::fs::read_to_string(project("docs/figures.md")).unwrap();
@@ -115,8 +116,8 @@ fn unread_parameters_are_refused() {
     );
 }
 
-/// A machine with a file: the worker reads it in its sandbox, the row contains its digest, and a
-/// malformed file is refused.
+/// A machine whose spec names a file. The worker can read the file in its sandbox, the row contains
+/// the digest of the file, and a malformed file is refused.
 #[test]
 fn a_machine_reads_its_file_of_background_traffic() {
     let folder = tempfile::tempdir().unwrap();
@@ -134,7 +135,8 @@ fn a_machine_reads_its_file_of_background_traffic() {
     let output = run(machine, &[]);
     assert!(output.status.success(), "{}", said(&output));
     let rows = || swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
-    // 100 bytes and 40 bytes of background share a link; 100 bytes travel in the other direction.
+    // A message of 100 bytes and a background flow of 40 bytes share a link. A second flow of 100
+    // bytes has the opposite direction.
     assert_eq!(rows()[0].time_us, Some(140.0));
     assert!(rows()[0].inputs.starts_with("flows.csv=sha256:"), "{}", rows()[0].inputs);
 

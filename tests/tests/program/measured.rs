@@ -1,12 +1,12 @@
-//! `run --on`: runs schedules on real ranks and writes rows.
+//! `run --on` runs schedules on real ranks and writes rows of the measured times.
 
 use crate::support::{refused, swapmeet, tools, words};
 use std::process::Command;
 use swapmeet_results::{Status, Verified, read_file};
 use tempfile::tempdir;
 
-/// A run on real ranks writes rows like any other run, and a case without a schedule states the
-/// reason.
+/// A run on real ranks writes rows like any other run. If a case has no schedule, its row states
+/// the reason.
 #[test]
 fn a_run_on_real_ranks_writes_measured_rows() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -39,8 +39,9 @@ fn a_run_on_real_ranks_writes_measured_rows() {
     assert_eq!(again.status.code(), Some(2), "rows are not written over");
 }
 
-/// A launcher that cannot start the ranks is an error, not an invalid schedule. Its first sentence
-/// is the reason, in the row and on the terminal, with advice.
+/// If a launcher cannot start the ranks, that is an error, not an invalid schedule. The first
+/// sentence of the launcher's output is the reason in the row and on the terminal, where an advice
+/// follows.
 #[test]
 fn a_failing_launcher_states_its_reason() {
     let dir = tempdir().unwrap();
@@ -70,7 +71,7 @@ exit 1
     assert!(said.contains(reason), "{said}");
 }
 
-/// The written job has the same result, however it is started.
+/// The job has the same result by whatever command it is started.
 #[test]
 fn a_job_for_slurm_compiles_runs_and_collects() {
     if !tools::has(&["mpicc", "mpirun", "bash"]) {

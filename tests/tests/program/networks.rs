@@ -34,8 +34,8 @@ fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record
     row
 }
 
-/// Returns the time of one message of 1,000 bytes from node 0 to node 2 of a path, at one
-/// microsecond per byte.
+/// Returns the time of a message of 1,000 bytes from node 0 to node 2 of a graph, which is a path.
+/// A byte takes one microsecond.
 fn one_message(edges: &str, model: &str) -> f64 {
     let (_dir, spec) = graph(edges);
     let dir = tempfile::tempdir().unwrap();
@@ -99,7 +99,8 @@ fn a_message_takes_the_time_of_its_slowest_link_or_of_all_links() {
 
 #[test]
 fn doubling_the_bandwidth_of_a_shared_link_removes_contention() {
-    // Two leaves on each side of a bridge: four messages cross it in each direction.
+    // There are two leaves on each side of a bridge, so four messages cross the bridge in each
+    // direction.
     let edges = |bridge: &str| format!("0 2\n1 2\n2 3 {bridge}\n3 4\n3 5\n");
     let time = |bridge: &str, model: &str| {
         let (_dir, spec) = graph(&edges(bridge));

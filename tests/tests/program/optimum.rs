@@ -1,4 +1,5 @@
-//! `optimum` with the real program: intervals, algorithms, certificates and refused input.
+//! `optimum`, with the real program: intervals that contain the optimum, algorithms, certificates,
+//! and refused input.
 
 use crate::support::{refused, swapmeet, words};
 use serde_json::Value;
@@ -29,7 +30,7 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
     assert_eq!(found["bottleneck"]["kind"], "links");
     let links: Vec<(u64, u64)> =
         serde_json::from_value(found["bottleneck"]["links"].clone()).unwrap();
-    // The links between columns 1 and 2, or between rows 1 and 2.
+    // These are the links between columns 1 and 2, or between rows 1 and 2.
     let crosses = |(from, to): &(u64, u64)| {
         let side = |v: u64| (v % 4 / 2, v / 8);
         side(*from) != side(*to)
@@ -46,7 +47,8 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
     assert!(text.contains("\nbottleneck: ") && text.contains("bytes/optimum"), "{text}");
 }
 
-/// Runs all algorithms on regular and irregular networks and under four models.
+/// Runs all algorithms on regular and irregular networks under four models. No time may be below
+/// the lower end of the interval.
 #[test]
 fn no_algorithm_is_below_the_lower_end() {
     let folder = tempdir().unwrap();
@@ -105,8 +107,8 @@ fn certificates_are_written_checked_and_refused() {
         let said = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
         let about = format!("verified: mesh:3x3, {workload} on paragon takes ");
         assert!(said.contains(&about), "{said}");
-        // The certificate is refused if its evidence supports less than it claims, or if its
-        // network is not that of the topology that it names.
+        // A certificate is refused if its evidence supports less than its claim, or if its network
+        // differs from the network of the topology that it names.
         let text = std::fs::read_to_string(&file).unwrap();
         let mut document: Value = serde_json::from_str(&text).unwrap();
         document["lower_us"] = (document["lower_us"].as_f64().unwrap() * 1.01).into();

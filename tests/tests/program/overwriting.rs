@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::Output;
 use tempfile::{TempDir, tempdir};
 
-/// A command, its arguments, `--out`, the file that it writes, and an input file that could be
-/// passed as output.
+/// A command that writes a file: its name, its arguments, the value of `--out`, the file that it
+/// writes, and an input file that a user could pass as output by mistake.
 const WRITING: [(&str, &str, &str, &str, Option<&str>); 11] = [
     ("run", "e.toml --quiet", "new.csv", "new.csv", Some("e.toml")),
     ("merge", "rows.csv", "all.csv", "all.csv", Some("rows.csv")),
@@ -26,7 +26,7 @@ const WRITING: [(&str, &str, &str, &str, Option<&str>); 11] = [
     ("report", "rows.csv", "page.html", "page.html", Some("rows.csv")),
     ("reproduce", "tpu-v4", "pages", "pages/tpu-v4.md", None),
     ("man", "", "pages", "pages/swapmeet-run.1", None),
-    // The refusal comes before the dashboard starts; other tests cover the files that it writes.
+    // The dashboard refuses this before it starts. Other tests cover the files that it writes.
     ("tui", "e.toml", "new.csv", "new.csv", None),
 ];
 
@@ -90,7 +90,7 @@ fn existing_files_are_overwritten_only_with_force() {
             String::from_utf8_lossy(&output.stderr)
         );
         assert_ne!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
-        // An empty file may be a result, too.
+        // An existing empty file may be a result, too, so it is not overwritten.
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();
         std::fs::write(&path, "").unwrap();

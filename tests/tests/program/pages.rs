@@ -1,5 +1,5 @@
-//! The pages of `docs` and other Markdown files: links are valid, and the table of contents is
-//! complete.
+//! The pages of `docs` and other Markdown files. All links must be valid, and the table of contents
+//! must be complete.
 
 use crate::support::swapmeet;
 use std::collections::BTreeSet;
@@ -80,8 +80,8 @@ fn the_table_of_contents_has_every_page() {
     assert_eq!(linked, there);
 }
 
-/// The command in the example for Python runs, and the factor of its range leads exactly to the end
-/// of the range.
+/// The command in the example for Python runs. Its range of sizes is given by a factor, which must
+/// lead exactly to the end of the range.
 #[test]
 fn the_python_example_runs() {
     let text = std::fs::read_to_string(project("framework/python/README.md")).unwrap();
@@ -94,7 +94,7 @@ fn the_python_example_runs() {
     assert!(dir.path().join("rows.csv").exists());
 }
 
-/// A range whose end is not one of its sizes is reported.
+/// If the end of a range is not one of its sizes, this is reported.
 #[test]
 fn a_range_that_misses_its_end_is_reported() {
     let args = ["run", "--topology", "ring:4", "--algorithm", "bruck", "--out", "-"];
@@ -107,7 +107,7 @@ fn a_range_that_misses_its_end_is_reported() {
     assert!(!said("uniform:8..1MiB*2").contains("remark"));
 }
 
-/// Returns whether the lines match; `..` stands for any number of lines.
+/// Returns whether two lists of lines match. A line `..` stands for any number of lines.
 fn matches(shown: &[&str], printed: &[&str]) -> bool {
     match shown.split_first() {
         None => printed.is_empty(),
@@ -118,8 +118,8 @@ fn matches(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// The README shows what its first command prints, and the experiment's comment names the
-/// algorithms of MPI libraries in its list.
+/// The README shows the output of its first command. The comment in the experiment names those
+/// algorithms of the list that MPI libraries use.
 #[test]
 fn the_readme_shows_the_output_of_the_quick_start() {
     let readme = std::fs::read_to_string(project("README.md")).unwrap();

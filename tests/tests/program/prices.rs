@@ -1,4 +1,4 @@
-//! Regression tests of prices that were once wrong.
+//! Regression tests of times that were once computed incorrectly.
 
 use crate::support::rows;
 use swapmeet_results::Record;
@@ -80,7 +80,7 @@ fn a_flat_sender_has_output_ports() {
     assert_eq!(scatter("all"), 1_048_576.0);
 }
 
-/// Blocks of 13 bytes are sent in two segments of 7 bytes.
+/// A block of 13 bytes is sent in two segments of 7 bytes each.
 #[test]
 fn segments_are_rounded_up_to_whole_bytes() {
     let row = priced(
@@ -120,7 +120,7 @@ fn rearrangement_is_packed_or_declared() {
         [us("bruck", declared), us("pairwise", declared), us("pairwise", "")],
         [0.0, 0.0, 0.0]
     );
-    // Six steps with 32 gathered and 32 scattered blocks each.
+    // There are six steps, each with 32 gathered and 32 scattered blocks.
     assert_eq!(us("bruck", ""), 6.0 * 64.0 * 10.0);
     assert!(
         us("suh-shin", "") > us("suh-shin", declared),
@@ -149,9 +149,9 @@ fn a_complete_exchange_in_one_step_has_a_note() {
     assert_eq!(note("pairwise"), "");
 }
 
-/// The two trees of the schedule carry different data. If ranks waited for the data of both trees
-/// at once, the time would be 401.962. The expected time is that of a simulation in which each send
-/// waits for exactly its own blocks.
+/// The two trees of the schedule carry different data. If each rank always waited for the data of
+/// both trees, the time would be 401.962. The expected time was simulated with sends that wait only
+/// for the blocks that they carry.
 #[test]
 fn sends_wait_for_the_blocks_that_they_carry() {
     let machine = "free:model=loggp,latency_us=2,overhead_us=1,gap_us=1,byte_us=0.001,order=data";
@@ -159,15 +159,15 @@ fn sends_wait_for_the_blocks_that_they_carry() {
     assert!((us - 339.968).abs() < 1e-9, "{us}");
 }
 
-/// Between two nodes of a ring of two there are two links in each direction, and half of the bytes
-/// takes each of them.
+/// In a ring of two nodes, there are two links in each direction between the nodes. Half of the
+/// bytes is sent over each of them.
 #[test]
 fn sends_on_different_routes_are_different_messages() {
     let of = |topology| time(topology, "dim-rotation", "uniform:1000", "free:byte_us=1,ports=all");
     assert_eq!((of("ring:2"), of("torus:2x2")), (500.0, 1000.0));
 }
 
-/// Each message of the ring is one sum, whatever the number of its contributions.
+/// Each message of the ring is a single sum, however many contributions the sum has.
 #[test]
 fn a_sum_is_not_rearranged() {
     let machine = "free:byte_us=0.1,rearrange_byte_us=0.01";

@@ -1,4 +1,5 @@
-//! Several ranks per node, placements, random routes, and files as repetitions.
+//! Several ranks per node, placements of ranks, random routes, and repetitions that read different
+//! files.
 
 use crate::support::{rows, swapmeet, words};
 use swapmeet_results::{Record, Status};
@@ -17,8 +18,8 @@ fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record
     rows(&args).remove(0)
 }
 
-/// An allgather on a ring of four nodes with four ranks each. With `block`, one of four messages
-/// leaves its node; with `cyclic`, every message does, over one link.
+/// An allgather on a ring of four nodes with four ranks each. With the placement `block`, one of
+/// four messages leaves its node. With `cyclic`, every message leaves its node, over one link.
 #[test]
 fn a_placement_decides_which_messages_use_links() {
     let hop_bytes = |topology: &str| {
@@ -72,7 +73,8 @@ fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them(
     let refused = run("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
     let row = run("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
-    // 3 steps to the leader, 3 between leaders, 3 back; only those in the middle use links.
+    // There are 3 steps to the leader, 3 between leaders and 3 from the leader. Only the 3 steps
+    // between leaders use links.
     assert_eq!(
         (row.status, row.steps, row.max_link_messages),
         (Status::Ok, Some(9), Some(1)),
@@ -81,9 +83,9 @@ fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them(
     );
 }
 
-/// Every node of a hypercube sends to its opposite. With minimal routes, a link carries one
-/// message. With random intermediate nodes, the expected load is half a message for each part of
-/// the route.
+/// Every node of a hypercube sends to the opposite node. With minimal routes, a link carries one
+/// message. With random intermediate nodes, a route has two halves, and for each half the expected
+/// load of a link is half a message.
 #[test]
 fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
     let of = |routing: &str, model: &str| {
@@ -111,7 +113,7 @@ fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
         assert_eq!((row.critical_hops, row.max_link_messages), (Some(4), Some(1)));
     }
     for row in of(",routing=valiant", "wormhole") {
-        // Two parts of two hops on average, between random nodes.
+        // Each route has two halves between random nodes, with two hops each on average.
         assert_eq!(
             (row.transmission_us, row.contention_us, row.propagation_us),
             (Some(100.0), Some(0.0), Some(4.0))
@@ -125,7 +127,7 @@ fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
         );
         assert!(row.lower_bound_us <= row.time_us);
     }
-    // With drawn routes, the loads of links differ, and so do repetitions.
+    // If routes are drawn at random, the loads of links differ, and so do the times of repetitions.
     let drawn: Vec<_> = of(",routing=valiant", "fluid").iter().map(|row| row.time_us).collect();
     assert!(drawn[0] != drawn[1] || drawn[1] != drawn[2], "{drawn:?}");
     let ecmp = of(",routing=ecmp", "store-and-forward");

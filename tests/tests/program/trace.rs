@@ -1,5 +1,5 @@
-//! `trace`: the JSON output contains the whole schedule, and a selection contains only what was
-//! requested.
+//! `trace`: the JSON output contains the whole schedule. If the user selects nodes or steps, the
+//! output contains only these.
 
 use crate::support::{swapmeet, words};
 use predicates::prelude::*;
@@ -50,7 +50,7 @@ fn bits(runs: &Value, most: u64, to: impl Fn(u64) -> u64) -> Vec<u64> {
     words
 }
 
-/// Replays a schedule from its document only.
+/// Replays a schedule, using only the document. Returns the totals.
 fn replay(document: &Value) -> Totals {
     let head = &document["schedule"];
     let topology = topology::parse(head["topology"].as_str().unwrap()).unwrap();
@@ -60,7 +60,7 @@ fn replay(document: &Value) -> Totals {
     let mut simulation = Simulation::new(task, Vec::new()).unwrap();
     let mut homes: Vec<u64> = (0..topology.nodes()).collect();
     let (mut grid, mut segments) = (topology.nodes(), 1);
-    // Schedules of byte counts are laid out before the first event.
+    // In a schedule of byte counts, data is laid out before the first event.
     let events = document["events"].as_array().unwrap();
     if events.iter().any(|event| event["redistribute"].is_object()) {
         let units = ByteCountUnits {
@@ -123,10 +123,11 @@ fn replay(document: &Value) -> Totals {
                 simulation.send_bytes(&ByteSend { from, to, local, what }, route.as_ref()).unwrap();
                 continue;
             }
-            // Blocks are given as boxes, one send each.
+            // Blocks are given as a list of boxes, each of which is a send.
             let mut sums = HashSet::new();
             for block in event["blocks"].as_array().unwrap() {
-                // Boxes of the same values form one send, because sums are sent as a whole.
+                // Boxes with the same destinations and segments form a single send, because a sum
+                // is sent as a whole.
                 let value = (block["destinations"].to_string(), block["segments"].to_string());
                 if is_summed && !sums.insert(value) {
                     continue;
@@ -195,8 +196,8 @@ fn segments_have_whole_bytes() {
     assert_eq!(replay(&document).segments, 2);
 }
 
-/// In a reduction, blocks are first divided into one part per node, rounded up to whole bytes. For
-/// four nodes, a block of ten bytes has parts of three bytes.
+/// In a reduction, each block is divided into one part for each node, and the size of a part is
+/// rounded up to whole bytes. For four nodes, a block of ten bytes has parts of three bytes.
 #[test]
 fn parts_have_whole_bytes() {
     let document = document("ring:4", "ring-allreduce", "allreduce/uniform:10", &[]);
@@ -205,8 +206,8 @@ fn parts_have_whole_bytes() {
     assert_eq!(sends.map(|send| number(&send["bytes"])).collect::<Vec<_>>(), [3; 24]);
 }
 
-/// In a ring, a node forwards the data of the previous step. Data that it had from the start does
-/// not wait.
+/// In a ring, a node forwards the data that arrived in the previous step. A send of data that the
+/// node had at the start does not wait.
 #[test]
 fn a_send_names_the_step_in_which_its_data_arrived() {
     let after = |algorithm: &str, workload: &str| -> Vec<(u64, Option<u64>)> {
@@ -258,8 +259,8 @@ fn one_step_or_one_node_can_be_selected() {
         .stderr(predicate::str::contains("expected a number below 4"));
 }
 
-/// The steps of a rank follow each other, the kinds of time add up to the end of the rank, the last
-/// end is the time of the row, and the document still is a schedule.
+/// The steps of a rank must not overlap, the parts of its time must add up to the time at which it
+/// ends, and the last end must be the time of the row. The document must still be a valid schedule.
 #[test]
 fn times_of_ranks_add_up_to_the_time_of_the_row() {
     let machine = |more: &str| format!("free:{more},byte_us=0.5,barrier_us=1");
@@ -271,7 +272,8 @@ fn times_of_ranks_add_up_to_the_time_of_the_row() {
     for (more, (topology, algorithm, workload)) in models.into_iter().flat_map(|model| {
         let cases = [
             ("torus:2x4", "pairwise", "uniform:100"),
-            // A schedule with several phases, which are stages of `flat` with barriers in between.
+            // A schedule with several phases. Under the model `flat`, phases are separated by
+            // barriers.
             ("torus:8x8", "suh-shin", "uniform:100"),
             ("torus:2x4", "bruck", "irregular:dist=exponential,mean=64"),
             ("ring:6", "ring-allreduce", "allreduce/uniform:600"),
@@ -305,8 +307,8 @@ fn times_of_ranks_add_up_to_the_time_of_the_row() {
     }
 }
 
-/// Two ranks exchange 100 bytes: 3 µs start-up, a link of 2 µs and 50 µs of transmission. `--node`
-/// and `--step` select a part.
+/// Two ranks exchange 100 bytes, with 3 µs start-up, a link of 2 µs and 50 µs of transmission.
+/// `--node` and `--step` select lines of the output.
 #[test]
 fn times_of_ranks_are_printed_as_text() {
     let args = [
@@ -342,13 +344,13 @@ fn times_of_ranks_are_printed_as_text() {
     assert_eq!(times(&["--step", "1", "--node", "0"]), [head, &line(0)].concat());
     assert_eq!(times(&["--step", "2"]), head);
     assert_eq!(times(&["--summary"]), [end(0), end(1)].concat());
-    // If a model does not provide times for a case, the message says why.
+    // If a model has no times of ranks for a case, the message says why.
     let shared = ["trace", "--topology", "torus:2x2,ranks=2", "--algorithm", "pairwise", "--times"];
     swapmeet(&[&shared[..], &["--machine", "free:model=loggp"]].concat())
         .assert()
         .success()
         .stderr(predicate::str::contains("it needs ranks=1"));
-    // Under synchronous models, ranks have no times of their own.
+    // Under synchronous models, all ranks have the same times, so they are not printed.
     swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat()).assert().code(2).stderr(
         predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"),
     );

@@ -1,19 +1,19 @@
-//! `tune`: the libraries load the tables that it writes.
+//! `tune` writes tables for MPI libraries, which the libraries must load.
 
 use crate::support::{refused, swapmeet, tools, words};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::tempdir;
 
-/// A program that runs an all-to-all with the given bytes per pair, or a broadcast of the given
-/// bytes if it has a second argument.
+/// A program that runs an all-to-all with the given number of bytes per pair. If it has a second
+/// argument, it runs a broadcast of the given number of bytes instead.
 const PROGRAM: &str = "#include <mpi.h>\n#include <stdlib.h>\nint main(int argc, char **argv) { int n, bytes = argc > 1 ? atoi(argv[1]) : 0; char *out, *in; \
 MPI_Init(&argc, &argv); MPI_Comm_size(MPI_COMM_WORLD, &n); out = calloc(n, bytes); in = calloc(n, bytes); \
 if (argc > 2) MPI_Bcast(out, bytes, MPI_CHAR, 0, MPI_COMM_WORLD); \
 else MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MPI_Finalize(); return 0; }\n";
 
-/// Runs a sweep in which Bruck is fastest up to blocks of 512 bytes on 4 ranks, and pairwise from 1
-/// KiB, on a machine with an expensive start-up.
+/// Runs a sweep on a machine with an expensive start-up. On 4 ranks, Bruck is fastest for blocks of
+/// up to 512 bytes, and pairwise for blocks of 1 KiB and more.
 fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
     let mut args = vec![
@@ -32,14 +32,15 @@ fn sweep(folder: &Path) -> String {
     out
 }
 
-/// Returns the number of ranks to which rank 0 sends in an all-to-all, and all counts.
+/// Returns the number of ranks to which rank 0 sends in an all-to-all, and the output with all
+/// counts.
 fn peers(program: &Path, ranks: u64, block: u64, settings: &[&str]) -> (usize, String) {
     let counted = counts(program, ranks, &[&block.to_string()], settings);
     (counted.lines().filter(|line| line.starts_with("I\t0\t")).count(), counted)
 }
 
-/// Returns the messages of rank 0, as counted by Open MPI's own monitoring. Each rank writes a
-/// separate file, because simultaneous output would be mixed.
+/// Returns the messages of rank 0 as counted by the monitoring of Open MPI. Each rank writes to a
+/// separate file, because output of several ranks at the same time would be mixed.
 fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> String {
     let dir = tempdir().unwrap();
     let counts = dir.path().join("sent");
@@ -70,8 +71,8 @@ fn compiled(folder: &Path) -> PathBuf {
     program
 }
 
-/// On 16 ranks, Open MPI 4.1 uses Bruck's algorithm below 512 bytes, which sends to 4 ranks, and
-/// then linear_sync, which sends to all.
+/// On 16 ranks and below 512 bytes, Open MPI 4.1 uses Bruck's algorithm, in which a rank sends to 4
+/// ranks. From 512 bytes on it uses linear_sync, in which a rank sends to all ranks.
 #[test]
 fn the_default_decisions_of_open_mpi_are_those_in_tune() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -92,8 +93,8 @@ fn the_default_decisions_of_open_mpi_are_those_in_tune() {
     }
 }
 
-/// On 4 ranks, Bruck sends 2 messages per rank (log2 of the ranks) and pairwise 3. Open MPI's
-/// monitoring counts the messages.
+/// On 4 ranks, a rank sends 2 messages in Bruck's algorithm (log2 of the number of ranks) and 3
+/// messages in pairwise. The monitoring of Open MPI counts them.
 #[test]
 fn open_mpi_runs_the_algorithm_of_the_table() {
     if !tools::has(&["mpicc", "mpirun"]) {
@@ -108,15 +109,15 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
         .success();
     let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
     assert!(said.contains("alltoall on 4 ranks, 16384 bytes: `bruck` takes"), "{said}");
-    // Sizes and ranks that are not in the sweep.
+    // These sizes and numbers of ranks are not in the sweep.
     assert!(
         said.contains("by Open MPI 4.1: linear_sync in 4 cases, of which no row has a time"),
         "{said}"
     );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
-    // The size at which the prediction changes is the first block size of pairwise, times the
-    // number of ranks.
+    // The table contains the size at which the prediction changes. It is the first block size for
+    // which pairwise is fastest, times the number of ranks.
     let from: u64 = text
         .lines()
         .find_map(|line| line.strip_suffix("# pairwise")?.split(' ').next()?.parse().ok())
@@ -133,8 +134,8 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     }
 }
 
-/// A chain is priced with 8 segments, so rank 0 sends 8 messages to one other rank. Without a
-/// segment size in the rule, Open MPI would send one.
+/// The predicted chain has 8 segments, so rank 0 must send 8 messages to another rank. Without a
+/// segment size in the rule, Open MPI would send a single message.
 #[test]
 fn open_mpi_runs_a_chain_in_the_segments_of_the_table() {
     if !tools::has(&["mpicc", "mpirun"]) {

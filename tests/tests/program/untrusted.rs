@@ -1,5 +1,5 @@
-//! Files and names from elsewhere: they are read up to a limit, quoted in part, and cannot control a
-//! terminal, a spreadsheet or a document.
+//! Files and names from untrusted sources. The program reads them up to a limit and quotes only a
+//! part of them. They cannot control a terminal, a spreadsheet or a document.
 
 use crate::support::{compile_c, refused, swapmeet, words};
 use std::os::unix::fs::symlink;
@@ -8,7 +8,8 @@ use swapmeet_results::{Record, Status, read_file};
 use swapmeet_tests::build;
 use tempfile::{TempDir, tempdir};
 
-/// Writes the rows of two algorithms and two sizes, after changing the rows of the first algorithm.
+/// Writes the rows of two algorithms at two sizes, after applying `change` to the rows of the first
+/// algorithm.
 fn rows_with(dir: &TempDir, change: impl Fn(&mut Record)) -> PathBuf {
     let path = dir.path().join("rows.csv");
     let run = "run --quiet --topology torus:4x4 --algorithm gen --algorithm pex \
@@ -23,7 +24,7 @@ fn rows_with(dir: &TempDir, change: impl Fn(&mut Record)) -> PathBuf {
     path
 }
 
-/// Returns what a command of these words prints, whatever its exit status.
+/// Runs a command line and returns its output, whatever its exit status.
 fn printed(command: &str, path: &Path) -> String {
     let output = swapmeet(&words(command)).arg(path).output().unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
@@ -129,7 +130,7 @@ fn comments_of_latex_figures_and_paths_of_plugins_have_no_control_characters() {
     }
 }
 
-/// A spreadsheet runs a cell that begins with one of `=+-@`.
+/// A spreadsheet executes a cell that begins with one of `=+-@`.
 #[test]
 fn no_csv_output_has_formulas() {
     let dir = tempdir().unwrap();
@@ -222,7 +223,7 @@ fn files_next_to_measurements_and_resumed_files_are_read_up_to_a_limit() {
     assert!(said.ends_with("rows.csv: a row of more than 64MiB, expected less\n"), "{said}");
 }
 
-/// An algorithm's name in a PICO file name becomes a text of rows.
+/// The name of a PICO file contains the name of an algorithm, which becomes a text in rows.
 #[test]
 fn names_in_measurements_are_escaped() {
     let dir = tempdir().unwrap();

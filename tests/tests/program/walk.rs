@@ -15,7 +15,7 @@ fn shell(folder: &Path, command: &str) -> String {
     let mut sh = Command::new("sh");
     sh.args(["-c", command]).current_dir(folder).env("PATH", path).env("NO_COLOR", "1");
     sh.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
-    // The settings that a user of a machine with few cores would have.
+    // Use the settings that a user of a machine with few cores would use.
     for key in words(
         "OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe \
         OMPI_MCA_mpi_yield_when_idle",
@@ -69,7 +69,7 @@ fn the_commands_from_a_plugin_to_an_open_mpi_rule_work() {
             .unwrap()
             .contains("<h3>measured and predicted times</h3>")
     );
-    // An experiment accepts the machine.
+    // An experiment file accepts the machine.
     let machine = std::fs::read_to_string(folder.join("here.toml")).unwrap();
     let experiment = format!(
         "topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\nmachines = [\"here\"]\n{machine}"

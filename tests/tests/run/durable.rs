@@ -1,5 +1,5 @@
-//! Existing data is kept: files of the user, truncated rows, rows after a power failure, and
-//! folders.
+//! Data that exists on the disk is not lost: files of the user, files with a truncated row, rows
+//! before a power failure, and folders.
 
 use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
 use std::fs::File;
@@ -78,7 +78,8 @@ fn appended_text_is_kept_and_reported() {
     assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
 }
 
-/// The simulated disk keeps only data that was synchronized: see `tests/plugins/power.c`.
+/// The test simulates a disk that keeps only data that was synchronized: see
+/// `tests/plugins/power.c`.
 #[test]
 fn a_power_failure_loses_no_row_of_a_finished_case() {
     let dir = tempdir().unwrap();
@@ -102,8 +103,8 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     let alone = rows(&["--topology", "ring:6", "--algorithm", "gen", "--algorithm", "pairwise"]);
     assert_eq!(kept, alone.iter().map(timeless).collect::<Vec<_>>());
 
-    // Rows that were written out of order are sorted into a new file that replaces the old one; the
-    // entry in the folder must be synchronized, too.
+    // Rows that were written out of order are sorted into a new file, which replaces the old file.
+    // The entry of this file in its folder must be synchronized, too.
     let out = dir.path().join("other.csv");
     let mut run = swapmeet(&[
         "run",
@@ -150,7 +151,7 @@ fn rows_are_overwritten_only_with_force() {
     assert!(refused(&run).contains("the file exists already, with 0 bytes"));
 }
 
-/// No flag permits overwriting an input.
+/// No flag permits overwriting an input file.
 #[test]
 fn a_run_never_overwrites_its_inputs() {
     let dir = tempdir().unwrap();
@@ -216,7 +217,8 @@ fn a_pipe_cannot_be_resumed() {
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
-/// Two writes fail: rows beyond a limit on file sizes, and the help text on a full device.
+/// Two kinds of writes fail: writing rows beyond a limit on the file size, and writing the help
+/// text to a full device.
 #[test]
 fn a_failed_write_is_an_error() {
     let dir = tempdir().unwrap();
@@ -274,8 +276,8 @@ fn a_missing_home_folder_is_ignored() {
     }
 }
 
-/// Temporary files of killed programs are removed with the next file; those of running programs are
-/// kept.
+/// When a program writes the next file, it removes temporary files of killed programs and keeps
+/// those of running programs.
 #[test]
 fn temporary_files_of_killed_programs_are_removed() {
     let dir = tempdir().unwrap();
@@ -285,7 +287,7 @@ fn temporary_files_of_killed_programs_are_removed() {
         .arg(&rows)
         .assert()
         .success();
-    // The files have just been written, so their age does not decide whether they are removed.
+    // All files have just been written, so the test does not depend on their age.
     let draft = |name: &str| File::create(path(name)).unwrap();
     drop(draft(".swapmeet-left"));
     std::fs::create_dir(path(".swapmeet-folder")).unwrap();
@@ -298,7 +300,8 @@ fn temporary_files_of_killed_programs_are_removed() {
     assert_eq!(left, [false, false, true, true]);
 }
 
-/// Replacing a file with two names would change only one of them.
+/// If a file has two names (hard links), replacing it would change only the file with one of the
+/// names.
 #[test]
 fn a_file_with_two_names_is_not_replaced() {
     let dir = tempdir().unwrap();
@@ -315,7 +318,7 @@ fn a_file_with_two_names_is_not_replaced() {
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }
 
-/// If the run continued, rows of two builds would name the same build.
+/// If the run continued, rows of two different builds would contain the digest of the same build.
 #[test]
 fn a_plugin_rebuilt_during_a_run_runs_no_more_cases() {
     let dir = tempdir().unwrap();

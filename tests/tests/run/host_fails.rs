@@ -1,4 +1,4 @@
-//! A bug in the program itself ends the case with a message that does not blame the plugin.
+//! A panic of the program itself ends the case. The message must not blame the plugin.
 
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;

@@ -1,4 +1,4 @@
-//! A hostile plugin cannot reach anything outside its process, whichever command loads it.
+//! A hostile plugin cannot affect anything outside its process, whichever command loads it.
 
 use crate::support::tools::left_out;
 use crate::support::{compile_c, rows, swapmeet, words};
@@ -10,7 +10,7 @@ use swapmeet_results::Status;
 use swapmeet_tests::build;
 use tempfile::{TempDir, tempdir};
 
-/// The attacks that no mechanism but seccomp and Landlock prevents, in the order of `hostile.c`.
+/// The attacks that only seccomp and Landlock prevent, in the order of `hostile.c`.
 const ATTACKS: [&str; 18] = [
     "write",
     "read",
@@ -32,14 +32,16 @@ const ATTACKS: [&str; 18] = [
     "setsid",
 ];
 
-/// A hostile plugin, and the files that it reports to and attacks.
+/// A hostile plugin, the file to which it reports successful attacks, and the files that it
+/// attacks.
 struct Hostile {
     folder: TempDir,
     plugin: PathBuf,
 }
 
 impl Hostile {
-    /// Returns `None` if there is no C compiler, or if the kernel lacks a part of the sandbox.
+    /// Compiles the plugin. Returns `None` if there is no C compiler, or if the kernel does not
+    /// support all parts of the sandbox.
     fn new() -> Option<Self> {
         let listed = swapmeet(&["list", "plugins"]).output().unwrap().stdout;
         let listed = String::from_utf8(listed).unwrap();
@@ -66,12 +68,13 @@ impl Hostile {
             ("HOSTILE_MARK", self.path("mark")),
             ("XDG_DATA_HOME", "/nonexistent".into()),
             ("XDG_CONFIG_HOME", "/nonexistent".into()),
-            // Descriptions of plugins are not cached.
+            // Prevent caching, so that each command loads the plugin.
             ("XDG_CACHE_HOME", "/nonexistent".into()),
         ]
     }
 
-    /// Returns the arguments of `sh` to run the program with the report as descriptor 9.
+    /// Returns the arguments of `sh` for running the program. The file for reports is open as
+    /// descriptor 9.
     fn script(&self, line: &str) -> [String; 2] {
         let report = self.path("report");
         let program = build().join("swapmeet");
@@ -85,7 +88,7 @@ impl Hostile {
         shell.envs(self.environment()).envs(more.iter().copied()).output().unwrap()
     }
 
-    /// Returns the lines that the plugin has reported, once each, and forgets them.
+    /// Returns the lines that the plugin has reported, without duplicates, and empties the report.
     fn reported(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.path("report")).unwrap_or_default();
         let _ = std::fs::remove_file(self.path("report"));
@@ -136,7 +139,7 @@ fn no_command_lets_a_hostile_constructor_reach_anything() {
     assert!(!hostile.path("mark").exists());
 }
 
-/// Opens the dashboard until the plugin has been loaded.
+/// Opens the dashboard and waits until it has loaded the plugin.
 fn in_terminal(hostile: &Hostile) {
     const LONGEST: Duration = Duration::from_secs(20);
     let size = PtySize { rows: 24, cols: 80, pixel_width: 0, pixel_height: 0 };
@@ -157,7 +160,8 @@ fn in_terminal(hostile: &Hostile) {
     child.wait().unwrap();
 }
 
-/// The plugin fills the file in which its process answers `check`, and prints escapes.
+/// The plugin fills the file through which its process sends results to `check`, and prints
+/// terminal escapes.
 #[test]
 fn an_answer_of_check_has_a_limit_and_is_escaped() {
     let dir = tempdir().unwrap();
@@ -170,7 +174,8 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
         let output = shell.output().unwrap();
         Some((output.status.code(), String::from_utf8(output.stdout).unwrap()))
     };
-    // The answer is the fourth word of the command line. 3 GiB take no space on the disk.
+    // The path of the file is the fourth word of the command line. The plugin writes 3 GiB, which
+    // take no space on the disk because they are a hole.
     let fills = "char line[4096]; int fd = open(\"/proc/self/cmdline\", O_RDONLY), word = 0; \
                  ssize_t count = read(fd, line, sizeof line), at = 0; \
                  while (at < count && word < 4) word += line[at++] == 0; \
@@ -185,8 +190,8 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
     assert!(!said.contains('\u{1b}'), "{said:?}");
 }
 
-/// The attacks of the other tests succeed outside the sandbox. This shows that the sandbox prevents
-/// them.
+/// Outside the sandbox, all attacks of the other tests succeed. This shows that it is the sandbox
+/// that prevents them.
 #[test]
 fn without_the_sandbox_the_attacks_succeed() {
     let Some(hostile) = Hostile::new() else { return };
@@ -206,7 +211,7 @@ fn without_the_sandbox_the_attacks_succeed() {
     }
 }
 
-/// With `SWAPMEET_SANDBOX_TRACE`, the calls that the sandbox refuses are named.
+/// If `SWAPMEET_SANDBOX_TRACE` is set, the program names the system calls that the sandbox refuses.
 #[test]
 fn refused_calls_are_named_on_request() {
     let dir = tempdir().unwrap();
@@ -233,7 +238,7 @@ fn refused_calls_are_named_on_request() {
     assert!(said.contains(" (shmget)"), "{said}");
     assert!(!text(&output.stderr).contains("SWAPMEET_SANDBOX_TRACE"), "{output:?}");
     swapmeet(&check).arg("--no-sandbox").assert().success();
-    // A plugin that needs nothing special is not disturbed.
+    // A plugin that makes no unusual calls runs without messages.
     let ring = words("--topology ring:4 --algorithm ring");
     assert_eq!(rows(&ring)[0].status, Status::Ok);
 }

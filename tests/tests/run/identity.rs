@@ -49,7 +49,7 @@ fn taken_up(folder: &Path, args: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// Costs of 2 and 22 differ, although the text `2` is a prefix of `22`.
+/// Costs of 2 and 22 are different machines, although the text `2` is the beginning of `22`.
 #[test]
 fn a_machine_with_other_costs_is_another_machine() {
     let dir = tempdir().unwrap();
@@ -87,7 +87,7 @@ fn rows_of_a_file_with_any_name_are_resumed() {
     );
 }
 
-/// A rebuilt plugin has the same name and version, but may behave differently.
+/// A plugin that was built again has the same name and version, but may behave differently.
 #[test]
 fn rows_of_two_builds_are_not_mixed() {
     let dir = tempdir().unwrap();
@@ -148,7 +148,7 @@ fn rows_of_an_earlier_version_are_read_but_not_resumed() {
     assert!(said.contains("its columns are not those of this version"), "{said}");
 }
 
-/// A case has one canonical spelling.
+/// A case has a single canonical form, however its specs are written.
 #[test]
 fn specs_have_one_canonical_form() {
     let of = |algorithm: &str, machine: &str| {

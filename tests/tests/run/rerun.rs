@@ -1,4 +1,4 @@
-//! `rerun`: reproduces rows.
+//! `rerun` computes the values of existing rows again.
 
 use crate::support::swapmeet;
 use std::path::Path;
@@ -43,7 +43,7 @@ fn rerun_reproduces_every_row() {
     assert_eq!(err, "12 rows run again: 12 identical, 0 different\n");
 }
 
-/// Without rows, the message names both flags.
+/// If no rows are selected, the message names both flags that select rows.
 #[test]
 fn rerun_without_rows_mentions_all() {
     let (status, _, err) = rerun(Path::new("rows.csv"), &[]);

@@ -1,5 +1,5 @@
-//! A run that is stopped or divided leaves complete rows, and a resumed run ends with the same file
-//! as an uninterrupted one.
+//! A run that is stopped or divided into shards leaves complete rows. A resumed run ends with the
+//! same file as an uninterrupted run.
 
 use super::SWEEP;
 use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
@@ -25,7 +25,7 @@ fn rows_do_not_depend_on_jobs() {
     }
 }
 
-/// A child process that a killed run was starting keeps the lock for a moment.
+/// If a run is killed while it starts a child process, the child keeps the lock for a moment.
 #[test]
 fn a_resumed_run_waits_for_a_lock_that_is_held_briefly() {
     let dir = tempdir().unwrap();
@@ -112,7 +112,7 @@ fn a_file_with_other_content_is_not_touched() {
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
 }
 
-/// The file as a spreadsheet saves it: with a byte-order mark and other line ends.
+/// A spreadsheet saves the file with a byte-order mark and with different line ends.
 #[test]
 fn a_file_saved_by_a_spreadsheet_can_be_resumed() {
     let dir = tempdir().unwrap();
@@ -154,7 +154,7 @@ fn rows_are_sorted_into_the_order_of_cases() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside them");
 }
 
-/// A case that was run again (key `R` in the dashboard) is in its file twice.
+/// If a case was run again (key `R` in the dashboard), its file contains two rows of this case.
 #[test]
 fn the_last_of_several_rows_of_a_case_is_kept() {
     let dir = tempdir().unwrap();
@@ -230,7 +230,7 @@ fn a_row_is_on_disk_when_its_case_ends() {
     assert_eq!(algorithms, ["gen", "pairwise"]);
 }
 
-/// Both files change while a case is running.
+/// Two files, the workload and the plugin, are changed while a case is running.
 #[test]
 fn files_that_change_during_a_run_are_detected() {
     let dir = tempdir().unwrap();
@@ -415,7 +415,7 @@ fn a_failed_case_is_repeated_only_on_request() {
     };
     run(&[]);
     let good = timeless_rows(&out);
-    // The second and third cases look as if they had failed.
+    // Change the second and the third row so that their cases seem to have failed.
     let mut rows = good.clone();
     for (row, status) in [(1, Status::Crashed), (2, Status::Timeout)] {
         rows[row] =

@@ -1,4 +1,4 @@
-//! Shards of a run are merged into the rows that a single run would write.
+//! The rows of all shards of a run are merged into the rows that a single run would write.
 
 use super::SWEEP;
 use crate::support::{refused, swapmeet, timeless_rows};
@@ -45,7 +45,8 @@ fn shards_are_merged_into_one_run_again() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Without the experiment, the order of cases is unknown and is not guessed.
+/// Without the experiment, the order of the cases is unknown. The rows then stay in the order of
+/// the files.
 #[test]
 fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
     let dir = tempdir().unwrap();
@@ -130,7 +131,8 @@ fn slurm_chooses_the_shard() {
         ("SLURM_ARRAY_TASK_MIN", "3"),
     ];
     assert!(said(&holes).contains("an array must number its tasks one by one"));
-    // For --array=0,2,3 and --array=0-6:2, the first task detects the gap, too.
+    // For --array=0,2,3 and --array=0-6:2, the first task also detects that a task number is
+    // missing.
     for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
         let count = if step == "1" { "3" } else { "4" };
         let vars =

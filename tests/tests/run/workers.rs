@@ -1,4 +1,4 @@
-//! Whatever a plugin does to its process, every good row is written and right.
+//! Whatever a plugin does to its process, the row of every good case is written and right.
 
 use crate::support::tools::left_out;
 use crate::support::{compile_c, rows, swapmeet, timeless};
@@ -13,7 +13,7 @@ mod left_behind;
 mod limits;
 mod messages;
 
-/// The outcome of each algorithm of the torture plugin.
+/// Each algorithm of the torture plugin, with the status and the reason of its row.
 const ENDS: [(&str, Status, &str); 27] = [
     ("segfault", Status::Crashed, "its process was killed by signal 11 (SIGSEGV)"),
     ("aborts", Status::Crashed, "its process was killed by signal 6 (SIGABRT)"),
@@ -52,7 +52,7 @@ const ENDS: [(&str, Status, &str); 27] = [
     ("wanders", Status::Ok, ""),
 ];
 
-/// Good cases between the bad ones, and one after the last.
+/// Good cases, of which one runs after each bad case.
 const GOOD: [&str; ENDS.len() + 1] = [
     "gen",
     "pex-gen",
@@ -129,7 +129,8 @@ fn a_misbehaving_plugin_affects_only_its_own_row() {
     }
 }
 
-/// A case that changes its process does not affect other rows, whether it ended well or not.
+/// A case that changes its process does not affect other rows, whether the case itself succeeds or
+/// not.
 #[test]
 fn a_changed_process_serves_no_other_case() {
     let dir = tempdir().unwrap();
@@ -194,7 +195,7 @@ fn the_sandbox_refuses_access() {
         return;
     };
     let file = file.to_str().unwrap();
-    // Older kernels prevent only some of the accesses.
+    // On older kernels, the sandbox prevents only some of the accesses.
     let listed =
         String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
     if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
@@ -238,21 +239,21 @@ fn the_sandbox_refuses_access() {
             read_records("standard output", &String::from_utf8(output.stdout).unwrap()).unwrap();
         rows.into_iter().map(|row| (row.status, row.reason)).collect::<Vec<_>>()
     };
-    // In the sandbox, every attempt fails and leaves no trace.
+    // In the sandbox, every attempt fails and has no effect on the files.
     let out_of_reach = vec![(Status::Ok, String::new()); reaching.len()];
     assert_eq!(ends(&[]), out_of_reach);
     assert_eq!(
         (std::fs::read_to_string(&secret).unwrap().as_str(), mark.exists()),
         ("a secret", false)
     );
-    // Without the sandbox, every attempt succeeds. This shows that the attempts work.
+    // Without the sandbox, every attempt succeeds. This shows that the attempts are real.
     let within: Vec<_> =
         reaching.iter().map(|(_, could)| (Status::Error, (*could).to_owned())).collect();
     assert_eq!(ends(&["--no-sandbox"]), within);
     assert!(mark.exists() && !secret.exists(), "the test's own doing would show");
 }
 
-/// The files of a case may be in any folder. Other files in this folder are not readable.
+/// A plugin can read the files of its case in any folder, but no other files in this folder.
 #[test]
 fn a_plugin_can_read_the_files_of_its_case() {
     let dir = tempdir().unwrap();
@@ -292,7 +293,8 @@ fn a_plugin_can_read_the_files_of_its_case() {
     assert_eq!(reads(&other), (Status::Ok, String::new()));
 }
 
-/// A worker plans the trace. Completed steps are printed, and the fault is reported.
+/// The schedule of a trace is planned in a worker. If the plugin crashes or hangs, the completed
+/// steps are printed, and the fault is reported.
 #[test]
 fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     let dir = tempdir().unwrap();
@@ -349,8 +351,8 @@ fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     );
 }
 
-/// A child process computes the tables of papers. If a plugin misbehaves, only this paper fails,
-/// and the message names the current schedule.
+/// The tables of each paper are computed in a child process. If a plugin misbehaves, only the
+/// reproduction of this paper fails, and the message names the schedule that was being planned.
 #[test]
 fn a_misbehaving_plugin_affects_only_its_reproduction() {
     let dir = tempdir().unwrap();
@@ -390,7 +392,8 @@ fn a_misbehaving_plugin_affects_only_its_reproduction() {
     }
 }
 
-/// Output is attributed correctly even if two cases follow each other immediately.
+/// Output of a plugin is attributed to the right case, even if two cases follow each other
+/// immediately.
 #[test]
 fn output_is_attributed_to_the_right_algorithm() {
     let dir = tempdir().unwrap();
@@ -423,7 +426,7 @@ fn output_is_attributed_to_the_right_algorithm() {
     }
 }
 
-/// A worker reads its files itself.
+/// A worker itself reads the files of its case.
 #[test]
 fn a_matrix_is_read_in_the_worker() {
     let dir = tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! Test plugin with misprinted rules of papers, with the same rules corrected, and with schedules
-//! that have injected faults.
+//! A test plugin with three kinds of algorithms: rules as misprinted in papers, the same rules
+//! corrected, and schedules with injected faults.
 //!
-//! `swapmeet check` must find each misprint, and no error in the corrected rules. Both versions
-//! share all code but the rule.
+//! `swapmeet check` must find each misprint, and no error in the corrected rules. A misprinted and
+//! a corrected algorithm share all code except the rule.
 
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;

@@ -1,5 +1,5 @@
-//! Liu, Wang & Prasanna's array for any number of nodes, and its revised schedule of rows: along
-//! rows to the column of the destination, then along columns.
+//! The array of Liu, Wang & Prasanna for any number of nodes, and its revised schedule of rows:
+//! blocks are sent along rows to the column of the destination, then along columns.
 //!
 //! | the paper | here |
 //! | --- | --- |
@@ -9,16 +9,18 @@
 
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop};
 
-/// The rule for the step in which the node ranked (m + C - k) % C of the m-th complete row stalls.
+/// The rule for the step in which a node of a complete row stalls. In the m-th complete row, it
+/// applies to the node ranked (m + C - k) % C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// Step r - m + 1 + k: one step too late, which contradicts the example in the paper.
+    /// Step r - m + 1 + k, as printed. It is one step too late and contradicts the example in the
+    /// paper.
     Printed,
-    /// Step r - m + k.
+    /// Step r - m + k, as corrected.
     Mended,
 }
 
-/// The schedule with one of the rules for stalls.
+/// The schedule with the given rule for stalls.
 pub(crate) struct RowsAndColumns {
     pub name: &'static str,
     pub stall: Stall,
@@ -27,7 +29,7 @@ pub(crate) struct RowsAndColumns {
 struct Array {
     columns: u64,
     rows: u64,
-    /// Nodes in the last row if it is incomplete, otherwise 0.
+    /// The number of nodes of the last row if it is incomplete, otherwise 0.
     rest: u64,
 }
 
@@ -36,7 +38,8 @@ impl Array {
         let root = p.isqrt();
         let with = |columns: u64| Self { columns, rows: p.div_ceil(columns), rest: p % columns };
         let usual = with(if root * root == p { root } else { root + 1 });
-        // Each node of the incomplete row needs a complete row.
+        // Each node of the incomplete row sends to a different complete row, so there must be
+        // enough complete rows.
         if usual.rest > usual.rows - 1 { with(root) } else { usual }
     }
 
@@ -91,11 +94,11 @@ impl Algorithm for RowsAndColumns {
 }
 
 impl RowsAndColumns {
-    /// Returns the number, from 1, of the message that the node in `row` and column `c` sends in
-    /// this step; `None` if it stalls.
+    /// Returns which message, numbered from 1, the node in row `row` and column `c` sends in this
+    /// step. Returns `None` if the node stalls.
     fn bucket(&self, array: &Array, row: u64, c: u64, step: u64) -> Option<u64> {
-        // Rows r to R - 2 receive no message from the incomplete row, and the incomplete row does
-        // not stall.
+        // The rows r to R - 2 receive no message from the incomplete row, so their nodes do not
+        // stall. The nodes of the incomplete row do not stall, either.
         if row >= array.rest || row == array.rows - 1 {
             return Some(step);
         }

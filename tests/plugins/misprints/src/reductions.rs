@@ -1,17 +1,19 @@
-//! A ring allreduce with injected faults: a contribution that is counted twice, one that is
-//! missing, or a replaced sum.
+//! A ring allreduce with an injected fault: a contribution is counted twice, a contribution is
+//! missing, or a sum is replaced.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
-/// The fault of a ring allreduce.
+/// The injected fault.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReductionFault {
     Nothing,
-    /// Nodes keep the partial sums that they send, and add the results to them.
+    /// A node keeps a copy of each partial sum that it sends, and later adds the result to this
+    /// copy.
     CountedTwice,
     /// The allgather ends one step early.
     MissingStep,
-    /// In the reduce-scatter, a received sum replaces the receiver's own instead of being added.
+    /// In the reduce-scatter, a received sum replaces the sum of the receiver instead of being
+    /// added to it.
     ReplacedSum,
 }
 
@@ -34,7 +36,7 @@ impl Algorithm for Ring {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         schedule.layout_in_parts(&[n], 1)?;
-        // With any of the faults, the schedule is invariant under shifts of the ranks.
+        // With each of the faults, shifts of all ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let twice = self.fault == ReductionFault::CountedTwice;
         for step in 1..n {

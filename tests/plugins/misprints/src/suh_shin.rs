@@ -1,27 +1,29 @@
 //! Suh & Shin, "All-to-All Personalized Communication in Multidimensional Torus and Mesh Networks",
-//! on sizes that need no virtual nodes.
+//! for sizes that need no virtual nodes.
 
 use crate::directions::direction;
 use crate::network::{Network, NetworkKind};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Route, Schedule, Set, Stop};
 
-/// The rule that the algorithm follows as it is printed in the paper.
+/// The rule for which the algorithm uses the misprint of the paper.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Misprint {
-    /// No rule: all are corrected.
+    /// All rules are corrected.
     Nothing,
-    /// 3D torus, Phase 4: moves along x test y mod 4, and moves along y test x mod 4.
+    /// 3D torus, Phase 4: a send along x tests y mod 4 instead of x mod 4, and a send along y tests
+    /// x mod 4.
     OtherAxisIn3d,
-    /// 2D mesh, Phase 3, Step 2: moves along r use the groups of Step 1, which distinguish columns.
+    /// 2D mesh, Phase 3, Step 2: sends along r use the groups of Step 1, which distinguish columns
+    /// instead of rows.
     GroupsOfStep1,
-    /// 2D torus, Fig. 5, Phase 3: moves along r test the number of the column.
+    /// 2D torus, Fig. 5, Phase 3: sends along r test the number of the column.
     ColumnInFigure5,
-    /// 2D torus, 3.1.3: the data array has a column for each number of hops, and the first four
-    /// columns are kept.
+    /// 2D torus, section 3.1.3: the data array has a column for each number of hops. A node keeps
+    /// the first four columns.
     HopsInsteadOfColumns,
 }
 
-/// The algorithm with at most one rule as printed.
+/// The algorithm with at most one misprinted rule.
 pub(crate) struct SuhShin {
     pub name: &'static str,
     pub misprint: Misprint,
@@ -81,7 +83,7 @@ fn network(problem: &Problem<'_>) -> Result<Network, Stop> {
 }
 
 impl SuhShin {
-    /// Adds the steps of one of the phases 1 to n.
+    /// Adds the steps of a ring phase (phases 1 to n).
     fn ring_phase(
         &self,
         network: &Network,
@@ -101,7 +103,7 @@ impl SuhShin {
                 let ahead =
                     |by: u64| if way > 0 { (x[k] + by) % size } else { (x[k] + size - by) % size };
                 let (there, count) = (ahead(q), size - q * s);
-                // The start of the cyclic range of destinations that is sent on.
+                // The first coordinate of the cyclic range of destinations whose blocks are sent.
                 let first = match (self.misprint == Misprint::HopsInsteadOfColumns, way > 0) {
                     (true, true) => there,
                     (true, false) => ahead(q + count - 1),
@@ -115,8 +117,8 @@ impl SuhShin {
         Ok(())
     }
 
-    /// Adds a step in which each node exchanges blocks over `distance` along dimension `along(x)`,
-    /// where `x` are its coordinates.
+    /// Adds a step in which each node exchanges blocks with a node at distance `distance`. The
+    /// exchange is along dimension `along(x)`, where `x` are the coordinates of the node.
     fn exchange(
         &self,
         network: &Network,
@@ -136,7 +138,8 @@ impl SuhShin {
                 (false, NetworkKind::Mesh) => x[k].wrapping_sub(distance),
             };
             if there >= size {
-                // The printed rule leads off the mesh, where there is no node.
+                // With the printed rule, the receiver would be outside the mesh, where there is no
+                // node.
                 return Ok(());
             }
             let near = there - there % distance;
@@ -154,7 +157,8 @@ impl SuhShin {
         })
     }
 
-    /// Returns the dimension whose coordinate decides a move along dimension `k`.
+    /// Returns the dimension whose coordinate determines the direction of a send along dimension
+    /// `k`.
     fn tested(&self, k: usize, distance: u64) -> usize {
         match (self.misprint, k) {
             (Misprint::OtherAxisIn3d, 0 | 1) if distance == 2 => 1 - k,
@@ -165,8 +169,8 @@ impl SuhShin {
     }
 }
 
-/// Sends all blocks whose destinations have these coordinates along dimension `k` to the node with
-/// coordinate `there`.
+/// Sends all blocks whose destinations have these coordinates. The receiver is the node that
+/// differs from the sender only in dimension `k`, where it has coordinate `there`.
 fn send(
     network: &Network,
     schedule: &mut Schedule<'_>,

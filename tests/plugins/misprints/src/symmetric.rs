@@ -1,5 +1,6 @@
-//! A direct exchange with one distance in each step, which all shifts of the ranks map onto itself.
-//! Most injected faults have the same symmetry, four do not.
+//! A direct exchange with one distance in each step, with an injected fault. All shifts of the
+//! ranks leave the correct schedule unchanged. With most of the faults this is still true, with
+//! four of them it is not.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
@@ -10,20 +11,20 @@ pub(crate) enum InjectedFault {
     Nothing,
     /// The last distance is missing.
     MissingDistance,
-    /// A block is copied instead of moved, and sent again.
+    /// A block is copied instead of moved, and a second copy is sent later.
     DuplicateSend,
-    /// A block is requested from a node that does not hold it.
+    /// A node sends a block that it does not have.
     BlockNotHeld,
     /// Each rank sends two messages in a step, although the algorithm promises one port.
     TwoMessagesPerPort,
-    /// Odd ranks use the opposite direction: all blocks arrive, but shifts by one do not map the
-    /// schedule onto itself.
+    /// Odd ranks use the opposite direction. All blocks arrive, but shifts by one change the
+    /// schedule.
     AsymmetricRanks,
-    /// In one step, the plan iterates twice over the planned ranks.
+    /// In one step, the plan iterates over the planned ranks twice.
     RepeatedPass,
-    /// Rank 3 sends nothing.
+    /// Rank 3 does not send.
     SilentRank,
-    /// The upper half of the ranks sends nothing.
+    /// The upper half of the ranks does not send.
     SilentHalf,
 }
 

@@ -1,13 +1,14 @@
-//! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4:
-//! pairwise exchange for any number of processors, with idle ones spread over all steps.
+//! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4: a
+//! pairwise exchange for any number of processors. In each step some processors are idle, and idle
+//! processors are distributed evenly.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 
 /// The algorithm of the figure, with or without its modulus.
 pub(crate) struct Shift {
     pub name: &'static str,
-    /// Whether to use `myvirtual = mod(mynumber + shift, p)`, as printed, instead of `mynumber +
-    /// shift`.
+    /// Whether the rule is `myvirtual = mod(mynumber + shift, p)`, as printed. Otherwise it is
+    /// `mynumber + shift`.
     pub modulo: bool,
 }
 

@@ -20,8 +20,8 @@ fn appendix_a_is_exact() {
             "{n}"
         );
         if n < 100 {
-            // In two dimensions, rounds and blocks are as on a cycle. The number of links is
-            // doubled, plus 2 links per round.
+            // In two dimensions, the numbers of rounds and blocks are the same as on a cycle. The
+            // number of links is twice as large, plus 2 links for each round.
             let (rounds, links, blocks) = expected;
             for diagonal in ["transpose-2d", "transpose-2d-anti"] {
                 assert_eq!(
@@ -58,15 +58,16 @@ fn standard_permutations_cost_as_much_as_an_independent_construction() {
     for name in ["rotate-3d-120", "rotate-3d-240"] {
         assert_eq!(of("torus:12x12x12", name, 1), (4.0, 26.0, 6.667), "{name}");
     }
-    // The thesis prints 20, 20, 32 and 26 links. These schedules need as many or up to 4 fewer.
+    // The thesis prints 20, 20, 32 and 26 links. The schedules here need the same number or up to 4
+    // links fewer.
     assert_eq!(of("torus:12x12x12", "reflect", 1), (3.0, 17.0, 3.667));
     assert_eq!(of("torus:12x12x12", "rotate-3d-180", 1), (3.0, 19.0, 3.667));
     assert_eq!(of("torus:12x12x12", "transpose-3d-1", 1), (4.0, 31.0, 6.667));
     assert_eq!(of("torus:12x12x12", "transpose-3d-2", 1), (4.0, 22.0, 6.667));
 }
 
-/// An independent construction reaches these values. They require that a line is divided, and data
-/// is collected, as evenly as n allows.
+/// An independent construction has the same values. They can only be reached if a line is divided,
+/// and data is collected, as evenly as n allows.
 #[test]
 fn no_round_uses_more_channels_or_links_than_it_must() {
     let cycle = |topology, name: &str, q, expected| {
@@ -81,7 +82,7 @@ fn no_round_uses_more_channels_or_links_than_it_must() {
     cycle("ring:32", "broadcast", 2, (3.0, 16.0, 4.0));
     cycle("ring:100", "broadcast", 3, (3.0, 50.0, 6.0));
     for name in ["scatter", "gather"] {
-        // The independent construction takes 17 instead of 16.
+        // The independent construction takes 17 links here instead of 16.
         cycle("ring:32", name, 2, (3.0, 16.0, 16.0));
     }
 }
@@ -128,8 +129,8 @@ fn a_direct_transposition_takes_a_round_for_q_of_a_quadrant_and_the_blocks_of_on
 #[test]
 fn collectors_are_as_near_to_the_mirror_as_circuits_allow() {
     let standard = "torus-permutation:form=standard";
-    // If the first node of every section were its collector, the schedule would take 28 links.
-    // Another construction takes 26.
+    // If the collector of every section were its first node, the schedule would take 28 links. The
+    // independent construction takes 26.
     reaches(
         "torus:24x24",
         standard,
@@ -144,7 +145,7 @@ fn a_second_channel_never_increases_the_cost() {
     let of = |torus: &str, name: &str, q| {
         costs(torus, "torus-permutation", &format!("permutation/{name}:720720"), "all", q)
     };
-    // Both transpositions run in one round because there is room for both.
+    // There is room for the circuits of both transpositions, so they take a single round.
     let workload = "permutation/rotate-3d-120:720720";
     reaches("torus:12x12x12", "torus-permutation", workload, ("all", 2), (3.0, 26.0, 6.667));
     for (torus, name) in [
@@ -172,9 +173,9 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
             expected,
         );
     };
-    // Formulas 4.25 to 4.27 for the blocks: n/4 + n/12q - 1/3, and n/4 more for two of the
-    // permutations. If collectors must alternate between even and odd, it takes 10.67, and twice
-    // that 18.67.
+    // Formulas 4.25 to 4.27 give n/4 + n/12q - 1/3 blocks, and n/4 more for two of the
+    // permutations. If collectors had to alternate between the two middle nodes, the schedules
+    // would take 10.67 and twice 18.67 blocks.
     of("rotate-3d-180", (5.0, 29.0, 5.0));
     of("transpose-3d-1", (6.0, 43.0, 9.0));
     of("transpose-3d-2", (6.0, 34.0, 9.0));
@@ -256,9 +257,10 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 
 #[test]
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
-    // The thesis has 8 blocks. Sections of three nodes (n/4q) collect at their middle node, over
-    // one link. The middle node of the outer section of a quadrant, n/4 - 2 = 4, is 2 x 4 + 1 links
-    // from its image -1 - 4. With one link for distribution, the total is 11 links.
+    // The thesis has 8 blocks. The data of a section of three nodes (n/4q) is collected in its
+    // middle node, over one link. The middle node of the outer section of a quadrant, n/4 - 2 = 4,
+    // is 2 x 4 + 1 links from its image -1 - 4. With one link for the distribution, the total is 11
+    // links.
     assert_eq!(
         costs(
             "ring:24",
@@ -282,8 +284,8 @@ fn translations_meet_their_formulas() {
     assert_eq!(of("torus:12x12x12", "2", 2, ""), (1.0, 6.0, 2.0));
     assert_eq!(of("torus:27x27", "9", 1, ":directions=forward"), (5.0, 26.0, 13.0));
     assert_eq!(of("ring:45", "15", 2, ":directions=both"), (3.0, 34.0, 14.0));
-    // One middle round serves different distances. The thesis moves step by step, in 7 rounds with
-    // 89/3 blocks.
+    // Different distances are served in the same round between collection and distribution. The
+    // thesis moves the data along one dimension after another, in 7 rounds with 89/3 blocks.
     assert_eq!(of("torus:18x18x18", "3x9x7", 1, ""), (5.0, 27.0, 11.667));
 }
 

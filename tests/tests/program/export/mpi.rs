@@ -1,5 +1,5 @@
-//! Real ranks under MPI run exported schedules. They check every byte, and they refuse files that
-//! were not exported.
+//! Exported schedules are run on real MPI ranks, which check every byte. The ranks refuse schedules
+//! that were changed after the export.
 
 use super::exports;
 use crate::support::{swapmeet, tools};
@@ -36,9 +36,10 @@ fn ranks(program: &Path, count: u64, schedule: &Path, more: &[&str]) -> (bool, S
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Runs every bundled algorithm of blocks, sums or byte counts for each of its collectives, on the
-/// first of these networks that it supports. The C program checks every byte at its destination. It
-/// derives the expected bytes from the collective, not from the schedule.
+/// Runs every bundled algorithm that moves blocks, sums or byte counts. For each of its
+/// collectives, it is run on the first of these networks that it supports. The C program checks
+/// every byte at its destination. It derives the expected bytes from the collective, not from the
+/// schedule.
 #[test]
 fn all_bundled_algorithms_move_real_bytes() {
     let dir = tempdir().unwrap();
@@ -88,7 +89,7 @@ fn all_bundled_algorithms_move_real_bytes() {
     }
 }
 
-/// 2 to 16 ranks, unequal sizes, and padded segments.
+/// The rows are for 2 to 16 ranks, with unequal sizes and with padded segments.
 #[test]
 fn measured_rows_can_be_compared_and_merged() {
     let dir = tempdir().unwrap();
@@ -133,7 +134,7 @@ fn measured_rows_can_be_compared_and_merged() {
     }
 }
 
-/// Empty blocks need no message, and nodes do not wait for them.
+/// An empty block is not sent, and no node waits for it.
 #[test]
 fn empty_blocks_need_no_message() {
     let dir = tempdir().unwrap();
@@ -161,8 +162,8 @@ fn empty_blocks_need_no_message() {
     }
 }
 
-/// Each edit changes the lines of rank 0 or the head of the file. The program reports the ranks
-/// that disagree before any of them could wait forever.
+/// Each edit changes the lines of rank 0 or the head of the file. The program must report ranks
+/// that disagree, before a rank waits forever.
 #[test]
 fn corrupted_schedules_are_refused() {
     let dir = tempdir().unwrap();
@@ -217,8 +218,9 @@ fn corrupted_schedules_are_refused() {
     );
 }
 
-/// Wrong sums and counted bytes: a term that replaces others, and bytes that the sender does not
-/// have. The edits keep the length of lines, because ranks locate their lines by position.
+/// In a schedule of sums, an arriving sum replaces other contributions. In a schedule of byte
+/// counts, a node sends bytes that it does not have. The edits keep the length of lines, because
+/// ranks find their lines by position.
 #[test]
 fn corrupted_sums_and_byte_counts_are_found() {
     let dir = tempdir().unwrap();
@@ -228,7 +230,8 @@ fn corrupted_sums_and_byte_counts_are_found() {
             "ring-allreduce",
             "allreduce/uniform:96",
             [
-                // Edited on both sides, so that the ranks agree.
+                // The lines of the sender and of the receiver are both edited, so that the ranks
+                // agree.
                 ("move-add 0 0 3", "move     0 0 3", "of block 0 -> 0 (segment 3)"),
                 (
                     "s 1 move-add 0 0 2",

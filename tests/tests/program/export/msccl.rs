@@ -5,8 +5,8 @@ use crate::support::{refused, rows};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
-/// An exported algorithm that is read back gives the same row: steps, messages, bytes and times.
-/// Exports beyond the limits of MSCCL are refused with the limit.
+/// An exported algorithm is read back and gives the same row: the same steps, messages, bytes and
+/// times. Schedules beyond the limits of MSCCL are refused, and the message names the limit.
 #[test]
 fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     let dir = tempdir().unwrap();
@@ -59,7 +59,7 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         );
         assert_eq!(again, planned, "{algorithm}: {}", rows[0].reason);
     }
-    // Schedules that MSCCL cannot express.
+    // MSCCL cannot express these schedules.
     for (topology, algorithm, workload, limit) in [
         (
             "ring:80",

@@ -1,5 +1,6 @@
-//! Round trips: an exported schedule that is read back gives the row of the algorithm, on every
-//! topology family, with several ranks on a node and with ranks on other nodes.
+//! Round trips: an exported schedule is read back and must give the same row as the algorithm. This
+//! is tested on every family of topologies, with several ranks on a node, and with other placements
+//! of ranks.
 
 use super::exports;
 use crate::support::rows;
@@ -40,8 +41,9 @@ fn measured(row: &Record) -> Vec<String> {
         .collect()
 }
 
-/// Exports a schedule in the formats that can be read, and compares the rows of the files with
-/// those of the algorithm. Returns the number of files; 0 if the algorithm is unsupported.
+/// Exports a schedule in each format that can be read back, and compares the rows of the files with
+/// the row of the algorithm. Returns the number of files, or 0 if the algorithm does not support
+/// the case.
 fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     let [topology, algorithm, workload] = case;
     let file = |format: &str| folder.join(format!("schedule.{format}"));
@@ -73,8 +75,8 @@ fn compared(folder: &Path, case: [&str; 3], formats: &[&str]) -> usize {
     files.len()
 }
 
-/// Tests every topology family with its example (for graphs, a file with three bandwidths), in
-/// three placements of ranks.
+/// Tests the example of every family of topologies, in three placements of ranks. The example for
+/// graphs is a file with three bandwidths.
 #[test]
 fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
     let folder = tempdir().unwrap();
@@ -85,7 +87,8 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
         let example = if family.example.is_empty() { &graph } else { family.example };
         for place in ["", ",ranks=2", ",place=random:5"] {
             let topology = format!("{example}{place}");
-            // MSCCL has at most 64 thread blocks for a GPU, one for each peer of `pairwise`.
+            // An MSCCL algorithm has at most 64 thread blocks for a GPU, and `pairwise` needs one
+            // for each peer.
             let is_small = parse(&topology).is_ok_and(|topology| topology.nodes() <= 64);
             let formats: &[&str] = if is_small { &["json", "msccl"] } else { &["json"] };
             assert!(compared(folder.path(), [&topology, "pairwise", "uniform:64"], formats) > 0);
@@ -93,12 +96,13 @@ fn every_format_that_can_be_read_keeps_the_row_on_every_topology_family() {
     }
 }
 
-/// Schedules that request routes, move copies or sums, or draw routes at random.
+/// Schedules that request routes, that move copies or sums, or whose routes are random.
 #[test]
 fn files_keep_requested_routes_copies_sums_and_random_routing() {
     let folder = tempdir().unwrap();
     for (topology, algorithm, workload) in [
-        // Neighbours have two links, which a path of nodes does not distinguish.
+        // On a ring of two nodes there are two links between the neighbours. A path is a list of
+        // nodes, which does not distinguish these links.
         ("ring:2", "dim-rotation", "uniform:64"),
         ("torus:2x2", "dim-rotation", "uniform:64"),
         ("torus:3x4,place=random:3", "dim-rotation", "uniform:64"),

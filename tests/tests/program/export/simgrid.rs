@@ -1,4 +1,4 @@
-//! The export to SimGrid, run in SimGrid if it is installed.
+//! The export to SimGrid. The exported files are run in SimGrid if it is installed.
 
 use super::exports;
 use crate::support::{rows, tools};
@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::tempdir;
 
-/// The platform contains each link once and the route of each pair. A torus is also written as
-/// SimGrid's own, with its sides in reverse order.
+/// The exported platform must contain each link once, and a route for each pair of nodes. A torus
+/// is also exported as a torus of SimGrid, whose sides are in reverse order.
 #[test]
 fn simgrid_gets_the_routes_of_the_schedule() {
     let dir = tempdir().unwrap();
@@ -35,7 +35,8 @@ fn simgrid_gets_the_routes_of_the_schedule() {
     assert_eq!(messages.lines().count(), 2 + 30);
 }
 
-/// Returns the time of SimGrid for an exported folder in µs; `None` if SimGrid is not installed.
+/// Returns the time in µs that SimGrid prints for an exported folder, or `None` if SimGrid is not
+/// installed.
 fn played_by_simgrid(out: &Path) -> Option<f64> {
     let program = out.join("replay");
     let mut cxx = Command::new("c++");
@@ -76,7 +77,7 @@ fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
     row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
 }
 
-/// SimGrid takes the time that `fluid` predicts, within 1 %, if only bandwidth is charged.
+/// If only bandwidth is charged, SimGrid takes the time that `fluid` predicts, within 1 %.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts() {
     let dir = tempdir().unwrap();
@@ -89,8 +90,8 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// Links inside a group are 9 times as fast. Without their bandwidths, SimGrid's time would differ
-/// by more than 10 %.
+/// Links within a group are 9 times as fast as links between groups. If the export lost their
+/// bandwidths, SimGrid's time would differ by more than 10 %.
 #[test]
 fn simgrid_gets_the_bandwidth_of_each_link() {
     let dir = tempdir().unwrap();
@@ -107,8 +108,8 @@ fn simgrid_gets_the_bandwidth_of_each_link() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// In SimGrid, background flows are messages of the only step. The time is the same because the
-/// last message to end belongs to the schedule.
+/// In the export, background flows are messages of the schedule's only step. The time is the same
+/// if the last message to end is not a background flow, as here.
 #[test]
 fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
     let dir = tempdir().unwrap();
@@ -118,8 +119,8 @@ fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
             |from| (0..nodes).map(|to| bytes(from, to).to_string()).collect::<Vec<_>>().join(",");
         std::fs::write(path(name), (0..nodes).map(row).collect::<Vec<_>>().join("\n")).unwrap();
     };
-    // Each node sends to the node after the next. Background flows of various sizes run between
-    // other pairs.
+    // Node i sends to node i + 2. Background flows of various sizes run between other pairs of
+    // nodes.
     let scheduled =
         |from: u64, to: u64| if (from + 2) % nodes == to { 300_000 + 10_000 * from } else { 0 };
     let beside = |from: u64, to: u64| {
@@ -135,7 +136,8 @@ fn simgrid_takes_the_time_that_fluid_predicts_with_background_traffic() {
     let case = ["torus:3x4", "linear", workload.as_str()];
     let machine = "free:model=fluid,byte_us=0.001";
     let out = path("sim");
-    // All pairs exchange data, so that the platform has a route for each pair.
+    // The platform has routes only for pairs that exchange data, so the exported schedule uses all
+    // pairs.
     assert!(exports(
         "simgrid",
         ["torus:3x4", "linear", "uniform:1"],

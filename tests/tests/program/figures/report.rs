@@ -1,4 +1,4 @@
-//! The report page, as a file and in a real browser.
+//! The report page, both as a file and in a real browser.
 
 use super::{rows_in, text_of_html};
 use crate::support::{swapmeet, tools, words};
@@ -49,8 +49,8 @@ fn a_report_refers_to_no_other_file() {
     assert!(!page.contains("mine & yours") && page.contains("mine &amp; yours"));
 }
 
-/// Opens a page in a real browser with a window of this width and returns the resulting page.
-/// Prints a line and returns `None` if there is no browser.
+/// Opens a page in a real browser whose window has this width. Returns the page after the browser
+/// has loaded it. If there is no browser, prints a line and returns `None`.
 fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
     let Some(browser) =
@@ -76,7 +76,7 @@ fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<Str
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// A real browser without network access shows the whole page and requests nothing else.
+/// A real browser without network access shows the whole page and requests no other address.
 #[test]
 fn a_report_opens_in_a_browser_and_fetches_nothing() {
     let dir = tempdir().unwrap();
@@ -90,7 +90,7 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
         assert!(text.contains(said), "{said}: {text}");
     }
     assert!(dom.matches("<svg").count() >= 2, "{dom}");
-    // The log contains every address that the page requested.
+    // The log contains every address that the browser requested for the page.
     let log = std::fs::read_to_string(&log).unwrap();
     let asked = log.split("\"url\":\"").skip(1).filter_map(|rest| rest.split('"').next());
     let by_page: Vec<&str> =
@@ -98,8 +98,8 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
     assert!(by_page.iter().all(|url| url.ends_with("/report.html")), "{by_page:?}");
 }
 
-/// A script for the page. It reports marks outside of their plot, overlapping words, and elements
-/// wider than the page.
+/// A script that is added to the page. It reports marks outside of their plot, texts that overlap,
+/// and elements that are wider than the page.
 const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     const faults = [], figures = [...document.querySelectorAll("svg")];
     let marks = 0;
@@ -124,8 +124,8 @@ const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.title = `${figures.length} figures, ${marks} marks, faults: ${faults.join("; ")}.`;
 });</script></body>"#;
 
-/// Every mark of every plot is inside of the plot, and every plot is inside of the page, at the
-/// widths of a laptop, a large screen and a sheet of paper.
+/// Every mark must be within its plot, and every plot must be within the page. This is tested at
+/// the widths of a laptop, a large screen and a sheet of paper.
 #[test]
 fn plots_fit_in_a_browser_of_any_width_and_on_paper() {
     let dir = tempdir().unwrap();
@@ -151,8 +151,8 @@ fn plots_fit_in_a_browser_of_any_width_and_on_paper() {
     ])
     .assert()
     .success();
-    // The policy of the page forbids scripts. The test removes the policy and, for paper, applies
-    // the print rules.
+    // The policy of the page forbids scripts, so the test removes the policy. To test the page on
+    // paper, it also applies the print rules.
     let page = std::fs::read_to_string(&out).unwrap();
     let (before, rest) = page.split_once("<meta http-equiv").unwrap();
     let page =

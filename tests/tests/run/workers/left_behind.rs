@@ -1,5 +1,5 @@
-//! Output, forked processes and leftovers of plugins do not delay a run, and they end with the
-//! program.
+//! The output of plugins and the processes that they start do not delay a run, and these processes
+//! end with the program.
 
 use crate::support::{compile_c, swapmeet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use swapmeet_results::read_records;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// Returns the command lines of processes that have this file name in their environment.
+/// Returns the command lines of all processes whose environment contains this file name.
 fn running(mark: &Path) -> Vec<String> {
     let given = format!("TORTURE_MARK={}\0", mark.display());
     let read = |entry: &Path, name: &str| {
@@ -65,8 +65,8 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A plugin prints 40,000 lines per case. The first lines of each case are shown, at most 1,000 per
-/// run, with the number of omitted lines.
+/// A plugin prints 40,000 lines per case. At most 1,000 lines per run are shown, the first lines of
+/// each case, and the message has the number of omitted lines.
 #[test]
 fn output_of_plugins_is_limited_and_counted() {
     let dir = tempfile::tempdir().unwrap();
@@ -97,8 +97,8 @@ fn output_of_plugins_is_limited_and_counted() {
     assert!(said.contains("\n200 more lines from plugins are omitted\n"), "{said}");
 }
 
-/// Without a sandbox, a plugin may fork. The program does not wait for such processes, even if they
-/// print for half a minute.
+/// Without a sandbox, a plugin may fork. The program does not wait for the forked processes, even
+/// if they print for half a minute.
 #[test]
 fn surviving_processes_do_not_delay_a_run() {
     let dir = tempdir().unwrap();
@@ -129,7 +129,7 @@ fn surviving_processes_do_not_delay_a_run() {
     assert!(!mark.exists(), "what a plugin left behind was waited for");
 }
 
-/// Processes that were forked from a worker end with it.
+/// Processes that a worker forked end when the worker ends.
 #[test]
 fn no_process_is_left_running() {
     let dir = tempdir().unwrap();

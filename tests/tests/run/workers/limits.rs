@@ -1,4 +1,4 @@
-//! Workers with a memory limit of the system or of the program.
+//! Workers under a memory limit, which is set by the system or by the program.
 
 use crate::support::{compile_c, rows};
 use std::path::PathBuf;
@@ -15,8 +15,8 @@ use swapmeet_runner::worker::Workers;
 use swapmeet_tests::build;
 use tempfile::tempdir;
 
-/// Runs the program under `ulimit -v KIB` without the right to raise the limit. Prints a line and
-/// returns `None` if that right cannot be dropped.
+/// Runs the program under `ulimit -v KIB`, without the right to raise this limit. If the right
+/// cannot be dropped, prints a line and returns `None`.
 fn confined(kib: u64, args: &[&str]) -> Option<Vec<Record>> {
     let confined = |command: &str| {
         let mut shell = Command::new("setpriv");
@@ -50,7 +50,7 @@ fn a_lower_limit_of_the_system_is_kept() {
     assert_eq!((rows[0].status, rows[0].reason.as_str()), (Status::Ok, ""));
 }
 
-/// No code of the plugin ran, so the status is not `crashed`.
+/// The plugin could not be loaded, so none of its code ran and the status is not `crashed`.
 #[test]
 fn a_plugin_larger_than_the_limit_is_an_error() {
     let dir = tempdir().unwrap();
@@ -143,7 +143,8 @@ fn a_case_out_of_memory_is_reported() {
     assert!(reason.starts_with(parts[0]) && reason.ends_with(parts[1]), "{reason}");
 }
 
-/// A case of `fluid` that takes minutes, and two of the same schedule that take less than a second.
+/// A case of `fluid` that takes minutes, and two cases of the same schedule that take less than a
+/// second.
 const UNEQUAL: [&str; 12] = [
     "--topology",
     "fat-tree:8x3",
@@ -159,7 +160,8 @@ const UNEQUAL: [&str; 12] = [
     "uniform:32KiB",
 ];
 
-/// A time limit counts planning and the case's own pricing, so that the slow case alone exceeds it.
+/// The time limit of a case includes the planning and its own pricing, but not the pricing of other
+/// cases. Only the slow case therefore exceeds it.
 #[test]
 fn a_slow_case_does_not_make_others_time_out() {
     let rows = rows(&[&UNEQUAL[..], &["--timeout", "15"]].concat());
@@ -173,7 +175,7 @@ fn a_slow_case_does_not_make_others_time_out() {
     }
 }
 
-/// The rows of the fast cases are on disk while the slow case, which is the first, still runs.
+/// The slow case is the first case. The rows of the fast cases are on the disk while it still runs.
 #[test]
 fn rows_are_written_while_a_slow_case_of_the_same_schedule_runs() {
     let dir = tempdir().unwrap();

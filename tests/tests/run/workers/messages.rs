@@ -17,7 +17,7 @@ fn forged_texts_are_escaped_in_rows() {
     assert_eq!(found, [(Status::Error, "a\\u{1b}[31m\\u{0}\\r\\u{202e}")]);
 }
 
-/// A message of 250 MB, which would take 4 GB as a list of numbers, ends the worker at once. The
+/// A message of 250 MB would take 4 GB as a list of numbers. It immediately ends the worker. The
 /// main program needs less than 256 MiB of address space.
 #[test]
 fn messages_have_a_maximum_size() {
@@ -38,7 +38,8 @@ fn messages_have_a_maximum_size() {
     }
 }
 
-/// The same holds for the description of a plugin file with 16 MB of numbers.
+/// The description of a plugin file has 16 MB of numbers. The main program must not need more than
+/// 256 MiB of address space for it.
 #[test]
 fn a_description_is_parsed_within_a_limit() {
     let dir = tempdir().unwrap();
