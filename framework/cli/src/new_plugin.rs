@@ -1,4 +1,5 @@
-//! `swapmeet new-plugin` and `swapmeet header`: create the first files of a new plugin.
+//! `swapmeet new-plugin` creates the first files of a new plugin. `swapmeet header` prints the C
+//! header of the plugin interface.
 
 use crate::args::{Lang, NewPluginArgs};
 use crate::failure::Failure;

@@ -109,7 +109,8 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes the events of the JSON document, one event per line, without the brackets around them.
+/// Writes only the events of the JSON document, one event per line, without the head and the
+/// outcome.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,

@@ -85,8 +85,8 @@ pub(crate) trait Panel {
     fn is_animated(&self) -> bool {
         false
     }
-    /// Returns whether the panel shows the schedule of the case in focus, which must then be
-    /// simulated.
+    /// Returns whether the panel shows the schedule of the case in focus. If so, the session tries
+    /// to simulate it.
     fn shows_schedule(&self) -> bool {
         false
     }

@@ -115,9 +115,9 @@ fn goal_has_a_message_for_each_route() {
 
 /// Simulates a GOAL text under LogGP and returns the time at which each rank finishes. L, o, g and
 /// G are in nanoseconds. A send of s bytes occupies the processor for o and the network for `max(g,
-/// o + (s - 1) G)`. The message arrives after another `L + (s - 1) G`, counted from the end of the
-/// o of its send. Receiving the message takes o. This function assumes at most one message at a
-/// time between two ranks.
+/// o + (s - 1) G)`. The message arrives `L + (s - 1) G` after the processor has finished the send.
+/// Receiving the message takes o. This function assumes at most one message at a time between two
+/// ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {
