@@ -1,23 +1,26 @@
-//! `fluid`: an event-driven model with links. Messages that use a link at the same time share it by
-//! weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al., 2013). The
-//! times are those of SimGrid.
+//! The model `fluid`: an event-driven model with links. Messages that use a link at the same time
+//! share it by weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al.,
+//! 2013). The model gives the same times as SimGrid.
 //!
-//! A rank works through its steps: it posts the receives of a step, then its sends, each after a
-//! start-up, and continues when all are complete. It does not wait for other ranks' steps
-//! ([`simulation`]). With `order=data` it sends one message after another, each as soon as its data
-//! is available, with at most `ports` in flight; all receives are posted from the start. A message
-//! starts when its sender and its receiver have posted it. It waits for the latencies of its links,
-//! and then shares these links with other messages ([`shares`]).
+//! A rank works through its steps ([`simulation`]). It posts the receives of a step, then its
+//! sends, each after a start-up. It continues when all of these are complete, and does not wait
+//! until other ranks end the step. With `order=data` a rank posts all receives at the start. It
+//! sends one message after another, each as soon as its data is available, with at most `ports`
+//! messages in flight.
 //!
-//! At the end of a step, a rank reduces what it received (`reduce_byte_us` per byte), and then
-//! continues.
+//! A message starts when its sender and its receiver have posted it. It first waits for the
+//! latencies of its links. Then it is transmitted, and shares these links with other messages
+//! ([`shares`]).
+//!
+//! At the end of a step, a rank reduces the data that it received (`reduce_byte_us` per byte), and
+//! then continues.
 //!
 //! Background traffic consists of flows that start at time 0. No rank waits for them.
 //!
-//! The parts of time are those along the critical path. A message is on the critical path after its
-//! sender or its receiver, whichever posted the message later. The parts are start-ups; latencies
-//! (propagation); the time of the bytes on the narrowest link without sharing (transmission); and
-//! the time that sharing adds (contention).
+//! The completion time is divided along the critical path. A message continues the critical path of
+//! its sender or of its receiver, whichever posted the message later. The path has four kinds of
+//! time for messages: start-ups; latencies (propagation); the time of the bytes on the narrowest
+//! link if no link were shared (transmission); and the time that sharing adds (contention).
 
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
@@ -92,7 +95,7 @@ static BANDWIDTH_FACTOR: TypedParameter<f64> = TypedParameter {
     read: factor,
 };
 
-/// Events within this interval are simultaneous, in µs.
+/// Events whose times differ by no more than this, in µs, are simultaneous.
 const EPSILON_US: f64 = 1e-3;
 
 static SECOND_EPS_US: TypedParameter<f64> = TypedParameter {
@@ -104,7 +107,7 @@ static SECOND_EPS_US: TypedParameter<f64> = TypedParameter {
 };
 
 fn factor(text: &str) -> Result<f64, String> {
-    /// Larger or smaller values are mistakes, and shares would not be exact enough.
+    /// Values outside of this range are mistakes, and fair shares would not be exact enough.
     const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
     let factor = parse_number(text).filter(|factor| FACTORS.contains(factor));
     factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())
@@ -133,10 +136,10 @@ parameters! {
 }
 
 word_enum! {
-    /// How messages share a link.
+    /// The rule by which messages share a link.
     enum Fairness {
         Equal = "equal",
-        /// In proportion to the inverse of their round-trip times.
+        /// A message's share is inversely proportional to its round-trip time.
         Rtt = "rtt",
     }
 }
@@ -173,7 +176,7 @@ impl Model for Fluid {
         })
     }
 
-    /// The bound is a start-up plus the largest of three times:
+    /// Returns a start-up plus the largest of three times:
     /// 1. The latency of the longest route.
     /// 2. The latency of one link, and the time of the bytes that must cross a cut, or leave or
     ///    enter a node.
@@ -190,7 +193,7 @@ impl Model for Fluid {
         if traffic.farthest == 0 {
             return farthest;
         }
-        // Ranks of one node have no link between them.
+        // Ranks of the same node have no link between them, so this latency may be 0.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
         let one_link = if topology.node_network().is_some() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);
@@ -218,8 +221,9 @@ impl Model for Fluid {
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
-        // Ports limit the number of messages, not their bytes. Background traffic takes a share of
-        // links that depends on time.
+        // Ports limit the number of messages but not their bytes, so there is no port rate. There
+        // are no rates with background traffic, because it reduces the speed of links by an amount
+        // that depends on time.
         (self.noise == 0.0 && self.background.name().is_none()).then_some(NetworkRates {
             link_byte_us: self.link_byte_us(),
             ports: None,

@@ -1,28 +1,32 @@
-//! `loggp`: an event-driven model of processors and network interfaces, without links (LogGPS:
-//! Alexandrov et al., 1995; Ino et al., 2001). It follows the rules of LogGOPSim (Hoefler,
+//! The model `loggp`: an event-driven model of processors and network interfaces, without links
+//! (LogGPS: Alexandrov et al., 1995; Ino et al., 2001). It follows the rules of LogGOPSim (Hoefler,
 //! Schneider & Lumsdaine, 2010) and gives the same times.
 //!
-//! A rank works through its steps: it posts the receives of a step, then its sends, and continues
-//! when all are complete. It does not wait for other ranks' steps. A message of s bytes
-//! - occupies the sender's processor for o + (s - 1) O, and its interface for g + (s - 1) G;
-//! - arrives o + L after its start. When the receiver is free, the message occupies its processor
-//!   for o + (s - 1) max(O, G), and its interface for g + (s - 1) G: the time of the bytes is
-//!   charged at the receiver, and not before the arrival;
-//! - is complete at the sender at once if it has at most S bytes. A longer message is complete at
-//!   the sender when the receiver has posted the receive and starts to receive the message
-//!   (rendezvous).
+//! A rank works through its steps. It posts the receives of a step, then its sends, and continues
+//! when all of these are complete. It does not wait until other ranks end the step. A message of s
+//! bytes has these costs:
+//! - At the sender, it occupies the processor for `o + (s - 1) O` and the interface for `g + (s -
+//!   1) G`.
+//! - It arrives `o + L` after its start.
+//! - At the receiver, when the receiver is free, it occupies the processor for `o + (s - 1) max(O,
+//!   G)` and the interface for `g + (s - 1) G`. So the time of the bytes is charged at the
+//!   receiver, after the arrival of the message.
+//! - A message of at most S bytes is complete at the sender as soon as it is sent. A longer message
+//!   is complete at the sender when the receiver has posted the receive and starts to receive the
+//!   message (rendezvous).
 //!
-//! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted from
+//! With `order=data` ([`data_order`](super::asynchronous::data_order)) all receives are posted at
 //! the start. A message of more than S bytes then delays only its sender, until the receiver starts
-//! to receive it.
+//! to receive the message.
 //!
 //! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us`
 //! per byte).
 //!
-//! An interface sends and receives at the same time; a processor does one thing at a time. Requests
-//! are served in the order of time; at equal times, in the order in which they became known. The
-//! parts of time are those along the critical path: o and g are start-up, O and G transmission, L
-//! propagation. Waits for a receiver or for a rendezvous match are contention.
+//! An interface sends and receives at the same time, but a processor does one thing at a time.
+//! Requests are served in the order of time. Requests of the same time are served in the order in
+//! which they became known. The completion time is divided along the critical path: o and g are
+//! start-up, O and G are transmission, and L is propagation. Waits for a receiver or for a
+//! rendezvous match are contention.
 
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
@@ -120,9 +124,9 @@ impl Model for LogGp {
         false
     }
 
-    /// The bytes of the busiest node are processed one after another. A byte costs at least the
-    /// time of another byte in a long message, or the time of a message of its own, whichever is
-    /// smaller. In addition, at least one message is sent, travels and is received.
+    /// The bytes of the busiest node are processed one after another. Each byte costs at least the
+    /// smaller of two times: the time of one more byte in a long message, or the time of a separate
+    /// message. In addition, at least one message is sent, travels and is received.
     fn lower_bound(&self, _: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();
@@ -138,8 +142,8 @@ impl Model for LogGp {
             propagation_us: self.latency_us,
             ..Bound::default()
         };
-        // The node that reduces most may do so while the bytes of other nodes travel, so the two
-        // bounds are not added.
+        // One node may reduce most while bytes of other nodes travel, so the two bounds are not
+        // added.
         let by_sums = Bound {
             startup_us: 2.0 * self.overhead_us,
             propagation_us: self.latency_us,

@@ -2,7 +2,7 @@
 
 use super::Parts;
 
-/// The duration of the critical path to an event, by parts of time in µs.
+/// The duration of the critical path to an event in µs, divided by kind of cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Path {
     /// Start-ups of messages.
@@ -22,7 +22,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Returns the parts of a completion time. `has_sums`: whether anything is reduced.
+    /// Returns the costs of a completion time. `has_sums` is true if any node reduces data.
     pub(super) fn parts(&self, has_sums: bool) -> Parts {
         Parts {
             startup: Some(self.startup),

@@ -1,11 +1,12 @@
-//! Arranges the circuits of a step in rounds if links have too few virtual channels.
+//! Assigns the circuits of a step to rounds, if links have too few virtual channels for all
+//! circuits at the same time.
 //!
 //! A lower bound on the number of rounds is the number of circuits on the busiest link, divided by
-//! q. It cannot always be reached: five circuits of two links each around a ring of five nodes put
-//! two circuits on every link, but need three rounds if q is 1. The minimum number of rounds is a
-//! path colouring problem. This module uses *first fit*: circuits are sorted by length, the longest
-//! first. Each circuit is placed in the first round in which all its links, and the ports of its
-//! sender and its receiver, have capacity left.
+//! the number of channels q. It cannot always be reached. For example, five circuits of two links
+//! each around a ring of five nodes put two circuits on every link, but need three rounds if q is
+//! 1. The minimum number of rounds is a path colouring problem. This module uses *first fit*:
+//! circuits are sorted by length, the longest first. Each circuit is placed in the first round in
+//! which all of its links, and the ports of its sender and its receiver, have capacity left.
 
 use crate::network::topology::Topology;
 use crate::simulation::step::{Step, Transfer};
@@ -13,17 +14,17 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Steps in which the lengths of all circuits, in links, add up to more than this number are not
-/// arranged.
+/// The limit on the work for a step. If the circuits of a step have more links in total than this
+/// number, they are not assigned to rounds.
 pub(super) const MAX_CROSSINGS: u64 = 1 << 22;
 
-/// The capacities in one round.
+/// The number of circuits that links and ports can carry in one round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Capacity {
-    /// Number of circuits on a directed link.
+    /// The number of circuits that a directed link carries.
     pub link: u64,
-    /// Number of sending ports of a node, and of receiving ports. Each port has the capacity of a
-    /// link. `None` if there is no limit.
+    /// The number of sending ports of a node, which is also its number of receiving ports. Each
+    /// port carries as many circuits as a link. `None` if ports are not limited.
     pub ports: Option<u64>,
 }
 
@@ -32,41 +33,42 @@ pub(super) struct Capacity {
 pub(super) struct Rounds {
     /// The number of rounds; at least 1.
     pub count: u64,
-    /// The cost of the rounds, if circuits were arranged.
+    /// The cost of the rounds, if circuits were assigned to rounds.
     pub arranged: Option<Arranged>,
 }
 
-/// Sums over the rounds of an arrangement. Loads are in segments, divided by bandwidths.
+/// The loads of all rounds of a step, added up. Loads are in segments, divided by bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
-    /// Sum of the latencies of the longest circuit of each round, in units of `hop_us`.
+    /// For each round, the latency of its longest circuit; summed over all rounds, in units of
+    /// `hop_us`.
     pub hops: f64,
-    /// Sum of the loads of the longest message of each round.
+    /// For each round, the load of its longest message; summed over all rounds.
     pub alone: f64,
-    /// Sum of the largest multiplexed load of each round. The multiplexed load of a circuit is its
-    /// load times the number of circuits on its most crowded link or port.
+    /// For each round, its largest multiplexed load; summed over all rounds. The multiplexed load
+    /// of a circuit is its load times the number of circuits on its most crowded link or port.
     pub multiplexed: f64,
 }
 
-/// The speed of a resource.
+/// The speed at which a resource transmits.
 #[derive(Debug, Clone, Copy)]
 enum Speed {
-    /// The speed of a link, as the time for a load of 1 if the link is not shared.
+    /// A link. The value is the time for a load of 1 if the link is not shared.
     Link(f64),
-    /// The speed of a node, as its number of ports.
+    /// The ports of a node. The value is their number.
     Ports(f64),
 }
 
-/// A resource with a limited number of circuits: a link, or the sending or receiving ports of a
-/// node.
+/// A resource that carries a limited number of circuits in a round. It is a link, or all sending or
+/// all receiving ports of a node.
 #[derive(Debug)]
 struct Resource {
-    /// Number of circuits that fit in a round.
+    /// The number of circuits that the resource carries in a round.
     capacity: u64,
     speed: Speed,
-    /// Number of circuits in each round.
+    /// For each round, the number of circuits that use the resource.
     taken: Vec<u64>,
-    /// One bit per round: whether the resource is full.
+    /// For each round, one bit: 1 if the resource has no capacity left.
     full: Vec<u64>,
 }
 
@@ -89,23 +91,24 @@ impl Resource {
     }
 }
 
-/// Arranges steps; its memory is reused from step to step.
+/// Assigns the circuits of steps to rounds. Its memory is reused from step to step.
 #[derive(Debug)]
 pub(super) struct Arranger {
     topology: Arc<dyn Topology>,
-    /// For each link, sender and receiver: its number among the resources of the step, counted from
-    /// 1. 0 if the step does not use it yet.
+    /// For each link, sender and receiver, the number of its resource, counted from 1. The number
+    /// is 0 if the current step has not used the link or node yet.
     numbers: Numbers,
     resources: Vec<Resource>,
     /// The keys of the resources that the step uses.
     used: Vec<u64>,
-    /// The circuits of the step: round, load, and index of the first resource in `needs`.
+    /// The circuits of the step, each with its round, its load and the index of its first resource
+    /// in `needs`.
     placed: Vec<(usize, u64, usize)>,
-    /// The resources of all circuits.
+    /// The resources that each circuit needs, one circuit after another.
     needs: Vec<usize>,
 }
 
-/// A map from keys to numbers: an array, or a hash map if the array would be large.
+/// A map from keys to numbers. It is an array, or a hash map if the array would be too large.
 #[derive(Debug)]
 enum Numbers {
     Array(Vec<u32>),
@@ -123,7 +126,7 @@ impl Numbers {
 
 impl Arranger {
     pub(super) fn new(topology: &Arc<dyn Topology>) -> Self {
-        /// 64 MiB of numbers.
+        /// The largest number of entries of an array, which take 64 MiB.
         const MAX_IN_ARRAY: u64 = 1 << 24;
         let keys = topology.link_slots().saturating_add(2 * topology.nodes());
         let numbers = match keys {
@@ -140,21 +143,22 @@ impl Arranger {
         }
     }
 
-    /// Arranges a step by first fit; `None` if the lengths of its circuits add up to more than
-    /// [`MAX_CROSSINGS`].
+    /// Assigns the circuits of a step to rounds by first fit. Returns `None` if the circuits have
+    /// more than [`MAX_CROSSINGS`] links in total.
     pub(super) fn first_fit(&mut self, step: &Step<'_>, capacity: Capacity) -> Option<Rounds> {
         let crossings =
             step.transfers.iter().fold(0, |sum: u64, t| sum.saturating_add(t.hops.into()));
         if crossings > MAX_CROSSINGS {
             return None;
         }
-        // Forget the previous step.
+        // Remove the resources of the previous step.
         for key in self.used.drain(..) {
             *self.numbers.of(key) = 0;
         }
         let mut circuits: Vec<&Transfer> = step.transfers.iter().collect();
         circuits.sort_unstable_by_key(|t| (Reverse(t.hops), t.from, t.to));
-        // Place the circuits, the longest first. `hops` has the longest latency of each round.
+        // Place the circuits, the longest first. `hops` has the latency of the longest circuit of
+        // each round.
         let mut full = Vec::new();
         let mut hops: Vec<f64> = Vec::new();
         self.placed.clear();
@@ -162,7 +166,7 @@ impl Arranger {
         for t in circuits {
             let first = self.needs.len();
             self.add_needs(t, step, capacity);
-            // Find the first round in which none of the resources is full.
+            // Find the first round in which no resource of the circuit is full.
             full.clear();
             for resource in &self.needs[first..] {
                 let other = &self.resources[*resource].full;
@@ -193,7 +197,7 @@ impl Arranger {
         }
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         let mut sum = 0.0;
-        // The route was valid when the step was measured.
+        // The route was checked when the step was measured, so it has no error.
         let _ = self.topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             sum += (0..run.len)
                 .map(|i| self.topology.latency(run.first + i * run.stride))
@@ -202,7 +206,7 @@ impl Arranger {
         sum
     }
 
-    /// Returns the loads of an arrangement with this number of rounds.
+    /// Returns the loads of the rounds, if the circuits use this number of rounds.
     fn loads(&self, rounds: usize) -> Arranged {
         let mut longest = vec![(0.0_f64, 0.0_f64); rounds];
         let ends = self.placed.iter().skip(1).map(|(.., first)| *first).chain([self.needs.len()]);
@@ -218,11 +222,11 @@ impl Arranger {
                     Speed::Ports(ports) => at_ports = at_ports.max(taken / ports),
                 }
             }
-            // Between ranks of one node there is no link; use the machine's bandwidth.
+            // Ranks of the same node have no link between them, so use the machine's bandwidth.
             if alone == 0.0 {
                 (alone, shared) = (1.0, 1.0);
             }
-            // A port is as fast as the slowest link of the circuit.
+            // A port transmits a circuit at the speed of the circuit's slowest link.
             shared = shared.max(alone * at_ports);
             let (of_alone, of_shared) = &mut longest[*round];
             *of_alone = of_alone.max(alone * *load as f64);
@@ -236,13 +240,13 @@ impl Arranger {
         longest.iter().fold(Arranged::default(), add)
     }
 
-    /// Adds the resources of a circuit to `needs`: its links, and the ports of its sender and
-    /// receiver if ports are limited.
+    /// Adds to `needs` the resources of a circuit. These are its links and, if ports are limited,
+    /// the ports of its sender and its receiver.
     fn add_needs(&mut self, t: &Transfer, step: &Step<'_>, capacity: Capacity) {
         let mut needed = std::mem::take(&mut self.needs);
         let topology = Arc::clone(&self.topology);
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
-        // The route was valid when the step was measured.
+        // The route was checked when the step was measured, so it has no error.
         let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
             needed.extend((0..run.len).map(|i| {
                 let link = run.first + i * run.stride;
@@ -260,7 +264,8 @@ impl Arranger {
         self.needs = needed;
     }
 
-    /// Returns the number of a resource, from 0.
+    /// Returns the number of a resource, counted from 0. Creates the resource if the step has not
+    /// used it yet.
     fn resource(&mut self, key: u64, capacity: u64, speed: Speed) -> usize {
         let number = self.numbers.of(key);
         if *number == 0 {
@@ -303,7 +308,7 @@ mod tests {
 
     #[test]
     fn ports_carry_as_many_circuits_as_links() {
-        // Two of the three circuits share a link; all three leave the same node.
+        // Two of the three circuits share a link, and all three have the same sender.
         let sends = [(0, 1, 1), (0, 2, 1), (0, 7, 1)];
         assert_eq!(startups("mesh:8", "virtual_channels=1,ports=all", &sends).0, 3.0);
         assert_eq!(startups("ring:8", "virtual_channels=1,ports=all", &sends).0, 2.0);
@@ -322,14 +327,15 @@ mod tests {
             .parts;
             [parts.propagation, parts.transmission, parts.contention].map(Option::unwrap)
         };
-        // Each round has room for two of the 11 circuits of 5 links: six rounds of equal messages.
+        // Each round has capacity for two of the 11 circuits of 5 links each. So equal messages
+        // need six rounds.
         let thousand: Vec<_> = (0..11).map(|i| (i, (i + 5) % 11, 1000)).collect();
         assert_eq!(parts("ring:11", "virtual_channels=1", &thousand), [30.0, 6000.0, 0.0]);
         // All circuits use the same link, one after another.
         let gather = [(1, 0, 1000), (2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 1)];
         assert_eq!(parts("mesh:6", "virtual_channels=1,ports=all", &gather), [15.0, 1004.0, 0.0]);
-        // Two circuits at a time share the link: the long message shares its round with one of the
-        // others.
+        // Two circuits share the link in each round. The long message shares its round with one of
+        // the short messages.
         assert_eq!(parts("mesh:6", "virtual_channels=2,ports=all", &gather), [9.0, 1002.0, 2.0]);
         assert_eq!(parts("mesh:6", "virtual_channels=5,ports=all", &gather), [5.0, 1000.0, 4000.0]);
     }

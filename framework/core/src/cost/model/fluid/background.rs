@@ -1,4 +1,4 @@
-//! The parameter `background`: the file of background traffic in a machine's spec.
+//! The parameter `background` of a machine: the name of a file with background traffic.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter};
 use std::fmt::{self, Display};
@@ -14,7 +14,7 @@ pub(super) static BACKGROUND: TypedParameter<BackgroundFile> = TypedParameter {
 
 const NONE: &str = "none";
 
-/// The name of the file, if there is one.
+/// The name of the file, if background traffic is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BackgroundFile(Option<Arc<str>>);
 
@@ -68,8 +68,9 @@ mod tests {
         cost_with_background(Background::new(nodes, bytes), network, &machine, steps).unwrap()
     }
 
-    /// A message of m bytes and a flow of b bytes share a link with one byte per µs. Each has half
-    /// of it until the shorter one ends, so the message takes m + min(m, b).
+    /// A message of m bytes and a flow of b bytes share a link that transmits one byte per µs. Each
+    /// has half of the link until the shorter of the two ends, so the message takes `m + min(m,
+    /// b)`.
     #[test]
     fn a_flow_shares_a_link_with_a_message_until_it_ends() {
         for (m, b, expected) in
@@ -98,8 +99,8 @@ mod tests {
                 .abs()
                 < 1e-9
         );
-        // Flows in the opposite direction and on other links: links are directed. The schedule does
-        // not wait for background flows.
+        // Flows in the opposite direction or on other links do not delay the schedule, because
+        // links are directed. The schedule does not wait for background flows.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
         assert!(
             (cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total() - 200.0).abs()

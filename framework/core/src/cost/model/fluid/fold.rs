@@ -1,42 +1,42 @@
-//! A network folded along its translations.
+//! A folded network: only one node and one link of each orbit are simulated.
 //!
-//! If translations of the network map a schedule onto itself, all nodes of an orbit do the same at
-//! the same time, and all links of an orbit have the same load. One node and one link of each orbit
-//! are simulated. A message crosses a link of the folded network as often as its route has links of
-//! that orbit.
+//! Folding is possible if translations of the network map a schedule onto itself. Then all nodes of
+//! an orbit do the same at the same time, and all links of an orbit have the same load. If the
+//! route of a message has several links of an orbit, the message crosses the link of the folded
+//! network this number of times.
 
 use crate::network::topology::{Regularity, Topology};
 
-/// A torus and its orbits of nodes: in each dimension, the nodes of an orbit are one *period*
-/// apart. A hypercube is treated as a torus of rings of two. All other networks are not folded, and
-/// are treated as one ring whose period is its length.
+/// A torus and its orbits of nodes. In each dimension, neighbouring nodes of an orbit are one
+/// *period* apart. A hypercube is a torus of rings of two nodes. Other networks are not folded:
+/// they are stored as one ring whose period is its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
     sides: Vec<u32>,
     periods: Vec<u32>,
     links: Links,
-    /// Number of links between nodes in the original network.
+    /// The number of links between nodes in the network before folding.
     slots: u64,
-    /// The orbit of each node; empty if nothing is folded.
+    /// For each node, its orbit; empty if the network is not folded.
     orbit: Vec<u32>,
-    /// The first node of each orbit; empty if nothing is folded.
+    /// For each orbit, its first node; empty if the network is not folded.
     first: Vec<u32>,
     orbits: usize,
 }
 
-/// The numbering of links.
+/// The order in which the links of a network are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Links {
-    /// By planes; within a plane, by source node.
+    /// Links are sorted by plane, and within a plane by source node.
     ByPlane,
-    /// By source node, with this number of links for each.
+    /// Links are sorted by source node. The number is the number of links of each node.
     ByNode(u64),
 }
 
 impl Fold {
-    /// Folds a network into a single orbit; `None` if its translations do not preserve routes and
-    /// the speeds of links.
+    /// Folds a network into a single orbit. Returns `None` if the translations of the network
+    /// change routes or the speeds of links.
     pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
         let has_equal_links = topology.bandwidths().is_none() && topology.latencies().is_none();
         if !has_equal_links
@@ -61,7 +61,7 @@ impl Fold {
         Some(Self::new(sides, periods, links, topology.link_slots()))
     }
 
-    /// Returns a network that is not folded.
+    /// Returns the network without folding.
     pub(super) fn plain(topology: &dyn Topology) -> Self {
         let sides = vec![topology.nodes() as u32];
         Self::new(sides.clone(), sides, Links::ByPlane, topology.link_slots())
@@ -96,7 +96,7 @@ impl Fold {
         fold
     }
 
-    /// Returns the same network, folded with other periods.
+    /// Returns the same network, folded with the given periods.
     pub(super) fn with(&self, periods: Vec<u32>) -> Self {
         Self::new(self.sides.clone(), periods, self.links, self.slots)
     }
@@ -131,13 +131,13 @@ impl Fold {
         if self.is_plain() { orbit } else { self.first[orbit as usize] }
     }
 
-    /// Returns the number of links. Each orbit of nodes has one injection link in each direction;
-    /// these links are last.
+    /// Returns the number of links of the folded network. The last links are the injection links:
+    /// each orbit of nodes has one in each direction.
     pub(super) fn links(&self) -> u64 {
         self.slots() + 2 * self.orbits as u64
     }
 
-    /// Returns the number of links between nodes.
+    /// Returns the number of links between nodes in the folded network.
     pub(super) fn slots(&self) -> u64 {
         if self.is_plain() {
             self.slots
@@ -161,7 +161,7 @@ impl Fold {
         folded as u32
     }
 
-    /// Moves a node by the translation that maps `from` to `to`.
+    /// Returns the image of `node` under the translation that maps `from` to `to`.
     pub(super) fn moved(&self, node: u32, from: u32, to: u32) -> u32 {
         let (mut at, mut from, mut to, mut moved, mut stride) = (node, from, to, 0, 1);
         for side in self.sides.iter().rev() {

@@ -1,5 +1,5 @@
-//! Messages in flight: each waits for its latency, and then shares the links of its route until its
-//! bytes have arrived.
+//! Messages in flight. Each message first waits for its latency. Then it shares the links of its
+//! route with other messages until its bytes have arrived.
 
 use super::fold::Fold;
 use super::shares::{Hop, Shares};
@@ -12,23 +12,23 @@ use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
-/// Largest number of hops of all messages in flight: about 3 GiB.
+/// The largest number of hops of all messages in flight, which take about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
-/// Largest number of links: about 2 GiB.
+/// The largest number of links, which take about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
-/// A message that its sender and its receiver have posted.
+/// A message that its sender and its receiver have posted, so that it can start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NewMessage {
     pub from: u32,
     pub to: u32,
-    /// The destination node of the message that the first node of the sender's orbit sends.
+    /// The destination node of the message if the first node of the sender's orbit sends it.
     pub target: u32,
-    /// The step of the message, and its index among its sender's sends of this step; `None` for
-    /// background traffic.
+    /// The step of the message, and the index of the message among its sender's sends of this step.
+    /// `None` for background traffic.
     pub source: Option<(u64, u32)>,
     pub bytes: f64,
-    /// Factor for the latency.
+    /// The jitter: a factor for the latency.
     pub noise: f64,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct InFlight {
     /// When the message started, in µs.
     pub started: f64,
     pub latency: f64,
-    /// Duration of the transmission if no link were shared, in µs.
+    /// The duration that the transmission would have if no link were shared, in µs.
     pub alone: f64,
-    /// Whether the transmission uses links.
+    /// Whether the transmission uses links; false between ranks of the same node.
     uses_links: bool,
     /// The critical path to the start of the message.
     path: Path,
@@ -72,33 +72,34 @@ pub(super) struct MessagesInFlight {
     pub fold: Arc<Fold>,
     pub shares: Shares,
     messages: Vec<InFlight>,
-    /// Unused indices of `messages`.
+    /// Unused indices of `messages`, for reuse.
     free: Vec<u32>,
     /// Number of background messages.
     background: usize,
-    /// The links of the route that was found last.
+    /// The links of the most recently found route.
     route: Vec<Hop>,
-    /// For each link its position in `route`, if it is there.
+    /// For each link, its position in `route`, if the link is part of that route.
     position: Vec<u32>,
-    /// The time at which the latency or the transmission of each message ends.
+    /// For each message, the time at which its latency or its transmission ends.
     pub ends: Timers,
-    /// Why the model cannot price the case.
+    /// The reason why the model cannot compute the cost, if there is one.
     pub refused: Option<String>,
 }
 
-/// Properties of a route.
+/// The properties of a route.
 #[derive(Debug, Clone, Copy)]
 struct RouteSummary {
     hops: u64,
-    /// Latency of the links, in units of the machine's `hop_us`.
+    /// The total latency of the links, in units of the machine's `hop_us`.
     latency: f64,
     weight: f64,
-    /// Bandwidth of the narrowest link, in bytes per µs.
+    /// The bandwidth of the narrowest link, in bytes per µs.
     narrowest: f64,
 }
 
 impl MessagesInFlight {
-    /// Creates an empty network; folded if the machine and the topology allow it.
+    /// Creates a network without messages. The network is folded if the machine and the topology
+    /// permit this.
     pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
         let topology = Arc::clone(context.topology);
         let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
@@ -163,7 +164,7 @@ impl MessagesInFlight {
             self.find_route(from, target, route);
         let latency = self.machine.latency_us(latency) * noise;
         let uses_links = !self.route.is_empty() && bytes > 0.0;
-        // Ranks of one node share no link.
+        // Ranks of the same node share no link.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
         let alone = if uses_links { bytes / narrowest } else { within };
         let number = self.store(
@@ -174,7 +175,7 @@ impl MessagesInFlight {
         self.ends.set(number, now + latency + within);
     }
 
-    /// Finds the route between an orbit's first node and another node. Stores each link once, with
+    /// Finds the route from an orbit's first node to another node. Each link is stored once, with
     /// the number of times that the route crosses it.
     fn find_route(&mut self, from: u32, target: u32, route: Option<&Route>) -> RouteSummary {
         let Self { fold, route: hops_of_route, position, topology, machine, .. } = self;
@@ -197,7 +198,7 @@ impl MessagesInFlight {
                 }
             }
         };
-        // The route was valid when the step was measured.
+        // The route was checked when the step was measured, so it has no error.
         let hops = topology.route(from.into(), target.into(), route, add).unwrap_or_default();
         if machine.injection_byte_us > 0.0 && hops > 0 {
             let out = fold.slots() as u32;
@@ -208,8 +209,8 @@ impl MessagesInFlight {
         }
         let rtt = latency * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
         let weight = if machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
-        // In a folded network, a route that crosses a link several times crosses different links of
-        // the original network, so the message does not share a link with itself.
+        // If a route in a folded network crosses a link several times, it crosses different links
+        // of the original network. So the message does not share a link with itself.
         let times = |hop: &Hop| if fold.is_plain() { f64::from(hop.times) } else { 1.0 };
         let narrowest = hops_of_route
             .iter()
@@ -218,7 +219,7 @@ impl MessagesInFlight {
         RouteSummary { hops, latency, weight, narrowest }
     }
 
-    /// Stores a message with the route that was found last. Returns its index.
+    /// Stores a message that uses the most recently found route. Returns its index.
     fn store(&mut self, message: InFlight, bytes: f64, weight: f64) -> usize {
         let number = self.free.pop().unwrap_or(self.messages.len() as u32) as usize;
         if number == self.messages.len() {
@@ -235,16 +236,16 @@ impl MessagesInFlight {
         number
     }
 
-    /// Splits orbits: copies each message for every new orbit that was part of its sender's old
-    /// orbit. `steps` are the steps before the split.
+    /// Splits orbits. Each message is copied for every new orbit into which its sender's old orbit
+    /// was split. `steps` are the steps before the split.
     pub(super) fn unfold(&mut self, fold: Arc<Fold>, steps: &Steps, now: f64) {
         let before = std::mem::replace(&mut self.fold, fold);
-        // For each old orbit, list the new ones.
+        // For each old orbit, list the new orbits into which it was split.
         let mut ranks = vec![Vec::new(); before.orbits()];
         for rank in 0..self.fold.orbits() as u32 {
             ranks[before.orbit(self.fold.first(rank)) as usize].push(rank);
         }
-        // Replace links, timers and messages by empty ones.
+        // Replace the links, timers and messages by empty tables.
         let fresh = shares(&self.machine, self.topology.as_ref(), &self.fold);
         let (shares, ends) = (
             std::mem::replace(&mut self.shares, fresh),
@@ -258,7 +259,7 @@ impl MessagesInFlight {
         for (number, old) in
             messages.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
         {
-            // Skip messages of steps that are not stored any more.
+            // Skip messages whose step is no longer stored.
             let Some((step, index, sender)) =
                 old.source.and_then(|(step, index)| Some((steps.get(step)?, index, old.from)))
             else {
@@ -281,8 +282,8 @@ impl MessagesInFlight {
         }
     }
 
-    /// Ends a message's latency or its transmission. Returns the message if it has arrived and is
-    /// not background traffic.
+    /// Ends the current phase of a message, which is its latency or its transmission. Returns the
+    /// message if it has arrived now and is not background traffic.
     pub(super) fn next_phase(&mut self, number: usize, now: f64) -> Option<InFlight> {
         let message = self.messages[number];
         if message.uses_links && !self.shares.is_sharing(number) {
@@ -297,8 +298,8 @@ impl MessagesInFlight {
         message.source.map(|_| message)
     }
 
-    /// Computes the fair rates of all messages. Subtracts the number of examined links from `most`,
-    /// and stops when `most` is 0.
+    /// Computes the fair rates of all messages. Every examined link reduces `most` by 1, and the
+    /// computation stops when `most` is 0.
     pub(super) fn share(&mut self, now: f64, most: &mut u64) {
         self.shares.solve(now, most, |message, end| self.ends.set(message, end));
         #[cfg(test)]
@@ -308,10 +309,10 @@ impl MessagesInFlight {
     }
 }
 
-/// Creates the links of the folded network, without messages.
+/// Creates the links of the folded network. No message uses them yet.
 fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
-    // A link whose byte time is 0 is not part of any route, so its capacity is not used. The value
-    // 1 keeps the range of levels small.
+    // If the byte time of a link is 0, the link is not part of any route and its capacity is not
+    // used. The value 1 keeps the range of levels small.
     let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
     // All links of a folded network are equal.
     let is_unfolded_link = |link: &u64| fold.is_plain() && topology.link_ends(*link).is_some();

@@ -1,6 +1,6 @@
-//! A priority queue of links by level, the lowest level first. Each bucket holds the levels of a
-//! sixteenth of an octave. Buckets are not sorted, but the links of the current bucket are in a
-//! heap.
+//! A priority queue of links, ordered by level, with the lowest level first. Each bucket has the
+//! links whose levels lie in the same sixteenth of an octave. The links of the current bucket are
+//! in a heap; other buckets are not sorted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,21 +9,21 @@ const BUCKETS: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct LevelQueue {
-    /// The links of the current bucket and below, by the bits of their levels. The bits of
-    /// non-negative numbers have the same order as the numbers.
+    /// The links of the current bucket and of earlier ones, ordered by the bits of their levels.
+    /// The bits of non-negative floating-point numbers have the same order as the numbers.
     near: BinaryHeap<Reverse<(u64, u32)>>,
     buckets: Vec<Vec<u32>>,
-    /// One bit per bucket: whether it is not empty.
+    /// One bit for each bucket: 1 if the bucket has links.
     full: [u64; BUCKETS / 64],
     /// The current bucket.
     at: Option<usize>,
-    /// The result of [`sixteenth`] for the levels of the first bucket.
+    /// The value of [`sixteenth`] for the first bucket.
     base: u64,
 }
 
 impl LevelQueue {
-    /// Creates a queue for levels from about `top` to 32 octaves below it. Lower levels are put
-    /// into the first bucket, higher levels into the last.
+    /// Creates a queue for levels from about `top` down to 32 octaves below `top`. Links with lower
+    /// levels are put into the first bucket, links with higher levels into the last bucket.
     pub(super) fn new(top: f64) -> Self {
         let base = (sixteenth(top) + 16).saturating_sub(BUCKETS as u64);
         let buckets = vec![Vec::new(); BUCKETS];
@@ -34,8 +34,8 @@ impl LevelQueue {
         (sixteenth(level).saturating_sub(self.base) as usize).min(BUCKETS - 1)
     }
 
-    /// Queues a link at `level`. `old` is the level at which it is queued already; infinity if it
-    /// is not queued.
+    /// Queues a link at `level`. `old` is the level at which the link is queued already, or
+    /// infinity if it is not queued.
     pub(super) fn push(&mut self, level: f64, old: f64, link: u32) {
         let bucket = self.bucket(level);
         if self.at.is_some_and(|at| bucket <= at) {
@@ -51,8 +51,8 @@ impl LevelQueue {
         self.near.pop().map(|Reverse(first)| first)
     }
 
-    /// Moves to the next bucket that is not empty, and removes its links. The caller queues those
-    /// again that are still needed.
+    /// Moves to the next bucket that has links, and removes these links. The caller queues the
+    /// links again that it still needs.
     pub(super) fn next_bucket(&mut self) -> Option<(usize, Vec<u32>)> {
         let word = self.full.iter().position(|word| *word != 0)?;
         let bucket = word * 64 + self.full[word].trailing_zeros() as usize;
@@ -65,14 +65,14 @@ impl LevelQueue {
         self.bucket(level) == bucket
     }
 
-    /// Returns whether another link may be queued below the level. If the level is in a later
-    /// bucket than the current one, returns `true` without examining the buckets.
+    /// Returns whether a link may be queued at a lower level than `level`. Returns `true` without a
+    /// search if `level` is in a bucket after the current one.
     pub(super) fn has_lower(&self, level: f64) -> bool {
         let beyond = self.at.is_none_or(|at| self.bucket(level) > at);
         beyond || self.near.peek().is_some_and(|Reverse((bits, _))| *bits < level.to_bits())
     }
 
-    /// Starts again from the lowest bucket.
+    /// Moves back to the first bucket.
     pub(super) fn rewind(&mut self) {
         self.at = None;
     }
@@ -88,8 +88,8 @@ impl LevelQueue {
     }
 }
 
-/// Returns a number for the sixteenth of an octave that contains the level: the exponent and the
-/// first four bits of the fraction.
+/// Returns the number of the sixteenth of an octave in which the level lies. It consists of the
+/// exponent and the first four bits of the fraction.
 fn sixteenth(level: f64) -> u64 {
     level.to_bits() >> 48
 }

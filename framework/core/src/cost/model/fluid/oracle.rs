@@ -1,20 +1,20 @@
-//! A test oracle: the model `fluid` in its simplest form. After each event all rates are computed
-//! again by progressive filling: the most constrained link first.
+//! A test oracle: the model `fluid` in its simplest form. After each event, all rates are computed
+//! from the beginning by progressive filling, which repeatedly fills the most constrained link.
 
 use crate::network::topology::parse;
 
 /// A message, or a background flow.
 struct Flow {
     ends: Option<[usize; 2]>,
-    /// When its latency ends.
+    /// The time at which the flow's latency ends, and it begins to share links.
     shares: f64,
     left: f64,
     weight: f64,
     links: Vec<usize>,
 }
 
-/// Returns when each rank ends `steps` of messages (from, to, bytes), with background flows from
-/// time 0. `weighted`: weights are inverse round-trip times.
+/// Returns the time at which each rank ends `steps`, which consist of messages (from, to, bytes).
+/// The background flows start at time 0. If `weighted`, weights are inverse round-trip times.
 pub(super) fn ends(
     topology: &str,
     [byte_us, hop_us]: [f64; 2],
@@ -24,7 +24,7 @@ pub(super) fn ends(
 ) -> Vec<f64> {
     let topology = parse(topology).unwrap();
     let nodes = topology.nodes() as usize;
-    // A flow occupies the links of its route, and shares them after its latency.
+    // After its latency, a flow shares the links of its route.
     let flow = |ends, now: f64, (from, to, bytes): (u32, u32, u64)| {
         let mut links = Vec::new();
         let add = &mut |run: crate::network::topology::Run| {
@@ -40,7 +40,8 @@ pub(super) fn ends(
         (vec![0; nodes], vec![0; nodes], vec![0.0; nodes], 0.0);
     let mut begun: Vec<Vec<bool>> = steps.iter().map(|step| vec![false; step.len()]).collect();
     loop {
-        // A rank leaves the steps in which it has no messages, and posts all messages of the next.
+        // A rank skips the steps in which it has no messages, and posts all messages of the
+        // following step.
         for rank in 0..nodes {
             while left[rank] == 0 && at[rank] <= steps.len() {
                 at[rank] += 1;
@@ -62,7 +63,8 @@ pub(super) fn ends(
         if flows.iter().all(|flow| flow.ends.is_none()) {
             return ended;
         }
-        // Advance to the next event: a flow begins to share links, or has sent all of its bytes.
+        // Advance to the next event: either a flow begins to share links, or it has sent all of its
+        // bytes.
         let rates = rates(&flows, now, topology.link_slots() as usize, 1.0 / byte_us);
         let next = flows.iter().zip(&rates).map(|(flow, rate)| {
             if flow.shares > now { flow.shares } else { now + flow.left / rate }
@@ -84,8 +86,8 @@ pub(super) fn ends(
     }
 }
 
-/// Returns the max-min fair rates: repeatedly, the link with the smallest share per flow divides
-/// its capacity among its flows.
+/// Returns the max-min fair rates. Repeatedly selects the link with the smallest share per flow,
+/// and divides its capacity among its flows.
 fn rates(flows: &[Flow], now: f64, links: usize, capacity: f64) -> Vec<f64> {
     let mut rates = vec![0.0; flows.len()];
     let mut open: Vec<usize> = (0..flows.len()).filter(|flow| flows[*flow].shares <= now).collect();

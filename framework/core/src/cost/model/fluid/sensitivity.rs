@@ -1,8 +1,9 @@
-//! `second_eps_us`: simulates a case twice, to find out whether its time depends on rounding.
+//! The parameter `second_eps_us`: a case is simulated twice, to find out whether its time depends
+//! on rounding.
 //!
-//! If rounding changes the order of nearly simultaneous events, everything after them can change.
+//! If rounding changes the order of nearly simultaneous events, all later events can change, too.
 //! The second simulation uses a different interval within which events count as simultaneous. A
-//! note reports by how much the time differs.
+//! note reports the difference between the two times.
 
 use super::simulation::Simulation;
 use crate::cost::model::time_space::TimeSpace;
@@ -14,7 +15,8 @@ use std::time::Instant;
 pub(super) struct SecondRun {
     pub first: Simulation,
     pub second: Simulation,
-    /// Interval within which events of the second simulation are simultaneous, in µs.
+    /// In the second simulation, events whose times differ by no more than this, in µs, are
+    /// simultaneous.
     pub eps_us: f64,
 }
 

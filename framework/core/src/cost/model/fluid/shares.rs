@@ -1,9 +1,10 @@
-//! Weighted max-min fair shares of links. When flows start or end, the shares are updated instead
-//! of being computed from the beginning.
+//! Weighted max-min fair shares of links. When flows start or end, the shares are updated and not
+//! computed from the beginning.
 //!
 //! The *level* of a flow is its rate divided by its weight. Shares are max-min fair if every flow
-//! has a full link on which no other flow has a higher level: that link *binds* the flow. This
-//! module stores flows and links; [`sweep`] updates the rates.
+//! has a full link on which no other flow has a higher level. This link *binds* the flow. An *open*
+//! flow has no rate yet. A *solve* is one update of the shares. This module stores flows and links;
+//! [`sweep`] updates the rates.
 
 use super::level_queue::LevelQueue;
 use link::Link;
@@ -18,20 +19,20 @@ pub(super) struct Hop {
     pub times: f32,
 }
 
-/// The state of a flow.
+/// The state of a flow with respect to its links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Binding {
     /// The flow does not use its links.
     Idle,
-    /// The flow has started since the last solve.
+    /// The flow has started after the last solve.
     New,
-    /// The flow gets a rate in this sweep.
+    /// The flow is open: it has no rate now, and gets one in the current solve.
     Open,
-    /// The flow is bound by this link.
+    /// This link binds the flow.
     By(u32),
 }
 
-/// The properties of a flow that the sweep uses.
+/// The properties of a flow that a solve uses often.
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     rate: f64,
@@ -42,28 +43,28 @@ struct Flow {
     bound_times: f32,
 }
 
-/// The other properties of a flow.
+/// The properties of a flow that a solve uses seldom.
 #[derive(Debug, Clone, Copy)]
 struct Progress {
-    /// Bytes that were left at the time `since`.
+    /// The bytes that the flow had not transmitted at the time `since`.
     left: f64,
     since: f64,
-    /// The flow's rate before the solve with the number `solve`.
+    /// The rate that the flow had before the solve with the number `solve`.
     before: f64,
     solve: u64,
     hops: u32,
 }
 
-/// The flows of a network, and their shares of its links.
+/// The flows of a network and their rates.
 #[derive(Debug)]
 pub(super) struct Shares {
     links: Vec<Link>,
     flows: Vec<Flow>,
     rest: Vec<Progress>,
-    /// Binary logarithm of the number of hops that are reserved for each flow.
+    /// The binary logarithm of the number of hops for which each flow has space.
     shift: u32,
     hops: Vec<Hop>,
-    /// For each hop, its position in the list `on` of its link.
+    /// For each hop, its position in the list `on` of the link.
     place: Vec<u32>,
     levels: LevelQueue,
     /// Flows that have started since the last solve.
@@ -72,18 +73,18 @@ pub(super) struct Shares {
     removed: usize,
     /// Number of flows that share links.
     sharing: usize,
-    /// Number of hops of all flows that share links.
+    /// The total number of hops of all flows that share links.
     load: usize,
-    /// Number of hops that this solve has examined.
+    /// The number of hops that the current solve has examined.
     visits: usize,
-    /// Links that lost a flow since the last solve.
+    /// The links on which a flow has ended since the last solve.
     dirty: Vec<u32>,
-    /// Links of newly opened flows.
+    /// The links of flows that were opened most recently.
     pending: Vec<u32>,
-    /// Newly opened flows. [`sweep`] defines when a flow is opened.
+    /// The flows that were opened most recently. [`sweep`] defines when a flow is opened.
     fresh: Vec<u32>,
     takers: Vec<u32>,
-    /// Flows whose rates may have changed in this solve.
+    /// The flows whose rates may have changed in the current solve.
     changed: Vec<u32>,
     /// Number of the current solve.
     solve: u64,
@@ -91,8 +92,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Creates links with these capacities. `least_weight` is an estimate of the smallest weight of
-    /// a flow; it affects only speed.
+    /// Creates links with these capacities, without flows. `least_weight` is an estimate of the
+    /// smallest weight of any flow. It affects only the speed of solves.
     pub(super) fn new(capacities: impl Iterator<Item = f64>, least_weight: f64) -> Self {
         let links: Vec<Link> = capacities.map(Link::new).collect();
         let most = links.iter().map(|l| l.capacity).fold(0.0, f64::max);
@@ -128,8 +129,8 @@ impl Shares {
         self.links[link as usize].capacity
     }
 
-    /// Sets the properties of a flow. `flow` is the number of an existing flow or the next number.
-    /// The flow uses its links only after [`Shares::add`].
+    /// Stores the properties of a flow. `flow` is the number of an existing flow or the next unused
+    /// number. The flow uses its links only after [`Shares::add`].
     pub(super) fn define(&mut self, flow: usize, bytes: f64, weight: f64, route: &[Hop]) {
         while route.len() > 1 << self.shift {
             self.widen();
@@ -152,7 +153,7 @@ impl Shares {
         self.hops[flow << self.shift..][..route.len()].copy_from_slice(route);
     }
 
-    /// Doubles the number of hops that are reserved for each flow.
+    /// Doubles the number of hops for which each flow has space.
     fn widen(&mut self) {
         let (old, flows) = (self.shift, self.flows.len());
         self.shift += 1;
@@ -173,7 +174,7 @@ impl Shares {
         first..first + self.rest[flow as usize].hops as usize
     }
 
-    /// Returns the bytes of a flow that are left.
+    /// Returns the bytes that a flow has not transmitted at the time `now`.
     pub(super) fn left(&self, flow: usize, now: f64) -> f64 {
         let rest = &self.rest[flow];
         if self.is_sharing(flow) {
@@ -192,7 +193,7 @@ impl Shares {
         self.flows[flow].bound != Binding::Idle
     }
 
-    /// Adds a flow to its links. It gets a rate in the next solve.
+    /// Adds a flow to its links. The next solve gives the flow a rate.
     pub(super) fn add(&mut self, flow: usize, now: f64) {
         for hop in self.hops_of(flow as u32) {
             let on = &mut self.links[self.hops[hop].link as usize].on;
@@ -230,7 +231,7 @@ impl Shares {
         self.load -= self.rest[flow].hops as usize;
     }
 
-    /// Returns whether rates must be computed again.
+    /// Returns whether a solve is necessary, because flows have started or ended.
     pub(super) fn is_disturbed(&self) -> bool {
         !self.added.is_empty() || !self.dirty.is_empty()
     }

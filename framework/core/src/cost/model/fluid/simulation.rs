@@ -1,10 +1,11 @@
-//! Event-driven simulation for `fluid`: the ranks, and when they post their messages.
+//! Event-driven simulation of the model `fluid`: the ranks, and the times at which they post their
+//! messages.
 //!
-//! A message starts when its sender and its receiver have posted it. A sender posts it after a
-//! start-up; a receiver posts all receives of a step when it enters the step. A message that only
-//! one of the two has posted is not stored, because the positions of the two ranks in the schedule
-//! show what they have posted. There is one clock for all events. At each moment they are processed
-//! in this order:
+//! A message starts when its sender and its receiver have posted it. A sender posts a message after
+//! a start-up. A receiver posts all receives of a step when it enters the step. If only one of the
+//! two has posted a message, the message is not stored, because the positions of the two ranks in
+//! the schedule show what they have posted. All events have the same clock. At each time, they are
+//! processed in this order:
 //!
 //! 1. A start-up ends: the rank posts its send, and the next start-up begins.
 //! 2. A reduction ends: the rank enters the next step.
@@ -13,8 +14,8 @@
 //! 5. The clock advances to the next event.
 //!
 //! If the schedule is symmetric, one rank of each orbit of nodes is simulated ([`super::fold`]).
-//! The number of a rank is then the number of its orbit. [`folding`] splits orbits where a step has
-//! fewer symmetries.
+//! The number of a rank is then the number of its orbit. If a step has fewer symmetries,
+//! [`folding`] splits the orbits.
 
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
 use super::symmetry::Symmetry;
@@ -36,7 +37,7 @@ mod folding;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
-    /// Messages in flight that the rank has sent. Used only with `order=data`.
+    /// The number of the rank's sends that are in flight. Used only with `order=data`.
     sending: u32,
     /// Whether a start-up is in progress. Used only with `order=data`.
     is_starting: bool,
@@ -44,7 +45,7 @@ struct Rank {
     startup_us: f64,
     /// The critical path to the rank's current state.
     path: Path,
-    /// When the rank ended its last step, in µs.
+    /// The time at which the rank ended its last step, in µs.
     ended: f64,
 }
 
@@ -55,21 +56,22 @@ pub(super) struct Simulation {
     in_flight: MessagesInFlight,
     symmetry: Symmetry,
     now: f64,
-    /// Events that are at most this far apart are simultaneous, in µs.
+    /// Events whose times differ by no more than this, in µs, are simultaneous.
     epsilon_us: f64,
-    /// The times at which the start-ups of ranks end. The last timer is the end of the barrier.
+    /// For each rank, the time at which its start-up ends. One more timer, the last, is for the end
+    /// of the barrier.
     startups: Timers,
-    /// The times at which the reductions of ranks end.
+    /// For each rank, the time at which its reduction ends.
     reductions: Timers,
-    /// The critical paths to the ends of the reductions.
+    /// For each rank, the critical path to the end of its reduction.
     reduction_paths: Vec<Path>,
     barrier_us: Option<f64>,
     /// Number of ranks that wait at the barrier.
     at_barrier: usize,
-    /// The critical path to the rank that reached the barrier last. With `order=data`: to the last
-    /// arrival or reduction.
+    /// The critical path to the rank that reached the barrier last. With `order=data`, the critical
+    /// path to the last arrival or reduction.
     last_path: Path,
-    /// The node that the time-space record follows; `None` if it follows all nodes.
+    /// The only node that the time-space record includes; `None` if it includes all nodes.
     recorded_node: Option<usize>,
 }
 
@@ -132,7 +134,7 @@ impl Simulation {
         }
     }
 
-    /// Posts the next send of the rank's step, and begins the start-up of the one after it.
+    /// Posts the next send of the rank's step, and begins the start-up of the send that follows it.
     fn post(&mut self, rank: usize) {
         let position = &mut self.progress.ranks[rank];
         let (number, index) = (position.step, position.sent);
@@ -149,8 +151,8 @@ impl Simulation {
         }
     }
 
-    /// Posts the rank's next send with `order=data`. The message starts at once, because its
-    /// receiver has posted all receives.
+    /// Posts the rank's next send with `order=data`. The message starts immediately, because its
+    /// receiver has posted all receives at the start.
     fn post_by_data(&mut self, rank: usize) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
         let Next::Send(step, index) = order.next(rank, steps) else { return };
@@ -163,7 +165,7 @@ impl Simulation {
     }
 
     /// Begins the rank's next send with `order=data`, if its data and a port are available. `path`
-    /// leads to the event that made them available.
+    /// is the critical path to the event that made them available.
     fn resume_by(&mut self, rank: usize, path: Path) {
         if self.ranks[rank].is_starting {
             return;
@@ -181,8 +183,8 @@ impl Simulation {
         }
     }
 
-    /// Starts a message that its sender and its receiver have posted. `path` leads to the later of
-    /// the two.
+    /// Starts a message that its sender and its receiver have posted. `path` is the critical path
+    /// of the rank that posted it later.
     fn start_message(&mut self, from: usize, number: u64, index: u32, path: Path) {
         let Some(step) = self.progress.steps.get(number) else { return };
         let message = step.sends(from)[index as usize];
@@ -220,10 +222,10 @@ impl Simulation {
         }
     }
 
-    /// Completes a message of a step with `order=data`.
+    /// Completes a message of step `step` at both ranks, with `order=data`.
     fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        // A rank without a known send is already counted as waiting for an unknown step, so it must
+        // A rank without a known send is already counted as waiting for a further step, so it must
         // not resume here.
         let has_send = [from, to]
             .map(|rank| matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked));
@@ -239,7 +241,7 @@ impl Simulation {
         }
     }
 
-    /// Begins a reduction. Returns whether it takes any time.
+    /// Begins a reduction. Returns `false` if the reduction takes no time.
     fn begin_reduction(&mut self, rank: usize, bytes: f64, path: Path) -> bool {
         let us = bytes * self.machine.reduce_byte_us;
         if us > 0.0 {
@@ -250,8 +252,8 @@ impl Simulation {
         us > 0.0
     }
 
-    /// Begins the reduction of everything that has arrived, with `order=data`. `path` leads to the
-    /// last arrival.
+    /// Begins to reduce all data that has arrived, with `order=data`. `path` is the critical path
+    /// to the last arrival.
     fn reduce_arrived(&mut self, rank: usize, path: Path) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
         let bytes = order.begin_reduction(rank, steps);
@@ -283,7 +285,7 @@ impl Simulation {
         }
     }
 
-    /// Ends the work of the rank's step. Returns `true` if there is no barrier to wait for.
+    /// Ends the rank's step. Returns `false` if the rank has to wait at a barrier.
     fn reach_barrier(&mut self, rank: usize) -> bool {
         self.ranks[rank].ended = self.now;
         if self.barrier_us.is_none() {
@@ -292,14 +294,14 @@ impl Simulation {
         self.at_barrier += 1;
         self.last_path = self.ranks[rank].path;
         if self.at_barrier == self.ranks.len() {
-            // The barrier begins when the next step is known, because there is no barrier after the
-            // last step.
+            // The barrier does not begin before the next step is known, because there is no barrier
+            // after the last step.
             self.progress.steps.set_all_waiting(true);
         }
         false
     }
 
-    /// Begins the barrier before the step that has been added, if all ranks wait there.
+    /// Begins the barrier before the step that has just been added, if all ranks have reached it.
     fn begin_barrier(&mut self) {
         if let Some(barrier_us) = self.barrier_us.filter(|_| self.at_barrier == self.ranks.len()) {
             self.startups.set(self.ranks.len(), self.now + barrier_us);
@@ -346,7 +348,7 @@ impl RankModel for Simulation {
         let number = self.progress.ranks[rank].step;
         let Some(step) = self.progress.steps.get(number) else { return };
         let sends = step.sends(rank).len();
-        // Start the messages that their senders have posted earlier.
+        // Start the messages that their senders have posted before.
         let receives = step.receives(rank).map(|(index, message)| (message.from as usize, index));
         let receives: Vec<(usize, u32)> = receives.collect();
         for (from, index) in receives {
@@ -387,7 +389,8 @@ impl RankModel for Simulation {
         } else if self.in_flight.shares.is_disturbed() {
             self.in_flight.share(self.now, self.progress.events.remaining());
         } else {
-            // Advance the clock. At the end of the schedule, background traffic does not matter.
+            // Advance the clock. When the schedule has ended, events of background traffic are
+            // ignored.
             let of_ranks = self.startups.earliest().min(self.reductions.earliest());
             let is_over = of_ranks == f64::INFINITY
                 && self.progress.steps.all_ranks_wait()

@@ -1,8 +1,8 @@
 //! Finds the translations of the network that map a schedule onto itself.
 //!
-//! Before the first step these are all translations. Each step removes the translations that do not
-//! map this step onto itself. With full planning and with orbit planning, translations are found in
-//! the messages themselves, so that the result does not depend on the kind of planning.
+//! Before the first step, these are all translations. Each step removes the translations that do
+//! not map the step onto itself. The search examines the messages of each step. So the result is
+//! the same with full planning and with orbit planning.
 
 use super::fold::Fold;
 use crate::network::symmetry::Group;
@@ -14,30 +14,30 @@ use crate::simulation::step::Step;
 /// The symmetry of the steps so far.
 #[derive(Debug)]
 pub(super) struct Symmetry {
-    /// Whether the order of a rank's sends matters.
+    /// Whether the result depends on the order of a rank's sends.
     ordered: bool,
-    /// With orbit planning: for each node, its representative and the element of the group that
-    /// maps the representative to the node.
+    /// With orbit planning: for each node, its representative, and the group element that maps the
+    /// representative to the node.
     homes: Vec<(u32, u32)>,
-    /// For each dimension, the smallest translation that is in the group of the orbit planning; the
-    /// length of the side if there is none.
+    /// For each dimension, the smallest translation in the group of the orbit planning. If the
+    /// group has none, the length of the side.
     group_periods: Vec<u32>,
-    /// For each dimension, the last translation that was tried, and the images of all nodes under
-    /// it.
+    /// For each dimension, the translation that was tried most recently, and the image of each node
+    /// under it.
     images: Vec<(u32, Vec<u32>)>,
 }
 
 /// The sends of one node of each orbit, sorted by node. The sends of a node keep their order.
 pub(super) struct FoldedSends {
-    /// The messages, with numbers of orbits as senders and receivers.
+    /// The messages. Their senders and receivers are numbers of orbits.
     pub transfers: Vec<Transfer>,
     /// The destination node of each message.
     pub targets: Vec<u32>,
-    /// The routes of the messages, if they differ from the routes of the step.
+    /// The routes of the messages, or `None` if they are the routes of the step.
     pub routes: Option<Vec<Route>>,
 }
 
-/// For each node the index of its first send in a list.
+/// For each node, the index of its first send in a list.
 type Firsts = Vec<u32>;
 
 impl Symmetry {
@@ -72,7 +72,7 @@ impl Symmetry {
         }
     }
 
-    /// Returns the period of the orbits in each dimension after this step.
+    /// Returns the periods of the orbits in each dimension, if this step is added.
     pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
         self.set_group(fold, step.symmetry);
         if step.routes.iter().any(|route| !route.path.is_empty()) {
@@ -103,15 +103,15 @@ impl Symmetry {
         })
     }
 
-    /// Returns the period of the orbits in each dimension after these reductions. `of_all` has the
-    /// reduction of each node.
+    /// Returns the periods of the orbits in each dimension, if these reductions are added. `of_all`
+    /// has the load that each node reduces.
     pub(super) fn periods_of_sums(&mut self, fold: &Fold, of_all: &[u64]) -> Vec<u32> {
         self.kept_periods(fold, |images| {
             of_all.iter().zip(images).all(|(own, image)| *own == of_all[*image as usize])
         })
     }
 
-    /// Returns the reduction of each node.
+    /// Returns the load that each node reduces.
     pub(super) fn sums(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u64> {
         self.set_group(fold, summed.symmetry);
         match summed.symmetry {
@@ -128,8 +128,8 @@ impl Symmetry {
         of.all(|((period, side), group_period)| period == side || period % group_period == 0)
     }
 
-    /// Returns, for each dimension, the smallest multiple of its period that is a translation in
-    /// the group or satisfies `fits`.
+    /// Returns a new period for each dimension. It is the smallest multiple of the old period for
+    /// which the translation is in the group or satisfies `fits`.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
@@ -152,7 +152,7 @@ impl Symmetry {
         periods
     }
 
-    /// Returns the sends of all nodes.
+    /// Returns the sends of all nodes, sorted by sender.
     fn of_all(&self, fold: &Fold, step: &Step<'_>) -> (Firsts, Vec<Transfer>) {
         let (lists, by_sender) = by_sender(step.transfers);
         let Some(group) = step.symmetry else {
@@ -169,7 +169,7 @@ impl Symmetry {
         (firsts, sends)
     }
 
-    /// Adds the sends of a node, which are those of its representative.
+    /// Adds the sends of a node, which are images of the sends of its representative.
     fn add_sends(
         &self,
         sends: &mut Vec<Transfer>,
@@ -203,7 +203,7 @@ impl Symmetry {
                 }
             }
         }
-        // With orbit planning, map the routes by the same group elements as their senders.
+        // With orbit planning, map each route by the same group element as its sender.
         let routes = step
             .symmetry
             .filter(|_| step.routes.iter().any(|route| !route.path.is_empty()))
@@ -238,8 +238,8 @@ impl Symmetry {
     }
 }
 
-/// Returns whether each node sends the same amount to each other node. Such a step is symmetric
-/// under every permutation.
+/// Returns whether each node sends the same amount to every other node. This step is symmetric
+/// under every permutation of the nodes.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);
     let messages = step.transfers.len() as u64 * step.symmetry.map_or(1, Group::order);
@@ -247,8 +247,8 @@ fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
         && step.transfers.iter().all(|t| Some(t.load) == load && t.route == 0)
 }
 
-/// Sorts transfers by sender (stable). Also returns the index of the first transfer of each sender,
-/// up to the last sender that has transfers.
+/// Sorts transfers by sender with a stable sort. Also returns the index of each sender's first
+/// transfer, up to the last sender that has transfers.
 fn by_sender(transfers: &[Transfer]) -> (Firsts, Vec<Transfer>) {
     let senders = transfers.iter().map(|t| t.from as usize + 1).max().unwrap_or(0);
     let mut firsts = vec![0_u32; senders + 1];

@@ -13,14 +13,14 @@ use crate::network::topology::parse;
 
 type Step = Vec<(u32, u32, u64)>;
 
-/// Returns the cost, the number of orbits at the end, and the time-space record. `plain`: without
-/// folding.
+/// Returns the cost, the number of orbits at the end, and the time-space record. If `plain`, the
+/// network is not folded.
 fn priced(topology: &str, machine: &str, steps: &[Step], plain: bool) -> (Cost, usize, TimeSpace) {
     priced_of(None, topology, machine, steps, plain)
 }
 
-/// Does the same as [`priced`] with orbit planning: only messages of one node per orbit of a group
-/// are reported.
+/// Does the same as [`priced`], but with orbit planning: only the messages of one node per orbit of
+/// a group are reported.
 fn priced_of(
     group: Option<&Group>,
     topology: &str,
@@ -50,7 +50,7 @@ fn schedule(name: &str, n: u32) -> Vec<Step> {
         "gen" => (1..n).map(|k| shift(k, 700)).collect(),
         "ring" => (1..n).map(|k| shift(1, 100 * u64::from(n - k))).collect(),
         "linear" => vec![everyone(300)],
-        // The steps have less and less symmetry.
+        // Each step has fewer symmetries than the step before it.
         "broken" => {
             vec![shift(n / 2, 500), everyone(40), shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
         }
@@ -163,7 +163,7 @@ fn folded_times_equal_those_of_the_oracle() {
     }
 }
 
-/// Results are equal to the last bit with orbit planning and with full planning.
+/// Full planning and orbit planning give results that are equal to the last bit.
 #[test]
 fn symmetries_do_not_depend_on_the_kind_of_planning() {
     let pairs = |n: u32, bit: u32, bytes| (0..n).map(|r| (r, r ^ bit, bytes)).collect::<Vec<_>>();
@@ -215,12 +215,13 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
     // `gen` is symmetric under shifts by a row. `pairwise` is symmetric under shifts by half of
     // each ring, which change the highest bit of each coordinate.
     assert_eq!((orbits("torus:8x4", "gen", 32), orbits("torus:8x4", "pairwise", 32)), (4, 8));
-    // Schedules with individual orders of sends are folded only if the order does not matter.
+    // If nodes use different orders of sends, the schedule is folded only if the order does not
+    // matter.
     let two = |startup: &str| {
         priced("ring:8", &format!("byte_us=0.003{startup}"), &schedule("two", 8), false).1
     };
     assert_eq!((two(""), two(",startup_us=1")), (1, 2));
-    // Nothing is folded if ranks or links differ.
+    // The network is not folded if ranks or links differ.
     for machine in ["byte_us=0.003,noise=0.1", "byte_us=0.003,order=data"] {
         assert_eq!(priced("ring:8", machine, &schedule("gen", 8), false).1, 8, "{machine}");
     }

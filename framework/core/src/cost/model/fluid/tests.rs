@@ -55,9 +55,9 @@ fn times_equal_those_of_simgrid() {
     assert_eq!(rows, 70);
 }
 
-/// Between opposite nodes of an even ring there are two shortest routes, and SimGrid's torus zone
-/// sometimes uses the other one. The values are times in µs on torus:4x4 with blocks of 1,024 and
-/// 65,536 bytes, by SimGrid 3.32.
+/// Opposite nodes of an even ring have two shortest routes, and SimGrid's torus zone sometimes uses
+/// a different one from Swapmeet. The values are times in µs on torus:4x4 with blocks of 1,024 and
+/// 65,536 bytes, computed by SimGrid 3.32.
 const BY_SIMGRIDS_ZONE: [(&str, [f64; 2]); 4] = [
     ("pairwise", [25.728, 1444.992]),
     ("gen", [28.455937, 1594.380375]),
@@ -112,10 +112,10 @@ fn parts_follow_the_critical_path() {
 #[test]
 fn barriers_separate_steps() {
     let steps: [&[_]; 3] = [&[(0, 1, 100), (2, 3, 50)], &[(1, 2, 100)], &[(0, 1, 20), (2, 3, 10)]];
-    // Under both models, the longest messages of the three steps take 102, 102 and 22. The mean is
-    // over the times at which the four ranks end the last step, counted from its start. These are
-    // 22, 22, 12 and 12 under `fluid`, and 0, 22, 0 and 12 under `loggp`, where a sender does not
-    // wait for the arrival.
+    // In both models, the longest messages of the three steps take 102, 102 and 22. The mean is the
+    // mean of four end times, one for each rank, counted from the start of the last step. These
+    // times are 22, 22, 12 and 12 in `fluid`. In `loggp` they are 0, 22, 0 and 12, because a sender
+    // does not wait for the arrival.
     for (model, mean) in
         [("fluid,byte_us=1,hop_us=2", 204.0 + 17.0), ("loggp,byte_us=1,latency_us=3", 204.0 + 8.5)]
     {
@@ -163,7 +163,8 @@ fn injection_links_are_shared() {
 
 #[test]
 fn weights_are_inverse_round_trip_times_or_equal() {
-    // Routes of three links and one link: the shorter one gets three quarters of the shared link.
+    // A route of three links and a route of one link share a link. The message on the shorter route
+    // gets three quarters of this link.
     let both = [vec![(0, 3, 100), (2, 3, 100)]];
     assert_eq!(priced("mesh:4", "byte_us=1,fairness=equal", &both).0, 200.0);
     let (us, mean, _) = priced("mesh:4", "byte_us=1,hop_us=0.000001", &both);

@@ -1,8 +1,8 @@
 //! Timers with fast access to the earliest one.
 
-/// A tournament tree of timers: every inner node has the minimum of its children, the root the
-/// earliest time. An update stops where the minimum stays the same, after two levels on average.
-/// Unset timers are infinite.
+/// A tournament tree of timers. Every inner node has the minimum of its two children, so the root
+/// has the earliest time. An update stops at the first inner node whose minimum does not change,
+/// which is after two levels on average. Timers that are not set are infinite.
 #[derive(Debug)]
 pub(super) struct Timers {
     size: usize,
@@ -32,8 +32,7 @@ impl Timers {
         self.tree[self.size + timer]
     }
 
-    /// Returns new timers. For each of them, `of` has the number of the old timer whose time is
-    /// copied.
+    /// Returns new timers. Each new timer copies the time of an old timer, whose number is in `of`.
     pub(super) fn remap(&self, of: &[usize]) -> Self {
         let mut new = Self::new(of.len());
         of.iter().enumerate().for_each(|(timer, old)| new.set(timer, self.get(*old)));
@@ -57,8 +56,8 @@ impl Timers {
         }
     }
 
-    /// Selects, among the timers that are not later than `limit`, the one with the smallest number.
-    /// Unsets this timer and returns its number.
+    /// Finds the timers whose time is at most `limit`. Unsets the one with the smallest number and
+    /// returns this number.
     pub(super) fn pop(&mut self, limit: f64) -> Option<usize> {
         if self.tree[1] > limit || self.tree[1] == f64::INFINITY {
             return None;

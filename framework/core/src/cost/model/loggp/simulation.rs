@@ -1,23 +1,24 @@
-//! Event-driven simulation for `loggp`: one processor and one network interface per rank.
+//! Event-driven simulation of the model `loggp`. Each rank has one processor and one network
+//! interface.
 //!
-//! The parent module defines the cost of a message; this module decides when the cost is charged. A
-//! queue holds events, ordered by time and then by sequence number. Sequence numbers are reserved
-//! when an event becomes known, so that simultaneous events are processed in the order in which
-//! they became known.
+//! The parent module defines the cost of a message. This module determines when the cost is
+//! charged. A queue has all events, ordered by time and then by sequence number. An event gets its
+//! sequence number when the event becomes known, so that simultaneous events are processed in the
+//! order in which they became known.
 //!
 //! 1. `Send`: starts the rank's next message when the rank's processor and interface are free.
 //!    Schedules the message's `Arrival` and the rank's next `Send`.
-//! 2. `Arrival`: receives a message if the receiver is free, else adds the message to the
+//! 2. `Arrival`: receives a message if the receiver is free. Otherwise adds the message to the
 //!    receiver's `waiting` queue.
 //! 3. `Retry`: tries to receive the first waiting message when the receiver may be free.
 //! 4. `EndStep`: all sends and receives of a step are complete. The rank enters the next step.
 //!
 //! A received message is matched with its receive. A message above `rendezvous_bytes` is complete
-//! at its sender only after this match.
-//! - Case A, `order=data`: all receives are posted from the start, so the message is matched at
-//!   once.
-//! - Case B, the receiver is in the message's step: the message is matched at once.
-//! - Case C, the receiver is in an earlier step: the message is *unexpected* (as in MPI) and is
+//! at its sender only after this match. There are three cases:
+//! - Case A, `order=data`: all receives are posted at the start, so the message is matched
+//!   immediately.
+//! - Case B, the receiver is in the message's step: the message is matched immediately.
+//! - Case C, the receiver is in an earlier step: the message is *unexpected* (as in MPI), and is
 //!   matched when the receiver enters that step.
 
 use super::{KIND, LogGp};
@@ -40,7 +41,7 @@ fn scaled(ticks: Ticks, noise: f64) -> Ticks {
     if noise == 1.0 { ticks } else { (ticks as f64 * noise).round() as Ticks }
 }
 
-/// The kinds of events. The `u32` is an index into [`Simulation::messages`].
+/// The kind of an event. The `u32` is an index into [`Simulation::messages`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Send,
@@ -66,7 +67,7 @@ struct InFlight {
     from: u32,
     step: u64,
     bytes: f64,
-    /// Factor for all costs of the message.
+    /// The jitter: a factor for all costs of the message.
     noise: f64,
 }
 
@@ -74,23 +75,24 @@ struct InFlight {
 #[derive(Debug, Clone, Copy)]
 struct Unexpected {
     step: u64,
-    /// The sender, if the sender waits for the match (rendezvous).
+    /// The sender, if it waits for the match (rendezvous).
     sender: Option<u32>,
 }
 
 #[derive(Debug, Default)]
 struct Rank {
-    /// When the processor is free.
+    /// The time at which the processor becomes free, with its critical path.
     processor: Clock,
-    /// When the interface is free to send.
+    /// The time at which the interface becomes free to send, with its critical path.
     outgoing: Clock,
-    /// When the interface is free to receive.
+    /// The time at which the interface becomes free to receive.
     incoming: Ticks,
-    /// Whether a `Send` is queued. Used only with `order=data`.
+    /// Whether the queue has a `Send` event of this rank. Used only with `order=data`.
     is_sending: bool,
-    /// Sequence number of the first send of the step.
+    /// The sequence number of the first send of the rank's step.
     sequence: u64,
-    /// Arrived messages that wait for processor and interface, ordered by sequence number.
+    /// Messages that have arrived and wait until the processor and the interface are free, ordered
+    /// by sequence number.
     waiting: BinaryHeap<Reverse<(u64, u32)>>,
     unexpected: Vec<Unexpected>,
 }
@@ -110,7 +112,7 @@ pub(super) struct Simulation {
     queue: BinaryHeap<Reverse<Event>>,
     next_sequence: u64,
     messages: Vec<InFlight>,
-    /// Unused indices of `messages`.
+    /// Unused indices of `messages`, for reuse.
     free: Vec<u32>,
     /// Time of the last event.
     now: Ticks,
@@ -144,7 +146,7 @@ impl Simulation {
         }
     }
 
-    /// Reserves `count` sequence numbers and returns the first.
+    /// Reserves `count` consecutive sequence numbers and returns the first of them.
     fn reserve(&mut self, count: usize) -> u64 {
         let first = self.next_sequence;
         self.next_sequence += count as u64;
@@ -178,7 +180,8 @@ impl Simulation {
         let sends = step.sends(rank);
         let is_last = index + 1 == sends.len();
         let (to, bytes) = (sends[index].to as usize, step.bytes(&sends[index]));
-        // Charge the costs: o and g include the first byte, the rest costs O and G per byte.
+        // Charge the costs. The overhead o and the gap g include the first byte; every further byte
+        // costs O and G.
         let noise = self.progress.noise.factor(number, rank as u32, to as u32);
         let (rest, overhead) = ((bytes - 1.0).max(0.0) * noise, scaled(self.overhead, noise));
         let (gap, latency) = (scaled(self.gap, noise), scaled(self.latency, noise));
@@ -224,13 +227,13 @@ impl Simulation {
         self.messages.len() as u32 - 1
     }
 
-    /// Receives a message (`Arrival` or `Retry`) if processor and interface are free.
+    /// Receives a message (event `Arrival` or `Retry`) if the processor and the interface are free.
     fn receive(&mut self, event: Event, rank: usize, slot: u32) {
         let r = &mut self.ranks[rank];
         let entry = Reverse((event.sequence, slot));
         let is_retry = event.kind == EventKind::Retry(slot);
-        // Ignore an outdated retry: the message has been received already, or another message is
-        // first now and has its own retry.
+        // Ignore an outdated retry. The message has been received already, or a different message
+        // is now first in the queue and has its own retry.
         if is_retry && r.waiting.peek() != Some(&entry) {
             return;
         }
@@ -245,7 +248,8 @@ impl Simulation {
             }
             return;
         }
-        // Charge the costs. The processor is busy for the longer of copying and transmission.
+        // Charge the costs. The processor is busy with copying or with transmission, whichever
+        // takes longer.
         let InFlight { arrival, from, step, bytes, noise } = self.messages[slot as usize];
         self.free.push(slot);
         let rest = (bytes - 1.0).max(0.0) * noise;
@@ -254,7 +258,7 @@ impl Simulation {
         r.processor = started.transmitted(of_bytes(self.overhead_byte.max(self.byte), rest));
         let gap = start.started(scaled(self.gap, noise));
         r.incoming = gap.transmitted(of_bytes(self.byte, rest)).at;
-        // Schedule a retry for the message that is first in the queue now.
+        // Schedule a retry for the message that is now first in the queue.
         if is_retry {
             r.waiting.pop();
         }
@@ -306,7 +310,7 @@ impl Simulation {
         self.ranks[rank].unexpected = unexpected;
     }
 
-    /// Completes a receive and, for a rendezvous, the send on the other side.
+    /// Completes a receive. For a rendezvous, also completes the send at the sender.
     fn complete_receive(&mut self, rank: usize, sender: Option<u32>, at: Ticks) {
         if let Some(sender) = sender {
             self.release_sender(sender as usize, at);
@@ -315,7 +319,7 @@ impl Simulation {
         self.complete(rank);
     }
 
-    /// Ends a sender's wait for the match of a rendezvous message.
+    /// Ends the wait of a sender whose rendezvous message has been matched.
     fn release_sender(&mut self, sender: usize, at: Ticks) {
         let s = &mut self.ranks[sender];
         (s.processor, s.outgoing) = (s.processor.waited_until(at), s.outgoing.waited_until(at));
@@ -412,7 +416,8 @@ impl RankModel for Simulation {
         true
     }
 
-    /// With a barrier, no event of a known step depends on a later step.
+    /// With a barrier, no event of a known step depends on a later step, so all events can be
+    /// processed.
     fn drains_each_step(&self) -> bool {
         self.barrier.is_some()
     }

@@ -1,6 +1,6 @@
 use crate::cost::model::test_steps::cost;
 
-/// Machines in µs; one unit of LogGOPSim is a nanosecond.
+/// Machines with times in µs. One unit of LogGOPSim is a nanosecond.
 const MACHINES: [&str; 4] = [
     "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
     "latency_us=1,byte_us=0.001",
@@ -8,9 +8,9 @@ const MACHINES: [&str; 4] = [
     "latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006,rendezvous_bytes=500",
 ];
 
-/// The times of LogGOPSim 76451de in ns, for each machine. The schedules were GOAL files in which a
-/// `calc 0` depends on all sends and receives of a rank's step, and those of the next step depend
-/// on the `calc 0`.
+/// The times in ns that LogGOPSim 76451de gives, for each machine. The schedules were GOAL files in
+/// which a `calc 0` operation separates the steps of a rank: it depends on all sends and receives
+/// of a step, and all sends and receives of the next step depend on it.
 const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("gen", 3, 100, [12188, 2198, 4092, 12188]),
     ("pairwise", 16, 1000, [172410, 29985, 158850, 172410]),
@@ -100,9 +100,9 @@ fn ranks_wait_for_other_ranks_steps_only_at_barriers() {
     );
 }
 
-/// A rank sends a message of 100 bytes in each of two steps. If messages are longer than
-/// `rendezvous_bytes`, the second one starts when the first one is matched, otherwise when the
-/// first one has been sent.
+/// A rank sends a message of 100 bytes in each of two steps. If these messages are longer than
+/// `rendezvous_bytes`, the second message starts when the first has been matched. Otherwise it
+/// starts when the first has been sent.
 #[test]
 fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
     let steps = [vec![(0, 1, 100)], vec![(0, 1, 100)]];

@@ -1,6 +1,6 @@
-//! A link that flows share: its load, and the level at which it is full.
+//! A link that flows share.
 
-/// Levels with a smaller relative difference are equal.
+/// Levels whose relative difference is smaller than this are equal.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
 #[derive(Debug, Clone)]
@@ -8,22 +8,22 @@ pub(super) struct Link {
     pub capacity: f64,
     /// Sum of the rates of the flows that use the link.
     pub used: f64,
-    /// Sum of the weights of its open flows, which have no rate yet.
+    /// Sum of the weights of the open flows on the link. Open flows have no rate yet.
     pub open: f64,
-    /// Number of its open flows.
+    /// Number of open flows on the link.
     pub opened: u32,
     /// Sum of the weights of the flows that the link binds.
     pub binds: f64,
     /// Number of flows that the link binds.
     pub bound: u32,
-    /// Level of the flows that the link binds.
+    /// The level of all flows that the link binds.
     pub level: f64,
     /// The level at which the link is queued; infinity if it is not queued.
     pub key: f64,
-    /// Number of the first solve after the end of a flow on this link.
+    /// The number of the first solve after the most recent end of a flow on this link.
     pub dirty: u64,
     pub is_pending: bool,
-    /// The hops of the flows that use the link.
+    /// The hops by which flows use the link.
     pub on: Vec<u32>,
 }
 
@@ -44,8 +44,8 @@ impl Link {
         }
     }
 
-    /// Returns the level at which the link is full if the flows that are bound by other links keep
-    /// their rates. This is a lower bound, because those rates may fall.
+    /// Returns the level at which the link is full, if the flows that other links bind keep their
+    /// rates. This is a lower bound, because those rates may fall.
     pub(super) fn share(&self) -> f64 {
         ((self.capacity - self.used + self.level * self.binds) / (self.open + self.binds)).max(0.0)
     }
@@ -54,7 +54,8 @@ impl Link {
         self.used > self.capacity * (1.0 + TOLERANCE)
     }
 
-    /// Returns the lowest level at which the link's flows may change; `None` if they do not change.
+    /// Returns the lowest level at which the rates of the link's flows may change. Returns `None`
+    /// if they do not change.
     pub(super) fn next_change(&self) -> Option<f64> {
         if self.bound == 0 {
             return if self.opened > 0 {

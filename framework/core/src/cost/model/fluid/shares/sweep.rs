@@ -1,22 +1,23 @@
-//! A solve: a sweep over the levels of links, from the lowest to the highest.
+//! A solve updates the rates of all flows. It is a sweep through the links in the order of their
+//! levels, from the lowest level to the highest.
 //!
-//! A flow is *opened* (loses its rate) only when the sweep reaches the flow's old level and the
-//! link that binds the flow has capacity left. A flow gets a lower rate if a link of its route is
-//! full at a lower level than the flow's. All other flows keep their rates. If the sweep examines
-//! more hops than all flows have, every flow is opened and the sweep starts again; it then fills
-//! each link once.
+//! To *open* a flow means to remove its rate, so that it can get a new one. A flow is opened when
+//! the sweep reaches the flow's old level, and only if the link that binds the flow has capacity
+//! left. A flow gets a lower rate if a link of its route is full at a lower level than the flow's
+//! level. All other flows keep their rates. If the sweep examines more hops than all flows have,
+//! every flow is opened and the sweep starts again. It then fills each link once.
 
 use super::link::TOLERANCE;
 use super::{Binding, Flow, Hop, Shares};
 
 const TINY: f64 = 1e-12;
-/// If more than `1 / WHOLE` of the flows have started or ended, all flows that they can affect are
-/// opened at once.
+/// If more than `1 / WHOLE` of the flows have started or ended, the solve opens all flows that can
+/// be affected before the sweep begins.
 const WHOLE: usize = 4;
 
 impl Shares {
-    /// Updates the rates. Examines at most `most` links, and subtracts the number of examined links
-    /// from `most`. Calls `ends` for each flow with a changed rate, with the time at which the flow
+    /// Updates the rates. Every examined link reduces `most` by 1, and the solve stops when `most`
+    /// is 0. For each flow whose rate changes, `ends` is called with the time at which the flow
     /// will end.
     pub(in super::super) fn solve(
         &mut self,
@@ -28,8 +29,8 @@ impl Shares {
         self.solve += 1;
         self.changed.clear();
         self.visits = 0;
-        // If many flows have changed, most rates change: open all affected flows at once. Otherwise
-        // open new flows, and let the sweep find the rest.
+        // If many flows have started or ended, most rates change, so open all affected flows now.
+        // Otherwise open only the new flows; the sweep finds the flows that they affect.
         let mut whole =
             (self.added.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
         if whole {
@@ -41,14 +42,14 @@ impl Shares {
             }
         }
         self.removed = 0;
-        // The sweep starts at the links of opened flows and at those that lost a flow.
+        // The sweep starts at the links of opened flows, and at links on which a flow has ended.
         self.levels.rewind();
         self.queue_opened();
         while let Some(link) = self.dirty.pop() {
             self.touch(link);
         }
-        // Visit links in the order of their levels, until none changes any more or the limit is
-        // reached.
+        // Visit links in the order of their levels, until the rates of all links are final or the
+        // limit is reached.
         while *most > 0 {
             if !whole && self.visits > self.load {
                 whole = true;
@@ -80,8 +81,8 @@ impl Shares {
         }
         let key = std::mem::replace(&mut link.key, f64::INFINITY);
         if link.opened + link.bound == 0 {
-            // A flow that was open on this link has got a rate from another link. If the link is
-            // overfull now, other flows must be reduced.
+            // A flow that was open on this link has got a rate from another link. If the rates now
+            // exceed the link's capacity, reduce the rates of other flows.
             if link.is_overfull() {
                 self.fill(number, key, key);
             }
@@ -90,7 +91,7 @@ impl Shares {
         let (share, level) = (link.share(), link.level);
         if link.bound > 0 {
             if share > level * (1.0 + TOLERANCE) {
-                // The rates of the link's flows may rise: open these flows when the sweep reaches
+                // The rates of the link's flows may rise. Open these flows when the sweep reaches
                 // their level.
                 if self.levels.has_lower(level) {
                     self.queue_again(level, number);
@@ -119,7 +120,7 @@ impl Shares {
         }
     }
 
-    /// Moves to the next bucket of the queue. Drops links that do not change any more.
+    /// Moves to the next bucket of the queue. Removes links whose flows do not change any more.
     fn next_bucket(&mut self) -> bool {
         let Some((bucket, links)) = self.levels.next_bucket() else { return false };
         for number in links {
@@ -138,7 +139,8 @@ impl Shares {
         true
     }
 
-    /// Opens all flows. This is called when updates are more expensive than a new solution.
+    /// Opens all flows. This is called when an update is more expensive than computing all rates
+    /// from the beginning.
     fn restart(&mut self) {
         for link in self.levels.drain() {
             self.links[link as usize].key = f64::INFINITY;
@@ -152,7 +154,7 @@ impl Shares {
         (0..self.links.len() as u32).for_each(|link| self.touch(link));
     }
 
-    /// Opens all flows that the changed links can affect.
+    /// Opens all flows that can be affected by the links on which flows have started or ended.
     fn open_all_affected(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for flow in self.added.clone() {
@@ -171,8 +173,8 @@ impl Shares {
         }
     }
 
-    /// Fills a link. Its share is given to its open flows, to the flows that it binds, and to those
-    /// with a higher level.
+    /// Fills a link: divides its capacity among its open flows, the flows that it binds, and the
+    /// flows with a level above `share`.
     fn fill(&mut self, number: u32, share: f64, key: f64) {
         let mut takers = std::mem::take(&mut self.takers);
         if let Some(share) = self.takers_of(number, share, &mut takers) {
@@ -189,7 +191,7 @@ impl Shares {
     }
 
     /// Finds the flows that get a share of a full link, and stores their hops on this link in
-    /// `takers`. Returns the exact share; `None` if there are no such flows.
+    /// `takers`. Returns the exact share. Returns `None` if no flow gets a share.
     fn takers_of(&mut self, number: u32, mut share: f64, takers: &mut Vec<u32>) -> Option<f64> {
         let link = &self.links[number as usize];
         self.visits += link.on.len();
@@ -219,8 +221,8 @@ impl Shares {
         }
     }
 
-    /// Returns whether another link must be filled first: one that is queued at a lower level, or
-    /// one that is not queued and would bind an open flow at a lower level.
+    /// Returns whether another link must be filled first. This is a link that is queued at a lower
+    /// level, or a link that is not queued although it would bind an open flow at a lower level.
     fn must_wait(&mut self, number: u32, share: f64, key: f64, takers: &[u32]) -> bool {
         if share > key * (1.0 + TOLERANCE) && self.levels.has_lower(share) {
             return true;
@@ -274,8 +276,8 @@ impl Shares {
         self.bind(flow, number, self.hops[hop as usize].times);
     }
 
-    /// Queues a link, unless it is queued already at or below the lowest level at which its flows
-    /// may change.
+    /// Queues a link at the lowest level at which the rates of its flows may change, unless it is
+    /// already queued at or below that level.
     fn touch(&mut self, number: u32) {
         let link = &mut self.links[number as usize];
         if let Some(key) = link.next_change().filter(|key| *key < link.key) {
@@ -289,7 +291,8 @@ impl Shares {
         self.levels.push(key, f64::INFINITY, number);
     }
 
-    /// Brings a flow's remaining bytes up to date before its rate changes.
+    /// Subtracts the bytes that a flow has transmitted at its old rate. Called before the rate of
+    /// the flow changes.
     fn settle(&mut self, flow: u32, rate: f64) {
         let rest = &mut self.rest[flow as usize];
         if rest.solve != self.solve {
@@ -299,7 +302,7 @@ impl Shares {
         }
     }
 
-    /// Opens a flow: removes its rate from its links.
+    /// Opens a flow: the flow loses its rate, so that the sweep gives it a new one.
     fn open(&mut self, number: u32) {
         self.unbind(number);
         let flow = &mut self.flows[number as usize];
@@ -319,9 +322,9 @@ impl Shares {
         }
     }
 
-    /// Queues those links of newly opened flows that bind other flows or are queued already. Then
-    /// queues, for each newly opened flow, the link that seems to bind it. [`Shares::fill`] detects
-    /// if another link does.
+    /// Queues links of the flows that were opened most recently. These are the links that bind
+    /// other flows or are queued already. Also queues, for each opened flow, the link that seems to
+    /// bind it. If a different link binds it, [`Shares::fill`] detects this.
     fn queue_opened(&mut self) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];
@@ -341,8 +344,8 @@ impl Shares {
         }
     }
 
-    /// Panics unless the rates are max-min fair: no link is overloaded, and every flow has a full
-    /// link on which no other flow has a higher level.
+    /// Panics unless the rates are max-min fair. No link may be overloaded, and every flow must
+    /// have a full link on which no other flow has a higher level.
     #[cfg(test)]
     pub(in super::super) fn check(&self) {
         let carried = |link: &super::Link| -> f64 {

@@ -1,11 +1,12 @@
-//! Time-space accounting of `fluid`. Only called if a record is requested.
+//! Time-space accounting of the model `fluid`. These functions are called only if a record is
+//! requested.
 
 use super::super::in_flight::InFlight;
 use super::Simulation;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 
 impl Simulation {
-    /// Starts a record of ranks (orbits of nodes).
+    /// Starts a record with one entry per simulated rank (orbit of nodes).
     pub(super) fn start_folded_record(&mut self, mut record: TimeSpace) {
         self.recorded_node = record.only();
         record.remap(&vec![0; self.ranks.len()], self.recorded_orbit());
@@ -26,8 +27,9 @@ impl Simulation {
         Some(record)
     }
 
-    /// Charges the time of a rank that waited for a message, which has arrived now, to the phases
-    /// of the message. Time in which the rank did something else is not charged.
+    /// Charges the time in which a rank waited for a message that has arrived now. The time is
+    /// divided among the phases of the message. Time in which the rank did something else is not
+    /// charged.
     #[cold]
     pub(super) fn charge_message(&mut self, rank: usize, message: &InFlight) {
         let now = self.now;
@@ -37,14 +39,15 @@ impl Simulation {
         if by_data && self.ranks[rank].is_starting {
             return;
         }
-        // If the rank has no known send, its current step is that of the received message.
+        // If the rank has no known send, use the step of the received message as its current step.
         if let (true, Some((step, _))) = (has_no_known_send, message.source) {
             record.enter(rank, step);
         }
         record.charge(rank, TimeKind::Peer, message.started);
         record.charge(rank, TimeKind::Propagation, (message.started + message.latency).min(now));
-        // Divide the rest between transmission, the time that the bytes take without sharing, and
-        // contention, the time that sharing adds.
+        // Divide the remaining time between transmission and contention. Transmission is the time
+        // that the bytes would take if no link were shared, and contention is the time that sharing
+        // adds.
         let charged = record.charged_until(rank);
         let lasted = now - message.started - message.latency;
         let alone = if lasted > message.alone { message.alone / lasted } else { 1.0 };

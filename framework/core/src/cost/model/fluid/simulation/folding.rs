@@ -1,4 +1,5 @@
-//! Adds steps to a folded simulation, and splits its orbits where a step has fewer symmetries.
+//! Adds steps to a folded simulation. Splits orbits if a step has fewer symmetries than the steps
+//! before it.
 
 use super::super::fold::Fold;
 use super::Simulation;
@@ -8,7 +9,8 @@ use crate::simulation::step::Step;
 use std::sync::Arc;
 
 impl Simulation {
-    /// Adds a step; orbits are split first if the step is not symmetric under all translations.
+    /// Adds a step. Splits the orbits first if the step is not symmetric under all translations of
+    /// the folded network.
     pub(super) fn add_folded_step(&mut self, step: &Step<'_>) {
         if self.in_flight.fold.is_plain() && step.symmetry.is_none() {
             return self.progress.steps.add(step);
@@ -21,7 +23,7 @@ impl Simulation {
         self.progress.steps.add_folded(&folded, sends.targets);
     }
 
-    /// Adds the reductions of the step that is added next.
+    /// Adds the data that ranks reduce at the end of the step that is added next.
     pub(super) fn add_folded_sums(&mut self, summed: Summed<'_>) {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
@@ -41,7 +43,7 @@ impl Simulation {
         }
     }
 
-    /// Splits orbits: each new rank takes over the state of the rank that represented it.
+    /// Splits orbits. Each new rank copies the state of the old rank whose orbit included it.
     fn unfold(&mut self, fold: Fold) {
         let before = Arc::clone(&self.in_flight.fold);
         if fold.orbits() == before.orbits() {
@@ -61,7 +63,7 @@ impl Simulation {
         if let Some(record) = &mut self.progress.record {
             record.remap(&of, only);
         }
-        // Copy the timers. The last one is that of the barrier.
+        // Copy the timers. The last timer is for the barrier.
         self.reductions = self.reductions.remap(&of);
         let with_barrier: Vec<usize> = of.iter().copied().chain([before.orbits()]).collect();
         self.startups = self.startups.remap(&with_barrier);
@@ -78,7 +80,7 @@ impl Simulation {
         });
     }
 
-    /// Unfolds the network completely.
+    /// Splits all orbits, so that every node has its own rank.
     #[cfg(test)]
     pub(in super::super) fn unfolded(mut self) -> Self {
         self.unfold(self.in_flight.fold.with(self.in_flight.fold.sides().to_vec()));

@@ -1,12 +1,13 @@
-//! Time-space accounting of `loggp`. Only called if a record is requested.
+//! Time-space accounting of the model `loggp`. These functions are called only if a record is
+//! requested.
 
 use super::{Simulation, scaled};
 use crate::cost::model::clock::{Ticks, us};
 use crate::cost::model::time_space::TimeKind;
 
 impl Simulation {
-    /// Charges the time in which a rank waits for its own interface before a send: first the bytes
-    /// of the previous message, then the gap between the two messages.
+    /// Charges the time in which a rank waits for its own interface before a send. First come the
+    /// bytes of the previous message, then the gap between the two messages.
     #[cold]
     pub(super) fn charge_interface(&mut self, rank: usize, until: Ticks) {
         let outgoing = self.ranks[rank].outgoing.at;
@@ -31,8 +32,8 @@ impl Simulation {
         }
         let has_no_known_send = self.progress.has_no_known_send(rank);
         let Some(record) = &mut self.progress.record else { return };
-        // With `order=data`: if the rank has no known send, its current step is that of the
-        // received message.
+        // With `order=data`: if the rank has no known send, use the step of the received message as
+        // its current step.
         if has_no_known_send {
             record.enter(rank, message.step);
         }
