@@ -376,8 +376,8 @@ pub trait EventHandler {
     fn event(&mut self, event: DocumentEvent) -> Result<(), HandlerError>;
 }
 
-/// Parses a document. `reader` receives the header and the events one by one. Returns the outcome, if
-/// the document has one. Errors contain the line and the column.
+/// Parses a document. `reader` receives the header and the events one by one. Returns the outcome,
+/// if the document has one. Errors contain the line and the column.
 pub fn read(
     document: impl Read,
     reader: &mut dyn EventHandler,

@@ -173,7 +173,7 @@ pub(crate) struct FunctionTable {
 // SAFETY: the ABI requires that tables are constant and that functions may be called from any
 // thread.
 unsafe impl Send for FunctionTable {}
-// SAFETY: as above.
+// SAFETY: for the same reason as above.
 unsafe impl Sync for FunctionTable {}
 
 impl Plugin {
@@ -252,7 +252,7 @@ impl Plugin {
     ///
     /// `table` must be null or a pointer that a plugin's entry function returned.
     pub unsafe fn of_table(path: &Path, table: *const SwmPlugin) -> Result<Self, PluginError> {
-        // SAFETY: the caller promises the same.
+        // SAFETY: the caller promises null or a plugin's table.
         unsafe { Self::read(path, String::new(), &Stamp::default(), table) }
     }
 }

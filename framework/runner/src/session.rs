@@ -248,8 +248,8 @@ impl PlanInputs {
 /// case `b`. The two cases must be equal in all values that the plugin cannot request, such as the
 /// topology, the algorithm and the collective.
 pub fn share_plan(requested: Requested, a: &Case, b: &Case) -> bool {
-    // If block sizes differ between pairs of nodes, they are equal in both cases and need no
-    // comparison.
+    // Sizes that differ between pairs of nodes are part of the workload. They are equal in both
+    // cases, so `None` is passed instead of them.
     requested.same_plan(PlanInputs::of(a, None), PlanInputs::of(b, None))
 }
 

@@ -72,9 +72,9 @@ fn schedule(case: &Case) -> u64 {
 /// with the least cost so far, or to the first of several such shards. Every case is in exactly one
 /// shard, and the result is the same on every machine.
 ///
-/// A unit that costs more than `1 / count` of the total cost is divided, because the other shards would
-/// otherwise wait for its shard. Its schedule is then planned in each shard that has some of its
-/// cases.
+/// A unit that costs more than `1 / count` of the total cost is divided, because the other shards
+/// would otherwise wait for its shard. Its schedule is then planned in each shard that has some of
+/// its cases.
 pub fn shard(units: Vec<Unit>, index: usize, count: usize) -> Vec<usize> {
     let total = units.iter().map(Unit::cost).fold(0, u64::saturating_add);
     let share = (total / count as u64).max(1);

@@ -152,7 +152,7 @@ pub struct Exported {
 
 // SAFETY: the table points only to leaked, constant data.
 unsafe impl Send for Exported {}
-// SAFETY: as above.
+// SAFETY: for the same reason as above.
 unsafe impl Sync for Exported {}
 
 /// Returns the table, and makes it at the first call. The data that the table points to is leaked,
@@ -245,7 +245,7 @@ unsafe extern "C" fn supports(
 }
 
 unsafe extern "C" fn plan(a: *const SwmAlgorithm, p: *const SwmProblem, h: *const SwmHost) -> i32 {
-    // SAFETY: as above.
+    // SAFETY: for the same reason as above.
     unsafe { run(a, p, h, |algorithm, problem, schedule| algorithm.plan(problem, schedule)) }
 }
 
@@ -269,7 +269,7 @@ unsafe fn run(
     // could be passed.
     let Ok(host) = host else { return SWM_ERROR };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller guarantees that the pointer comes from a call of the host.
         let problem = unsafe { Problem::read(problem, &host, algorithm.about().params) }?;
         work(algorithm, &problem, &mut Schedule::new(&host, problem.topology().dims()))
     }));
@@ -384,7 +384,7 @@ mod tests {
             assert_eq!((*plugin).algorithm_count, 2);
             ((**(*plugin).algorithms).name.bytes(), **(*plugin).algorithms.add(1))
         };
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         let title = String::from_utf8_lossy(unsafe { nameless.title.bytes() });
         assert_eq!((name, nameless.name.len, nameless.plan.is_none()), (&b"scripted"[..], 0, true));
         assert!(title.starts_with("the plugin panicked: no description ("), "{title}");

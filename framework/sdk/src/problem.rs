@@ -79,7 +79,7 @@ impl<'a> Problem<'a> {
         host: &'a SwmHost,
         declared: &'static [ParamInfo],
     ) -> Result<Self, Stop> {
-        // SAFETY: the caller guarantees this.
+        // SAFETY: the caller guarantees a problem of the size that it states, or null.
         let raw = unsafe { copy_struct(raw, "problem") }?;
         let collective = Collective::from_code(raw.collective).ok_or_else(|| {
             Stop::unsupported(format!(
@@ -363,7 +363,7 @@ unsafe fn copy_struct<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> 
     if ptr.is_null() {
         return Err(Stop::failed(format!("the host gave no {name}")));
     }
-    // SAFETY: the caller guarantees this.
+    // SAFETY: the caller guarantees a struct of the size that it states, or null.
     unsafe { read_sized(ptr) }.map_err(|size| {
         Stop::failed(format!(
             "the host gave a {name} of {size} bytes, expected at least {}",

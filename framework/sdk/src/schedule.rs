@@ -123,13 +123,13 @@ impl<'a> Schedule<'a> {
     ///
     /// Call this method at most once, after [`Schedule::layout`] and [`Schedule::place`] and before
     /// the first step. Only planned nodes may send; the host derives the sends of the other nodes
-    /// from the group. In each step, iterate over the planned nodes in ascending order. The host can
-    /// then list all messages in the order of their senders.
+    /// from the group. In each step, iterate over the planned nodes in ascending order. The host
+    /// can then list all messages in the order of their senders.
     ///
     /// The host also checks the declaration. It calls `plan` again, and this method then returns
     /// other nodes: all nodes, or the images of the first ones under an element of the group. The
-    /// plan passes this check without special code if it sends from the nodes of
-    /// [`Planned::iter`] and computes each send from the number of its sender.
+    /// plan passes this check without special code if it sends from the nodes of [`Planned::iter`]
+    /// and computes each send from the number of its sender.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};
@@ -207,19 +207,19 @@ impl<'a> Schedule<'a> {
     /// In a schedule of byte counts, adds a send of a bucket to the step. An empty bucket sends
     /// nothing.
     pub fn send_bucket(&mut self, bucket: &Bucket<'_>) -> Result<(), Stop> {
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
     /// In a schedule of byte counts, adds to the step a send of a given number of bytes for each of
     /// some destinations.
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
     /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets. It
-    /// happens after the last step that has begun, and includes the data that arrived in this step.
+    /// happens between the last step that has begun, whose data has arrived, and the next step.
     /// After that, each of the node's buckets must be sent once ([`Schedule::send_bucket`]),
     /// including the bucket for the node itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {

@@ -46,8 +46,8 @@ impl Examiner<'_> {
                 // Sends without effect are only reported for the plain case with default
                 // parameters. The purpose of another parameter may be to show such sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
-                // Schedules of byte counts are excluded, because they may send empty buckets. In a
-                // schedule of blocks, the plugin selects the blocks of each send.
+                // Schedules of byte counts are excluded, because every bucket must be sent, even an
+                // empty one. A schedule of blocks can avoid sends without effect.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params

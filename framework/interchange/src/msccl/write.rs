@@ -32,7 +32,8 @@ pub fn write(program: &Program, name: &str, out: &mut dyn Write) -> io::Result<(
     for (id, gpu) in program.gpus.iter().enumerate() {
         let [i, o, s] = gpu.chunks;
         writeln!(out, "  <gpu id=\"{id}\" i_chunks=\"{i}\" o_chunks=\"{o}\" s_chunks=\"{s}\">")?;
-        // The steps for which another thread block of the GPU waits. Their elements get a mark.
+        // The steps for which another thread block of the GPU waits. They get the
+        // attribute `hasdep`.
         let awaited: HashSet<(u64, u64)> = gpu
             .blocks
             .iter()

@@ -106,7 +106,8 @@ impl<'a> Solver<'a> {
         // divided by the capacity of all resources.
         let all: f32 = self.resources.capacities.iter().map(|capacity| *capacity as f32).sum();
         self.average.fill(1.0 / all);
-        // With few sources, a phase makes little progress, so the interval is checked less often.
+        // A phase is one pass over all sources. With few sources it makes little progress, so the
+        // interval is not checked after every phase.
         let period = 4.max(256 / sources.len().max(1) as u64);
         for phase in 1_u64.. {
             for i in (1..sources.len()).rev() {

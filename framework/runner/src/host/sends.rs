@@ -58,7 +58,7 @@ impl Host<'_> {
         if let Some(labels) = &self.labels {
             *labels.borrow_mut() = label(send);
         }
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises readable pointers.
         unsafe { self.blocks(send) }.map_err(|fault| fault.labelled(label(send)))
     }
 
@@ -81,12 +81,13 @@ impl Host<'_> {
             }
         };
         let rule = Rule {
-            // SAFETY: promised by the caller. This is also the reason in the unsafe blocks below.
+            // SAFETY: the caller promises readable pointers. This is also the reason in the unsafe
+            // blocks below.
             origins: unsafe { node_set(&send.origins, &mut origins) }.map_err(bad("origins"))?,
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             destinations: unsafe { node_set(&send.destinations, &mut destinations) }
                 .map_err(bad("destinations"))?,
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             segments: unsafe { axis(&send.segments) }.map_err(bad("segments"))?,
             strict: send.flags & SWM_STRICT != 0,
             copy: send.flags & SWM_COPY != 0,
@@ -94,7 +95,7 @@ impl Host<'_> {
             local: send.flags & SWM_LOCAL != 0,
             ..Rule::new(send.from, send.to)
         };
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         simulation.send(&rule, unsafe { self.route.read(send.route) }?)
     }
 
@@ -108,7 +109,7 @@ impl Host<'_> {
         let what = ByteSelection::Bucket(send.bucket);
         let share =
             ByteSend { from: send.from, to: send.to, local: send.flags & SWM_LOCAL != 0, what };
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises readable pointers.
         unsafe { self.send_share(&share, send.route) }
     }
 
@@ -122,7 +123,7 @@ impl Host<'_> {
         let (from, to) = (send.from, send.to);
         let step = self.simulation.as_ref().map_or(0, |simulation| simulation.step_number());
         let mut counts = Vec::new();
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises readable pointers.
         unsafe { read_byte_counts(send, &mut counts) }.map_err(|what| {
             Fault::Send(step, SendFault::BadByteSend { from, to, what: what.to_owned() })
         })?;
@@ -132,7 +133,7 @@ impl Host<'_> {
             local: send.flags & SWM_LOCAL != 0,
             what: ByteSelection::Listed(&counts),
         };
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises readable pointers.
         unsafe { self.send_share(&share, send.route) }
     }
 
@@ -143,7 +144,7 @@ impl Host<'_> {
         share: &ByteSend<'_>,
         route: *const SwmRoute,
     ) -> Result<(), Fault> {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller promises readable pointers.
         let route = unsafe { self.route.read(route) }?;
         self.simulation.as_mut().map_or(Ok(()), |simulation| simulation.send_bytes(share, route))
     }

@@ -80,7 +80,7 @@ unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
 }
 
 unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, (), |host| {
             let word = if level == swapmeet_abi::SWM_LOG_WARN { "warning: " } else { "" };
@@ -93,7 +93,7 @@ unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
 }
 
 unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, 0, |host| {
             host.requested.bytes = true;
@@ -103,7 +103,7 @@ unsafe extern "C" fn block_bytes(ctx: *mut c_void) -> u64 {
 }
 
 unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, 0, |host| {
             host.requested.bytes = true;
@@ -117,7 +117,7 @@ unsafe extern "C" fn pair_bytes(ctx: *mut c_void, from: u64, to: u64) -> u64 {
 }
 
 unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, 1, |host| {
             host.requested.ports = true;
@@ -127,7 +127,7 @@ unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
 }
 
 unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, 1, |host| {
             host.requested.virtual_channels = true;
@@ -137,7 +137,7 @@ unsafe extern "C" fn virtual_channels(ctx: *mut c_void) -> u64 {
 }
 
 unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, from, |host| {
             let images = host.task.collective.images().unwrap_or_default();
@@ -150,7 +150,7 @@ unsafe extern "C" fn destination(ctx: *mut c_void, from: u64) -> u64 {
 }
 
 unsafe extern "C" fn startup_us(ctx: *mut c_void) -> f64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, 0.0, |host| {
             host.requested.startup_us = true;
@@ -160,7 +160,7 @@ unsafe extern "C" fn startup_us(ctx: *mut c_void) -> f64 {
 }
 
 unsafe extern "C" fn hop_us(ctx: *mut c_void) -> f64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, 0.0, |host| {
             host.requested.hop_us = true;
@@ -170,7 +170,7 @@ unsafe extern "C" fn hop_us(ctx: *mut c_void) -> f64 {
 }
 
 unsafe extern "C" fn byte_us(ctx: *mut c_void) -> f64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, 0.0, |host| {
             host.requested.byte_us = true;
@@ -180,7 +180,7 @@ unsafe extern "C" fn byte_us(ctx: *mut c_void) -> f64 {
 }
 
 unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.drive(|host| {
@@ -237,7 +237,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
 }
 
 unsafe extern "C" fn place(ctx: *mut c_void, virtual_node: u64, physical: u64, home: u32) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.placed = true;
@@ -252,7 +252,7 @@ unsafe extern "C" fn symmetric(
     axis_count: u64,
     planned: *mut u64,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { declare_symmetry(ctx, (axes, axis_count), None, planned) }
 }
 
@@ -263,7 +263,7 @@ unsafe extern "C" fn symmetric_from(
     first: *mut u64,
     planned: *mut u64,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { declare_symmetry(ctx, (axes, axis_count), Some(first), planned) }
 }
 
@@ -280,7 +280,7 @@ unsafe fn declare_symmetry(
     first: Option<*mut u64>,
     planned: *mut u64,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             let (mut claims, mut is_used) = (false, false);
@@ -322,7 +322,7 @@ unsafe fn declare_symmetry(
 }
 
 unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.simulation(|simulation| {
@@ -338,7 +338,7 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
 }
 
 unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { with(ctx, SWM_STOPPED, |host| host.step()) }
 }
 
@@ -352,13 +352,13 @@ unsafe fn sent<T: Growing>(send: *const T, too_small: &'static str) -> Result<T,
     if send.is_null() {
         return Err(Fault::OutOfOrder("the plugin sends null"));
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller promises as many bytes as the struct states, or null.
     unsafe { read_sized(send) }.map_err(|_| Fault::OutOfOrder(too_small))
 }
 
 unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
     const TOO_SMALL: &str = "the plugin's send has a `size` below 136: set it to sizeof(SwmBlocks)";
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_blocks(&sent(send, TOO_SMALL)?)))
     }
@@ -366,7 +366,7 @@ unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i3
 
 unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
     const TOO_SMALL: &str = "the plugin's send has a `size` below 40: set it to sizeof(SwmBucket)";
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bucket(&sent(send, TOO_SMALL)?)))
     }
@@ -374,19 +374,19 @@ unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i3
 
 unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 {
     const TOO_SMALL: &str = "the plugin's send has a `size` below 48: set it to sizeof(SwmBytes)";
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| host.drive(|host| host.send_bytes(&sent(send, TOO_SMALL)?)))
     }
 }
 
 unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { with(ctx, SWM_STOPPED, |host| host.simulation(|simulation| simulation.rearrange())) }
 }
 
 unsafe extern "C" fn element_bytes(ctx: *mut c_void) -> u64 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { with(ctx, 1, |host| host.inputs.element_bytes) }
 }
 
@@ -394,7 +394,7 @@ unsafe extern "C" fn redistribute(
     ctx: *mut c_void,
     redistribution: *const SwmRedistribution,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.simulation(|simulation| {

@@ -60,7 +60,7 @@ unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) ->
 ///
 /// The requirements of [`with_recorder`].
 unsafe fn record(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) -> Result<(), String>) -> i32 {
-    // SAFETY: the caller guarantees this.
+    // SAFETY: the caller guarantees that `ctx` is the context of this host.
     unsafe { with_recorder(ctx, |recorder| recorder.call(work)) }
 }
 
@@ -74,7 +74,7 @@ unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
 }
 
 unsafe extern "C" fn log(ctx: *mut c_void, _: u32, line: SwmStr) {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let line = String::from_utf8_lossy(line.bytes()).into_owned();
         with_recorder(ctx, |recorder| recorder.schedule.log.push(line));
@@ -85,7 +85,7 @@ unsafe extern "C" fn log(ctx: *mut c_void, _: u32, line: SwmStr) {
 macro_rules! getters {
     ($($name:ident($recorder:ident $(, $argument:ident)*) -> $type:ty: $value:expr;)+) => {
         $(unsafe extern "C" fn $name(ctx: *mut c_void $(, $argument: u64)*) -> $type {
-            // SAFETY: see `fail`.
+            // SAFETY: for the reason given in `fail`.
             unsafe { with_recorder(ctx, |$recorder| $value) }
         })+
     };
@@ -104,7 +104,7 @@ getters! {
 }
 
 unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let layout = &*layout;
         let radices = list(layout.radices, layout.axis_count as usize);
@@ -113,7 +113,7 @@ unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
 }
 
 unsafe extern "C" fn place(ctx: *mut c_void, node: u64, physical: u64, home: u32) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { record(ctx, |recorder| recorder.place(node, physical, home != 0)) }
 }
 
@@ -123,7 +123,7 @@ unsafe extern "C" fn symmetric(
     axis_count: u64,
     planned: *mut u64,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let axes = list(axes, axis_count as usize);
         let write = |ranges: Vec<Range<u64>>| {
@@ -140,7 +140,7 @@ unsafe extern "C" fn symmetric_from(
     first: *mut u64,
     planned: *mut u64,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let axes = list(axes, axis_count as usize);
         let write = |ranges: Vec<Range<u64>>| {
@@ -154,7 +154,7 @@ unsafe extern "C" fn symmetric_from(
 }
 
 unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let name = String::from_utf8_lossy(name.bytes()).into_owned();
         record(ctx, |recorder| {
@@ -165,17 +165,17 @@ unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
 }
 
 unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { record(ctx, Recorder::step) }
 }
 
 unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe { record(ctx, |recorder| recorder.add_blocks(&*send)) }
 }
 
 unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let send = &*send;
         let route = route(send.route);
@@ -187,7 +187,7 @@ unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i3
 }
 
 unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let send = &*send;
         let (route, byte_counts) = (route(send.route), list(send.counts, send.count as usize));
@@ -202,7 +202,7 @@ unsafe extern "C" fn redistribute(
     ctx: *mut c_void,
     redistribution: *const SwmRedistribution,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         let raw = &*redistribution;
         let how = RehearsedRedistribution {
@@ -219,7 +219,7 @@ unsafe extern "C" fn redistribute(
 }
 
 unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         record(ctx, |recorder| {
             recorder.schedule.rearrangements += 1;

@@ -24,7 +24,7 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
             let axes = unsafe { std::slice::from_raw_parts(set.axes, radices.len()) };
             let mut nodes = vec![0];
             for (axis, radix) in axes.iter().zip(radices) {
-                // SAFETY: as above.
+                // SAFETY: for the same reason as above.
                 let coordinates = unsafe { coordinates(axis, *radix) }?;
                 nodes = nodes
                     .iter()
@@ -98,6 +98,6 @@ pub(super) unsafe fn list<T: Copy>(ptr: *const T, len: usize) -> Vec<T> {
     if ptr.is_null() {
         return Vec::new();
     }
-    // SAFETY: the caller guarantees this.
+    // SAFETY: the caller guarantees `len` readable values.
     unsafe { std::slice::from_raw_parts(ptr, len) }.to_vec()
 }

@@ -257,18 +257,18 @@ impl Recorder {
         // Convert the sets to lists of nodes.
         let bad =
             |reason: &str| format!("the send from {} to {} has a set {reason}", send.from, send.to);
-        // SAFETY: as above.
+        // SAFETY: for the same reason as above.
         let set = |set: &SwmSet| unsafe { nodes(&self.schedule.radices, set) }.map_err(bad);
         let send = RehearsedSend {
             origins: set(&send.origins)?,
             destinations: set(&send.destinations)?,
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             segments: unsafe { coordinates(&send.segments, self.schedule.segments) }
                 .map_err(bad)?,
             copies: send.flags & SWM_COPY != 0,
             combines,
             is_strict: send.flags & SWM_STRICT != 0,
-            // SAFETY: as above.
+            // SAFETY: for the same reason as above.
             label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),
             ..envelope
         };
