@@ -60,7 +60,7 @@ impl Finding {
 /// The result of the examination of one algorithm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Examined {
-    /// The name of the algorithm with its parameters.
+    /// The name of the algorithm, with the parameters that the user has given for it.
     pub algorithm: String,
     pub collectives: Vec<&'static str>,
     pub cases: u64,

@@ -283,7 +283,7 @@ pub(crate) fn last_step(progress: &Path) -> Option<u64> {
     Some(u64::from_le_bytes(bytes))
 }
 
-/// Returns a note on the last step, to be added to a message.
+/// Returns a text that names the last step. It is appended to a message about a process that ended.
 pub(crate) fn where_it_was(last_step: Option<u64>) -> String {
     match last_step {
         None => String::new(),

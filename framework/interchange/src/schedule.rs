@@ -265,8 +265,8 @@ impl TryFrom<RawEvent> for DocumentEvent {
             path,
             ..
         } = fields;
-        // An event without a step is not a send. It must have exactly one of these keys, which
-        // determines its kind.
+        // An event without a step is not a send. It must have exactly one of the following keys,
+        // which determines its kind.
         let Some(step) = step else {
             return match (layout, phase, rearrange, redistribute, end_of_step) {
                 (Some(layout), None, None, None, None) => Ok(Self::Layout(layout)),
@@ -277,8 +277,7 @@ impl TryFrom<RawEvent> for DocumentEvent {
                 _ => Err("expected an event: a send (`step`, `from`, `to`, `blocks`), `layout`, `phase`, `rearrange`, `redistribute` or `end_of_step`".to_owned()),
             };
         };
-        // A send needs a sender, a receiver, and one of the two forms of contents (`blocks` or
-        // `share`).
+        // A send needs a sender, a receiver, and either `blocks` or `share`.
         let there = |end: Option<u64>, key: &str| {
             end.ok_or_else(|| format!("the send of step {step} has no `{key}`"))
         };

@@ -76,7 +76,7 @@ pub enum Proof {
     },
     /// The evidence for a sum that every node receives.
     SumForAll {
-        /// A set of vertices that data must leave.
+        /// A set of vertices that data must leave. The time that this takes is a lower bound.
         out: Vec<u32>,
         /// A set of vertices that data must enter. (With all links reversed, the data leaves this
         /// set.)

@@ -32,7 +32,7 @@ pub enum OptimumError {
         /// The number of directed links.
         links: u64,
     },
-    /// The demand has too many pairs of nodes.
+    /// The demand consists of too many pairs of nodes.
     #[error(
         "{pairs} pairs of nodes are more than {MAX_PAIRS}: try fewer nodes, or a uniform workload on a torus, ring, hypercube or fully connected network, of which one source is enough"
     )]

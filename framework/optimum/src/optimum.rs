@@ -35,7 +35,7 @@ pub struct Options<'a> {
 pub enum Bottleneck {
     /// No resource, because no data moves.
     Nothing,
-    /// The ports of nodes, or the rate at which nodes inject data into the network.
+    /// The ports of nodes, or the rate at which nodes can inject data into the network.
     Ports,
     /// Links that are used at full capacity.
     Links {

@@ -26,7 +26,7 @@ pub(crate) struct ShortestPaths {
     pub distance: Vec<u32>,
     /// The last link on the path from the source to each vertex.
     pub parent: Vec<u32>,
-    /// The vertices in the order of their distances.
+    /// The vertices in ascending order of their distances from the source.
     pub order: Vec<u32>,
     /// The first vertex of each bucket. The vertices of a bucket form a doubly linked list.
     bucket: Vec<u32>,

@@ -26,7 +26,7 @@ pub(crate) struct Packing {
     /// The least time as a fraction: the amount inside the set `cut`, divided by the capacity of
     /// the links that leave the set.
     pub time: Ratio,
-    /// The vertices of the set, in ascending order.
+    /// The vertices of the set that gives `time`, in ascending order.
     pub cut: Vec<u32>,
 }
 

@@ -114,7 +114,7 @@ impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
         for thread in self.threads.drain(..) {
-            // A panicking thread has already printed its message.
+            // If the thread has panicked, the panic message has already been printed.
             let _ = thread.join();
         }
     }

@@ -87,7 +87,7 @@ impl Default for RunOptions {
     }
 }
 
-/// A copy of [`ProofScope`] that serde can serialize. The core itself does not depend on serde.
+/// A copy of the core's [`ProofScope`] for serde, because the core does not depend on serde.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "ProofScope")]
 enum SerializedProofScope {
@@ -213,7 +213,7 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
             "`swapmeet list algorithms` shows the known algorithms, `swapmeet list plugins` the plugin files",
         )
     })?;
-    /// Maximum size of a file named by a parameter, in bytes.
+    /// Maximum size in bytes of a file that a parameter names.
     const MOST_OF_A_FILE: u64 = MAX_BYTES;
     let (mut given, mut inputs): (Vec<(&str, String)>, _) = (Vec::new(), Vec::new());
     for arg in spec.args() {

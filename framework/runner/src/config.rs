@@ -1,4 +1,4 @@
-//! The user's defaults from `swapmeet.toml`: machine, theme and plugin directories.
+//! The user's default settings in `swapmeet.toml`: machine, theme and plugin directories.
 
 use crate::input::{InputError, Text};
 use crate::toml_reader::TomlReader;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The settings of a configuration file. Specs in them have not been parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
-    /// Plugin directories, searched after those of the command line.
+    /// Plugin directories. They are searched after the directories that the command line names.
     pub plugin_dirs: Vec<PathBuf>,
     /// Default machine.
     pub machine: Option<Text>,

@@ -29,7 +29,7 @@ pub enum BatchEvent {
     Finished { case: usize, record: Box<Record> },
     /// A value reported by an observer.
     Observed { value: serde_json::Value },
-    /// A line printed by a plugin, or a remark about a plugin.
+    /// A line that a plugin has printed, or a remark of the program about a plugin.
     Log { line: String },
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Dispatcher<'a> {
     pub report: &'a mut dyn FnMut(BatchEvent),
     /// Workers that have loaded a plugin and can accept further jobs for it.
     pub idle: Vec<Worker>,
-    /// A worker without a plugin, started in advance.
+    /// A worker that was started in advance and has not loaded a plugin.
     pub spare: Option<Worker>,
 }
 

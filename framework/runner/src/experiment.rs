@@ -33,7 +33,7 @@ pub struct Experiment {
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnMachine {
     pub name: Text,
-    /// The machine from which this one is derived.
+    /// The machine whose parameters apply unless `parameters` changes them.
     pub base: Option<Text>,
     /// Parameters that differ from the base machine, with their values.
     pub parameters: Vec<(Text, Text)>,

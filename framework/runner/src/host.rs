@@ -185,7 +185,7 @@ pub fn plan<'a>(
     }
 }
 
-/// Maximum number of nodes for which a plan is repeated to explain a fault.
+/// Maximum number of nodes for which a plan is repeated to add details to a fault.
 const FEW_NODES: u64 = 4096;
 
 /// The arguments of a plan. They are kept because the plan may be repeated.
@@ -255,7 +255,7 @@ impl<'a> PlanCall<'a> {
 }
 
 struct Host<'a> {
-    /// `None` during `supports`, which does not simulate a schedule.
+    /// The simulation of the schedule; `None` during `supports`, which has no schedule.
     simulation: Option<Simulation<'a>>,
     task: &'a Task,
     inputs: PlanInputs,

@@ -36,7 +36,7 @@ pub struct CaseLookup<R> {
     machines: Cache<LoadedMachine>,
 }
 
-/// Returns the value of a spec, which is parsed only once.
+/// Returns the value of a spec from the cache. The spec is parsed only if it is not in the cache.
 fn look_up<T: Clone>(
     cache: &mut Cache<T>,
     kind: &str,
@@ -51,7 +51,7 @@ fn look_up<T: Clone>(
 }
 
 impl<R: Borrow<Registry>> CaseLookup<R> {
-    /// Returns an empty cache for cases with these plugins and options.
+    /// Returns an empty cache for cases that use these plugins and options.
     pub fn new(registry: R, options: RunOptions) -> Self {
         Self {
             registry,
@@ -64,7 +64,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         }
     }
 
-    /// Returns the case of a row. Errors name the part that cannot be found.
+    /// Returns the case of a row. Errors name the component that cannot be found.
     pub fn row(&mut self, row: &Record) -> Result<Case, String> {
         let case = self.case(&row.case())?;
         Ok(Case { experiment: row.experiment.as_str().into(), ..case })

@@ -52,7 +52,7 @@ pub enum PluginError {
         /// Minor version of the plugin's ABI.
         minor: u32,
     },
-    /// The message of the process that loaded the file.
+    /// The message of a child process in which the file was loaded.
     #[error("{0}")]
     Reported(String),
 }

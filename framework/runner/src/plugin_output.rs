@@ -19,7 +19,7 @@ pub fn is_backtrace(line: &str) -> bool {
         || frame
 }
 
-/// Returns whether a line reports that memory was exhausted.
+/// Returns whether a line is the message of a process that has run out of memory.
 pub fn is_out_of_memory(line: &str) -> bool {
     line.contains("memory allocation of") && line.contains("failed")
 }

@@ -134,7 +134,7 @@ impl Registry {
         Ok(registry)
     }
 
-    /// Searches only these directories and files.
+    /// Searches for plugins only in these directories and files.
     pub fn named(named: &[PathBuf], reader: &PluginReader) -> Result<Self, RegistryError> {
         let mut search = Search::default();
         search.named(named)?;
@@ -186,7 +186,7 @@ impl Registry {
         self.algorithms.values()
     }
 
-    /// Returns all plugins in the order of search.
+    /// Returns all plugins in the order in which they were found.
     pub fn plugins(&self) -> &[Plugin] {
         &self.plugins
     }

@@ -39,7 +39,7 @@ pub enum SandboxError {
     /// Landlock reported an error.
     #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
     Landlock(#[from] RulesetError),
-    /// The filter of system calls was rejected.
+    /// The filter of system calls could not be installed.
     #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
     Seccomp(#[from] seccompiler::Error),
 }

@@ -13,7 +13,7 @@ pub struct ScheduleProgress {
     pub steps: u64,
     messages: u64,
     at: Duration,
-    /// Messages per second between the last two reports.
+    /// Messages per second in the time between the last two reports.
     rate: f64,
 }
 

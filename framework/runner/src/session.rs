@@ -171,7 +171,8 @@ fn plan_and_price(
         planned.outcome = Outcome::Failed(why.to_owned());
     }
     planned.log.iter().for_each(|line| report(GroupEvent::Log(bounded(line))));
-    // Select the cases for which the plan is valid and complete.
+    // The plan is valid for a case if the requested values are equal. Set cases with slow
+    // evaluators aside.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
     let mut ended = Ended::default();
     let mut pending = Vec::new();
@@ -222,7 +223,7 @@ fn plan_and_price(
     ended
 }
 
-/// Returns the properties of a case that its evaluator needs.
+/// Returns the properties of a case that its evaluator needs to calculate times.
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     let context = PricingContext::new(&case.topology, case.unit_bytes() as f64);
     PricingContext { seed: case.seed, counted: case.workload.counts_blocks(), ..context }

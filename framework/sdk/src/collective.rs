@@ -75,7 +75,7 @@ impl Collective {
         matches!(self, Self::Broadcast | Self::AllGather)
     }
 
-    /// Returns whether data from different nodes is summed.
+    /// Returns whether the collective sums data of different nodes.
     pub(crate) fn is_reduction(self) -> bool {
         matches!(self, Self::Reduce | Self::ReduceScatter | Self::AllReduce)
     }

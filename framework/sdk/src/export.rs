@@ -293,7 +293,7 @@ thread_local! {
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Returns the message of the panic that was just caught on this thread.
+/// Returns the message of the panic that was caught last on this thread.
 fn panicked() -> String {
     format!("the plugin panicked: {}", LAST_PANIC.take())
 }
@@ -338,7 +338,8 @@ mod tests {
         }
     }
 
-    /// Calls the exported table as a host would, on one node with one parameter.
+    /// Calls `supports` and `plan` through the exported table, as a host would. The problem has one
+    /// node and one parameter.
     fn call(key: &str, value: &str) -> Result<(), Disproof> {
         static TABLE: OnceLock<Exported> = OnceLock::new();
         let plugin = entry(&TABLE, "scripted-plugin", "1.2.3", "MIT", &[&Scripted]);

@@ -133,7 +133,8 @@ impl Grid {
         let here = self.coordinate(node, dimension);
         let steps = by.unsigned_abs() % radix;
         let up = if by < 0 && steps > 0 { radix - steps } else { steps };
-        // Compare before adding: `here + up` could overflow where the radix is close to `u64::MAX`.
+        // Compare before adding, because `here + up` could overflow if the radix is close to
+        // `u64::MAX`.
         let target = if here >= radix - up { here - (radix - up) } else { here + up };
         self.moved(node, dimension, target)
     }

@@ -288,7 +288,7 @@ impl<'a> Problem<'a> {
         self.params().find(|p| text(p.key) == key).map(|p| text(p.value))
     }
 
-    /// Writes a line to the log, as [`Schedule::log`](crate::Schedule::log).
+    /// Writes a line to the log, as [`Schedule::log`](crate::Schedule::log) does.
     pub fn log(&self, line: &str) {
         crate::schedule::log(self.host, line);
     }

@@ -1,4 +1,4 @@
-//! Division of messages into rounds in which no two messages share a node or a link.
+//! Assigns messages to rounds, so that no two messages in a round share a node or a link.
 
 use crate::grid::Grid;
 use std::collections::HashMap;

@@ -190,8 +190,8 @@ impl<'a> Schedule<'a> {
         check(self.host.phase.map(|f| unsafe { f(self.host.ctx, SwmStr::new(name)) }))
     }
 
-    /// Begins a step. All sends of a step happen at the same time; data that arrives in a step can
-    /// be sent on only in a later step. Steps without sends are not counted.
+    /// Begins a step. All sends of a step happen at the same time. Data that arrives in a step can
+    /// be forwarded only in a later step. Steps without sends are not counted.
     pub fn step(&mut self) -> Result<(), Stop> {
         // SAFETY: the function and its context come from the host's table.
         check(self.host.step.map(|f| unsafe { f(self.host.ctx) }))
@@ -211,8 +211,8 @@ impl<'a> Schedule<'a> {
         check(self.host.send_bucket.map(|f| unsafe { f(self.host.ctx, &raw const bucket.raw) }))
     }
 
-    /// In a schedule of byte counts, adds to the step a send of a given number of bytes for each of
-    /// some destinations.
+    /// In a schedule of byte counts, adds a send to the step. For each of its destinations the send
+    /// has a number of bytes.
     pub fn send_bytes(&mut self, bytes: &Bytes<'_>) -> Result<(), Stop> {
         // SAFETY: for the same reason as above.
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))

@@ -109,8 +109,8 @@ pub struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Makes a send of all the blocks that `from` holds to `to`. Both are nodes of the schedule's
-    /// grid.
+    /// Makes a send from `from` to `to`, both nodes of the schedule's grid. It sends all blocks
+    /// that `from` holds, unless other methods restrict it.
     pub const fn new(from: u64, to: u64) -> Self {
         Self {
             raw: SwmBlocks {
@@ -152,7 +152,8 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Selects only these segments of each block ([`Schedule::layout`](crate::Schedule::layout)).
+    /// Selects only these segments of each block. The number of segments is set by
+    /// [`Schedule::layout`](crate::Schedule::layout).
     #[must_use]
     pub const fn segments(mut self, segments: Axis<'a>) -> Self {
         self.raw.segments = segments.raw();
@@ -167,15 +168,15 @@ impl<'a> Blocks<'a> {
         self
     }
 
-    /// Lets the sender keep the blocks that it sends, as in a broadcast or an allgather.
+    /// Makes the sender keep the blocks that it sends, as in a broadcast or an allgather.
     #[must_use]
     pub const fn copy(mut self) -> Self {
         self.raw.flags |= SWM_COPY;
         self
     }
 
-    /// In a reduction, lets the receiver add the received values to its own. Without this the
-    /// received values replace its own.
+    /// In a reduction, makes the receiver add the received values to its own values. Without this,
+    /// the received values replace the receiver's own values.
     #[must_use]
     pub const fn combine(mut self) -> Self {
         self.raw.flags |= SWM_COMBINE;
@@ -231,7 +232,7 @@ impl<'a> Bucket<'a> {
     }
 }
 
-/// A send of a given number of bytes for each of some destinations, in a schedule of byte counts.
+/// In a schedule of byte counts, a send with a number of bytes for each of its destinations.
 #[derive(Clone, Copy)]
 pub struct Bytes<'a> {
     pub(crate) raw: SwmBytes,

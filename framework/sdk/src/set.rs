@@ -39,7 +39,7 @@ pub struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// Every coordinate of the axis, whatever its radix.
+    /// Every coordinate of the axis.
     pub const ALL: Self = Self::from_raw(SwmAxis::ALL);
 
     const fn from_raw(raw: SwmAxis) -> Self {
@@ -144,7 +144,7 @@ impl<'a> Set<'a> {
     /// Selects the nodes whose coordinate on each axis is in the subset for this axis. `axes` has
     /// one subset for each axis of the grid, first axis first.
     pub const fn product(axes: &'a [Axis<'a>]) -> Self {
-        // `Axis` is a transparent wrapper of `SwmAxis`, so the cast keeps the layout.
+        // `Axis` is a transparent wrapper of `SwmAxis`, so the pointer cast is valid.
         let raw = SwmSet {
             kind: SWM_AXES,
             axis_count: axes.len() as u32,

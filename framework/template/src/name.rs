@@ -12,7 +12,7 @@ pub enum NameError {
         "`{0}` is not a plugin name, expected lower-case letters, digits and single hyphens, beginning with a letter, such as `my-ring`"
     )]
     Form(String),
-    /// The name is a keyword of Rust or C, or the name of a crate in the folder.
+    /// The name is a keyword of Rust or C, or the name of another crate in the folder.
     #[error("`{0}` is reserved: it is a keyword or a crate of every plugin; try `my-{0}`")]
     Reserved(String),
     /// The name is too long to be part of a file name.

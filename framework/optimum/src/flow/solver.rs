@@ -194,7 +194,7 @@ impl<'a> Solver<'a> {
         sum
     }
 
-    /// Sets the length of each link to the sum of the lengths of its resources.
+    /// Sets the length of each link to the sum of the lengths of the resources that it uses.
     fn sum_columns(&mut self) {
         self.length.fill(0);
         for column in &self.resources.columns {

@@ -84,7 +84,8 @@ impl Product {
         if count > MOST_CASES {
             return Err(too_many(count, "workloads, each of as many cases as it has files"));
         }
-        // With random routing, each repetition has a network of its own.
+        // With random routing, the routes depend on the seed, so there is one network for each
+        // repetition.
         let most = workloads
             .iter()
             .filter_map(Workload::replicates)
@@ -171,7 +172,7 @@ impl Product {
     }
 }
 
-/// Checks that the baseline is one of the algorithms.
+/// Checks that the baseline of the experiment is one of its algorithms.
 fn check_baseline(
     experiment: &Experiment,
     algorithms: &[SelectedAlgorithm],
@@ -265,7 +266,8 @@ fn all<T>(
     texts.iter().map(read).collect()
 }
 
-/// Rejects entries with the same canonical form, because their rows could not be distinguished.
+/// Refuses a list in which two entries have the same canonical form, because their rows could not
+/// be distinguished.
 fn refuse_duplicates(
     texts: &[Text],
     canonical: impl Iterator<Item = String>,

@@ -82,8 +82,8 @@ impl BlockTrace {
         }
     }
 
-    /// Processes a send of the value to which the traced block contributes. `has` states whether
-    /// the sent value includes this contribution.
+    /// Updates the trace after a send of the value to which the traced block contributes. `has`
+    /// states whether the sent value includes this contribution.
     fn follow_value(&mut self, sent: &Sent<'_>, has: bool, traced: impl FnOnce() -> TracedSend) {
         if !sent.copy {
             self.incomplete.remove(&sent.from.virtual_node);

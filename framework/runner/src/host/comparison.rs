@@ -124,7 +124,7 @@ fn random_numbers(below: u64, count: u64) -> Vec<u64> {
     }
     let (mut state, mut numbers) = (0_u64, Vec::new());
     while (numbers.len() as u64) < count {
-        // SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+        // Use the generator SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

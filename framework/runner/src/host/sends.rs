@@ -13,7 +13,7 @@ use swapmeet_core::delivery::exchange::Rule;
 use swapmeet_core::delivery::fault::{Fault, SendFault};
 use swapmeet_core::network::topology::Route;
 
-/// A buffer for the route of a send, reused to avoid allocations.
+/// A buffer for the route of a send. It is reused for all sends to avoid allocations.
 #[derive(Default)]
 pub(super) struct RouteBuffer(Route);
 

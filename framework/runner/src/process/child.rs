@@ -254,7 +254,7 @@ impl RunTime {
     }
 }
 
-/// Describes the exit status of a process.
+/// Returns a text that describes the exit status of a process.
 fn ended(status: ExitStatus) -> String {
     match (status.signal(), status.code()) {
         (Some(signal), _) => format!("its process was killed by signal {signal}{}", named(signal)),

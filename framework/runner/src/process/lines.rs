@@ -1,4 +1,4 @@
-//! Splits the bytes from a child into lines.
+//! Splits the bytes that a child process sends into lines.
 
 /// Received bytes. They consist of complete lines that have not been returned, and an incomplete
 /// line.

@@ -20,7 +20,7 @@ pub(crate) struct Printed {
     waiting: VecDeque<String>,
     /// Number of lines printed during the job.
     lines: u32,
-    /// The last line that is not part of a backtrace.
+    /// The last printed line that is not part of a backtrace.
     last: String,
     /// Number of marks that have arrived, minus those that `take_mark` has returned.
     marks: u32,

@@ -21,7 +21,7 @@ pub enum Mechanism {
     Landlock(u32),
     /// The filter of system calls.
     Seccomp,
-    /// Resource limits. Every kernel has them.
+    /// A resource limit of the process. Every kernel has resource limits.
     Process,
 }
 

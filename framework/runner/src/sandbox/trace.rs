@@ -1,7 +1,8 @@
-//! Reports the system calls that the sandbox refuses, for authors of plugins. With
-//! `SWAPMEET_SANDBOX_TRACE=1`, a refused call raises SIGSYS, and the signal handler in this module
-//! prints the name of the call to standard error. The call then fails with `EPERM`, as it does
-//! without the variable.
+//! Reports the system calls that the sandbox refuses. The reports are meant for authors of plugins.
+//!
+//! With `SWAPMEET_SANDBOX_TRACE=1`, a refused call raises SIGSYS, and the signal handler in this
+//! module prints the name of the call to standard error. The call then fails with `EPERM`, as it
+//! does without the variable.
 
 use std::ffi::{c_int, c_void};
 

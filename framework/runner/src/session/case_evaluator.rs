@@ -68,7 +68,7 @@ impl<'a> CaseEvaluator<'a> {
         self.evaluator.as_mut()
     }
 
-    /// Describes the timeout of a case whose machine has this model.
+    /// Returns a text about the timeout of this case. `model` is the model of its machine.
     pub(super) fn timeout_message(&self, model: &ModelKind) -> String {
         let limit = self.group.limit.unwrap_or_default().as_secs_f64();
         let spent = self.spent.as_secs_f64();

@@ -86,7 +86,7 @@ pub(crate) struct Worker {
     ready: bool,
 }
 
-/// Returns the error for data on the socket that is not a valid reply.
+/// Returns the error message for data on the socket that is not a valid reply.
 pub(crate) fn invalid_reply(why: &str) -> String {
     format!("invalid reply from the worker process: {why}")
 }

@@ -66,7 +66,7 @@ pub(crate) enum Reply {
     Ready,
     /// Start-up failed, and the worker exits.
     Unfit { reason: String },
-    /// A message about the job with this number.
+    /// A message about the job that has this number.
     Of(u64, News),
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Reply {
 pub(crate) enum News {
     /// A case has ended. The texts are the outcome columns of its row.
     Row { case: usize, outcome: Vec<String> },
-    /// The case cannot be built or its plugin cannot be loaded, for this reason.
+    /// The case cannot be built, or its plugin cannot be loaded, for this reason.
     Unknown { case: usize, reason: String },
     /// Progress of the schedule.
     Progress { steps: u64, messages: u64 },

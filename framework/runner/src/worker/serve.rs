@@ -28,7 +28,7 @@ pub type SendValue = Box<dyn FnMut(serde_json::Value)>;
 /// An observer of a schedule, in the worker that plans the schedule. It collects data that the row
 /// does not contain.
 pub trait Observer {
-    /// Returns the listeners for the schedule.
+    /// Returns the listeners that receive the events of the schedule.
     fn listeners(&mut self) -> Vec<&mut dyn Listener>;
 
     /// Returns whether the rows must contain times. If not, the cases are not priced on their
@@ -122,7 +122,7 @@ impl Outlet {
         }
     }
 
-    /// Sends buffered rows before a plugin runs.
+    /// Sends all buffered rows. This is done before a plugin runs.
     fn clear(&self) {
         self.connection.borrow_mut().send();
     }
@@ -216,7 +216,7 @@ struct WorkerState {
     /// The plugin, and the cache of the components that its cases have named; `None` before the
     /// first job.
     lookup: Option<CaseLookup<Registry>>,
-    /// Floating-point settings before a plugin was loaded.
+    /// Floating-point settings before the plugin was loaded.
     rounding: FloatingPoint,
     /// State of the process after the plugin was loaded. It includes threads that the plugin
     /// started during loading. They cannot affect other plugins, because the process loads only

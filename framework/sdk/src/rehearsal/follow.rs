@@ -36,7 +36,8 @@ pub struct Proved {
     pub max_receives: u64,
     /// Number of rearrangements. In a rearrangement every node reorders all its data in memory.
     pub rearrangements: u64,
-    /// Bytes added to its own values by the node that adds most in a step, summed over all steps.
+    /// The largest number of bytes that one node adds to its own values in a step, summed over all
+    /// steps.
     pub summed_bytes: u64,
 }
 
@@ -103,7 +104,7 @@ impl Placement {
     }
 }
 
-/// The data that nodes hold: blocks, values or bytes.
+/// The data that the nodes hold. There is one implementation each for blocks, values and bytes.
 trait Holdings {
     /// Performs one send. Returns the number of bytes sent, or `None` if the send selected nothing.
     fn send(&mut self, send: &RehearsedSend) -> Result<Option<u128>, String>;
@@ -117,8 +118,8 @@ trait Holdings {
     /// Checks that all data is at its destination.
     fn verify(&mut self) -> Result<(), String>;
 
-    /// Returns the bytes that were added in the last step by the node of the machine that added
-    /// most to its own values.
+    /// Returns the number of bytes that one node of the machine added to its own values in the last
+    /// step, for the node for which this number is largest.
     fn most_summed(&self) -> u128 {
         0
     }
@@ -173,7 +174,7 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
     Ok(proved)
 }
 
-/// Returns how often the most frequent number occurs.
+/// Returns the number of occurrences of the most frequent number.
 fn max_frequency(numbers: impl Iterator<Item = u64>) -> u64 {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     numbers.for_each(|number| *counts.entry(number).or_default() += 1);

@@ -200,7 +200,7 @@ fn blocks_are_verified_one_by_one() {
         .collective(Collective::AllGather, 0)
         .block_bytes(10)
         .verify(&round);
-    // Blocks that a node already holds are sent and counted again.
+    // Nodes also send blocks that the receiver already holds, and these messages are counted too.
     let expected =
         Proved { steps: 2, messages: 6, total_bytes: 90, critical_bytes: 30, ..Proved::default() };
     assert_eq!(proved, Ok(Proved { max_sends: 1, max_receives: 1, ..expected }));
