@@ -1,18 +1,18 @@
-//! Boxes of blocks: products of sets of coordinates, one set per axis.
+//! Boxes of blocks. A box is the product of sets of coordinates, with one set for each axis.
 //!
-//! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, each a
-//! product over the axes of a grid. If the collective does not distinguish blocks by their origins
-//! or by their destinations, boxes do not have this side. An exchange holds thousands of boxes, so
-//! a box is only a slice of elements. The [`Layout`] that all boxes of an exchange share defines
-//! the meaning of the elements:
+//! A box is *origins x destinations x segments*. Origins and destinations are sets of nodes, and
+//! each is a product over the axes of a grid. If a collective does not distinguish its blocks by
+//! origin, boxes have no origins. The same is true for destinations. An exchange holds thousands of
+//! boxes, so a box is only a slice of elements. All boxes of an exchange share a [`Layout`], which
+//! defines the meaning of the elements. There are two layouts:
 //!
-//! - [`BitLayout`] has one bit per coordinate. It is faster for axes of up to thousands of
-//!   coordinates, and is used if every node is planned.
-//! - `RunLayout` has one set per axis, stored as runs of coordinates where that is shorter. It is
-//!   used for long axes and if one node of each symmetry orbit is planned.
+//! - [`BitLayout`] has one bit per coordinate. It is faster if axes have at most thousands of
+//!   coordinates, and it is used if every node is planned.
+//! - `RunLayout` has one set per axis, stored as runs of coordinates if that is shorter. It is used
+//!   for long axes, and if only one node of each symmetry orbit is planned.
 //!
-//! (A layout with a triple of first, stride and count per axis was rejected. It is as compact on
-//! tori, but sets that are created by `xor` or Bruck's algorithm need many triples, and
+//! (A third layout was rejected, which had first, stride and count of each axis. It is as compact
+//! on tori. But sets that are created by `xor` or Bruck's algorithm need many of these triples, and
 //! intersections need divisions.)
 
 use crate::delivery::grid::Grid;
@@ -34,13 +34,14 @@ pub use selection::{Axis, Cut, NodeSet, Selection};
 pub enum Side {
     /// The nodes that the blocks come from.
     Origins,
-    /// The nodes that the blocks must reach, or the parts of a block.
+    /// The nodes that the blocks must reach. If blocks are divided into parts, the numbers of the
+    /// parts.
     Destinations,
     /// The segments of each block.
     Segments,
 }
 
-/// An element of a box. Lists of boxes also store numbers, such as counts, as elements.
+/// An element of a box. Lists of boxes also store numbers (such as counts) in elements.
 pub trait Element: Debug + Clone + PartialEq {
     /// Returns an element that stores a number.
     fn from_number(number: u64) -> Self;
@@ -71,8 +72,8 @@ pub struct Axes {
 }
 
 impl Axes {
-    /// Creates the axes of boxes. `side` has the radices of the axes of one side; `origins` and
-    /// `destinations` determine which sides boxes have.
+    /// Creates the axes of boxes. `side` has the radices of the axes of the origins, and also of
+    /// the destinations. `origins` and `destinations` are true if boxes have this side.
     fn new(grid: Grid, side: &[u64], origins: bool, destinations: bool, segments: u32) -> Self {
         let origins = 0..if origins { side.len() } else { 0 };
         let destinations = origins.end..origins.end + if destinations { side.len() } else { 0 };
@@ -93,8 +94,8 @@ impl Axes {
 
 /// The meaning of the elements of a box.
 ///
-/// Slices given to these methods are boxes of this layout. Where a result is written to `out` or
-/// `scratch`, the slice has the length of a box.
+/// All slices in these methods are boxes of the layout. A method that writes its result to `out` or
+/// `scratch` requires a slice with the length of a box.
 pub trait Layout: Debug {
     /// The type of the elements.
     type Element: Element;
@@ -111,13 +112,13 @@ pub trait Layout: Debug {
     /// Returns the number of elements of the origins, which are the first elements of a box.
     fn origin_elements(&self) -> usize;
 
-    /// Returns the number of coordinates that a box has on an axis.
+    /// Returns the number of coordinates in the set of an axis.
     fn members(&self, axis: usize, a: &[Self::Element]) -> u64;
 
-    /// Returns the coordinates that a box has on an axis, in ascending order.
+    /// Returns the coordinates in the set of an axis, in ascending order.
     fn coordinates(&self, axis: usize, a: &[Self::Element]) -> Vec<u64>;
 
-    /// Replaces the set of an axis of `out` by `set`, which must be valid (`Axis::check`).
+    /// Replaces the set of an axis of `out` by `set`, which must pass `Axis::check`.
     fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [Self::Element]);
 
     /// Replaces the set of an axis of `out` by one coordinate.
@@ -132,13 +133,13 @@ pub trait Layout: Debug {
         out: &mut [Self::Element],
     ) -> bool;
 
-    /// Writes to `out` the blocks of `a` that contribute to the same values of a reduction as any
-    /// block of `b`. Returns false if there are none.
+    /// Writes to `out` the blocks of `a` that contribute to a value of a reduction to which `b`
+    /// also contributes. Returns false if there are none.
     fn terms_of(&self, a: &[Self::Element], b: &[Self::Element], out: &mut [Self::Element])
     -> bool;
 
-    /// Calls `piece` with disjoint boxes whose union is `a` without `inner`. `inner` must be a box
-    /// within `a`.
+    /// Divides `a` without `inner` into disjoint boxes, and calls `piece` with each of them.
+    /// `inner` must be a box within `a`.
     fn subtract(
         &self,
         a: &[Self::Element],
@@ -147,15 +148,14 @@ pub trait Layout: Debug {
         piece: impl FnMut(&[Self::Element]),
     );
 
-    /// Extends `a` by a disjoint box `b` if their union is a box. Returns whether the union is a
-    /// box.
+    /// Extends `a` by the disjoint box `b` if the union of the two is a box. Returns whether it is.
     fn join(&self, a: &mut [Self::Element], b: &[Self::Element]) -> bool;
 
     /// Returns whether every block of `inner` is in `outer`.
     fn contains(&self, outer: &[Self::Element], inner: &[Self::Element]) -> bool;
 
-    /// Determines which of the `count` blocks of `a` are selected. If these are not all or none,
-    /// writes them to `out` as a box.
+    /// Determines which of the `count` blocks of `a` are selected. If only some of them are
+    /// selected, writes these to `out` as a box.
     fn cut(
         &self,
         a: &[Self::Element],
@@ -169,8 +169,9 @@ pub trait Layout: Debug {
         None
     }
 
-    /// Returns the index of the list that has the holdings of a node's orbit, and the element of
-    /// the group that maps the representative of the orbit to the node.
+    /// Returns where the holdings of a node are stored. The first value is the index of the list of
+    /// its orbit. The second is the group element that maps the representative of the orbit to the
+    /// node.
     fn home(&self, node: u64) -> (usize, u64) {
         (node as usize, 0)
     }
@@ -183,8 +184,8 @@ pub trait Layout: Debug {
     /// Replaces a box by its image under an element of the group.
     fn move_by(&self, _element: u64, _a: &mut [Self::Element]) {}
 
-    /// Returns the least image of `node` under those elements of the group that map some block of
-    /// `a` to the block `one`; `None` if no element does.
+    /// Finds the elements of the group that map some block of `a` to the block `one`. Returns the
+    /// smallest image of `node` under these elements; `None` if there is no such element.
     fn least_image(&self, node: u64, a: &[Self::Element], one: &[Self::Element]) -> Option<u64> {
         self.contains(a, one).then_some(node)
     }
@@ -204,7 +205,7 @@ pub trait Layout: Debug {
         self.axes().radices.last().copied().unwrap_or(1)
     }
 
-    /// Returns whether blocks are distinguished by `side`.
+    /// Returns whether boxes have this side, so that blocks are distinguished by it.
     fn has(&self, side: Side) -> bool {
         !self.axes().of_side(side).is_empty()
     }
@@ -229,7 +230,7 @@ pub trait Layout: Debug {
         self.members(self.axes().radices.len() - 1, a)
     }
 
-    /// Returns the box of all blocks that contribute to the same values as those of `a`.
+    /// Returns the box of all blocks that contribute to a value to which `a` also contributes.
     fn with_all_origins(&self, a: &[Self::Element]) -> Vec<Self::Element> {
         let first = self.origin_elements();
         [&self.full()[..first], &a[first..]].concat()
@@ -245,7 +246,7 @@ pub trait Layout: Debug {
         }
     }
 
-    /// Returns the coordinates of one side of a box, axis by axis.
+    /// Returns, for each axis of one side of a box, the coordinates in its set.
     fn coordinates_of(&self, side: Side, a: &[Self::Element]) -> Vec<Vec<u64>> {
         self.axes().of_side(side).map(|axis| self.coordinates(axis, a)).collect()
     }
@@ -264,7 +265,7 @@ pub trait Layout: Debug {
         nodes
     }
 
-    /// Returns the least node of one side of a box; 0 if blocks are not distinguished by it.
+    /// Returns the smallest node of one side of a box; 0 if boxes do not have this side.
     fn first_of(&self, side: Side, a: &[Self::Element]) -> u64 {
         let axes = self.axes();
         axes.of_side(side).fold(0, |node, axis| {
@@ -282,8 +283,8 @@ pub trait Layout: Debug {
         selection.widen(self);
     }
 
-    /// Narrows one side of a selection, which must be full on that side. Errors if the set does not
-    /// fit the grid.
+    /// Narrows one side of a selection, which must have all coordinates of that side. Errors if the
+    /// set does not fit the grid.
     fn narrow(
         &self,
         side: Side,
@@ -296,8 +297,8 @@ pub trait Layout: Debug {
     }
 }
 
-/// Returns `number % radix` and `number / radix`. Most radices are powers of two, which are faster to
-/// divide by.
+/// Returns `number % radix` and `number / radix`. Most radices are powers of two, for which a
+/// faster division is used.
 fn split_off(number: u64, radix: u64) -> (u64, u64) {
     match radix.is_power_of_two() {
         true => (number & (radix - 1), number >> radix.trailing_zeros()),
@@ -305,12 +306,12 @@ fn split_off(number: u64, radix: u64) -> (u64, u64) {
     }
 }
 
-/// Returns the product of the numbers of coordinates that a box has on some axes.
+/// Returns the product, over the given axes, of the number of coordinates in the set of the axis.
 fn product<L: Layout + ?Sized>(layout: &L, axes: Range<usize>, a: &[L::Element]) -> u64 {
     axes.fold(1, |product: u64, axis| product.saturating_mul(layout.members(axis, a)))
 }
 
-/// Returns the remainder of `boxes` after the blocks of `taken` are removed.
+/// Returns `boxes` without the blocks of `taken`.
 pub(crate) fn without<'a, L: Layout>(
     layout: &L,
     boxes: Vec<Vec<L::Element>>,

@@ -1,16 +1,18 @@
-//! Traces byte counts per destination, for algorithms that do not track where data comes from.
+//! Traces the number of bytes for each destination, for algorithms that do not track where data
+//! comes from.
 //!
 //! Some algorithms redistribute the data of a node element by element, so that all messages have
 //! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). In their schedules a node
 //! holds a number of bytes for each destination. Verification ensures that no bytes are lost or
-//! created, and that all reach their destination. `verified` is then `amounts`.
+//! created, and that all bytes reach their destination. The column `verified` is then `amounts`.
 //!
-//! A redistribution is recorded, with the receiver of each bucket, but does not change the table of
-//! holdings. It is *settled* when the holdings of a receiver are needed: the elements of all
-//! buckets received so far are added to the holdings of their receivers, for all nodes with the
-//! same receivers at once. This costs a few operations per node and destination, whatever the
-//! number of buckets. An exchange of a full matrix of N x N entries takes time proportional to its
-//! size.
+//! A redistribution divides the data of a node into buckets. It is recorded together with the
+//! receiver of each bucket, but does not change the table of holdings. To *settle* a redistribution
+//! means to add the elements of all received buckets to the holdings of their receivers. This
+//! happens only when the holdings of a receiver are needed. Redistributions whose buckets have the
+//! same receivers are settled together. Settling takes a few operations per node and destination,
+//! whatever the number of buckets. So an exchange of a full matrix of N x N entries takes time
+//! proportional to its size.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
@@ -27,7 +29,7 @@ mod pattern;
 mod redistributing;
 mod sending;
 
-/// The sizes that a schedule of byte counts depends on.
+/// The units of bytes in a schedule of byte counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteCountUnits {
     /// Bytes of each block, if sizes are uniform.
@@ -36,9 +38,9 @@ pub struct ByteCountUnits {
     pub element_bytes: u64,
 }
 
-/// A redistribution of all data that a node holds over buckets, element by element.
+/// A redistribution: all data that a node holds is divided among buckets, element by element.
 ///
-/// Element x (from 0) for destination d has number `c = (starts[d] + x) % cycle` and is assigned to
+/// Element x (from 0) for destination d has number `c = (starts[d] + x) % cycle` and is put into
 /// bucket `(first + firsts[d] + c) % buckets`.
 #[derive(Debug, Clone, Copy, Hash)]
 pub struct Redistribution<'a> {
@@ -50,13 +52,13 @@ pub struct Redistribution<'a> {
     pub cycle: u64,
     /// The bucket of element number 0.
     pub first: u64,
-    /// The number of the first element for each destination. Empty if all are 0.
+    /// For each destination, the number of its first element. Empty if all are 0.
     pub starts: &'a [u32],
     /// For each destination, a number that is added to `first`. Empty if all are 0.
     pub firsts: &'a [u32],
 }
 
-/// In [`ByteSelection::Listed`], stands for all bytes that the sender holds for a destination.
+/// A special count in [`ByteSelection::Listed`]: all bytes that the sender holds for a destination.
 pub const ALL_BYTES: u64 = u64::MAX;
 
 /// A send of byte counts.
@@ -68,11 +70,11 @@ pub struct ByteSend<'a> {
     pub to: u64,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
-    /// The bytes sent.
+    /// The bytes to send.
     pub what: ByteSelection<'a>,
 }
 
-/// The bytes of one send.
+/// A selection of bytes that a node holds.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum ByteSelection<'a> {
     /// A bucket of the sender's last redistribution.
@@ -81,8 +83,8 @@ pub enum ByteSelection<'a> {
     Listed(&'a [(u64, u64)]),
 }
 
-/// A number of elements for one destination. The table of a large exchange takes gigabytes, and
-/// reading it is most of the cost, so `u32` is used where all totals fit.
+/// The integer type of a number of elements. The table of a large exchange takes gigabytes, and
+/// reading it is most of the cost. So `u32` is used if all totals fit, and `u64` otherwise.
 pub trait ElementCount: Copy + Default + fmt::Debug + Into<u64> {
     /// Converts a number that is known to fit.
     fn of(elements: u64) -> Self;
@@ -108,29 +110,31 @@ pub(crate) struct ByteCounts<T> {
     units: ByteCountUnits,
     placement: Placement,
     layout: BitLayout,
-    /// Rows of the table: the elements that each node holds for each destination. A row is empty
-    /// until it is needed, or if the node holds nothing.
+    /// The rows of the table. Row i has the number of elements that node i holds for each
+    /// destination. The row is empty if the node holds nothing, or if the row has not been needed
+    /// yet.
     holdings: Vec<Vec<T>>,
     /// Rows that are free for reuse.
     unused_rows: Vec<Vec<T>>,
-    /// For each node, whether it still holds exactly its initial elements. If so, its row is only
-    /// computed when it is needed.
+    /// For each node, whether it still holds exactly its initial elements. Its row is then computed
+    /// only when it is needed.
     is_initial: Vec<bool>,
     redistributed: Vec<Option<Redistributed<T>>>,
     /// Nodes with a redistribution that is not settled.
     redistributors: Vec<u32>,
     /// Number of sent buckets that are not settled.
     unsettled: usize,
-    /// All buckets sent before this step are settled.
+    /// The first step that may have buckets which are not settled. All buckets of earlier steps are
+    /// settled.
     unsettled_since: u64,
-    /// The most recent pattern. Nodes of one phase usually have the same one.
+    /// The most recent pattern, for reuse. The nodes of a phase usually have the same pattern.
     pattern: Option<Arc<Pattern>>,
-    /// Elements in flight: receiver, destination and number.
+    /// The elements in flight, as (receiver, destination, number of elements).
     arriving: Vec<(u32, u32, u64)>,
     receivers: Vec<u32>,
-    /// The last step in which each node received anything.
+    /// For each node, the last step in which it received any data.
     last_receipts: Vec<u64>,
-    /// See [`ByteCounts::latest_arrival`].
+    /// The value that [`ByteCounts::latest_arrival`] returns.
     latest_arrival: u64,
     /// The blocks of the most recent send.
     contents: Contents,
@@ -207,7 +211,7 @@ impl<T: ElementCount> ByteCounts<T> {
         self.step += 1;
     }
 
-    /// Removes and returns all elements that a node holds, by destination.
+    /// Removes all elements that a node holds. Returns their number for each destination.
     fn take_holdings(&mut self, node: usize) -> Result<Vec<T>, Fault> {
         self.materialize(node)?;
         Ok(std::mem::take(&mut self.holdings[node]))
@@ -264,7 +268,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Verifies that all buckets were sent and all bytes are at their destination.
+    /// Verifies that all buckets were sent, and that all bytes are at their destination.
     pub(crate) fn verify(&mut self) -> Result<(), Fault> {
         self.settle(self.step + 1)?;
         let unsent = self
@@ -305,9 +309,10 @@ impl<T: ElementCount> ByteCounts<T> {
         ))
     }
 
-    /// Returns the last step in which the sender of the most recent send received any data that the
-    /// send may contain; 0 if there was none. The origin of bytes is not tracked, so the send may
-    /// contain everything received before it (in the case of a bucket, before its redistribution).
+    /// Returns the last step in which the sender of the most recent send received data that the
+    /// send may contain; 0 if there was none. The origin of bytes is not tracked. So a bucket may
+    /// contain all data received before its redistribution, and another send all data received
+    /// before the send.
     pub(crate) fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }
@@ -333,8 +338,8 @@ impl<T: ElementCount> ByteCounts<T> {
         &self.layout
     }
 
-    /// Returns the number of load units per block. Loads are bytes. With explicit sizes blocks are
-    /// not counted, and the result is 1.
+    /// Returns the number of load units per block. Loads are bytes, so this is the block size. If
+    /// blocks have explicit sizes, blocks are not counted and the result is 1.
     pub(crate) fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
@@ -344,7 +349,7 @@ impl<T: ElementCount> ByteCounts<T> {
         &self.held
     }
 
-    /// Returns the most bytes that a node held at the start or at the end of a step.
+    /// Returns the largest number of bytes that a node held at the start or at the end of a step.
     pub(crate) fn peak(&self) -> u64 {
         self.peak
     }

@@ -1,9 +1,10 @@
-//! Collectives: the blocks that each node holds at the start and must hold at the end.
+//! Collectives. A collective defines which blocks each node holds at the start, and which blocks
+//! each node must hold at the end.
 //!
-//! Each collective is a row of [`COLLECTIVES`]. Its other properties follow from the row: whether
-//! blocks are distinguished by origin and by destination, by which sets a send may select blocks,
-//! whether there is a root, which block sizes are possible, and the lower bounds. A new collective
-//! needs only a new row.
+//! Each collective is a row of [`COLLECTIVES`]. All further properties follow from this row:
+//! whether blocks are distinguished by origin and by destination, by which sets a send may select
+//! blocks, whether there is a root, which block sizes are possible, and the lower bounds. A new
+//! collective needs only a new row.
 
 use crate::delivery::boxes::Side;
 use std::fmt;
@@ -35,16 +36,16 @@ pub enum FinalBlocks {
     Permuted,
 }
 
-/// The consequence when a node receives a block that it already holds.
+/// The consequence if a node receives a block that it already holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedundantDelivery {
-    /// No fault, but the message is longer than necessary.
+    /// There is no fault, although the message is longer than necessary.
     Allowed,
     /// A fault ends the case.
     Fault,
 }
 
-/// A collective without its root or permutation.
+/// A kind of collective. It does not include the root or the permutation of a single collective.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CollectiveKind {
     /// Name in specs and rows.
@@ -59,8 +60,8 @@ pub struct CollectiveKind {
     pub required: FinalBlocks,
     /// Whether a node may receive a block that it already holds.
     pub redundant_delivery: RedundantDelivery,
-    /// Whether a schedule may trace byte counts per destination instead of blocks. This requires
-    /// that the origin of the data does not matter.
+    /// Whether a schedule may trace byte counts per destination, not blocks. This is possible only
+    /// if the origin of the data does not matter.
     pub by_byte_counts: bool,
     /// Whether the collective is a reduction. Each node then holds one value instead of one block
     /// per origin.
@@ -189,7 +190,7 @@ pub static COLLECTIVES: [&CollectiveKind; 9] = [
     &ALL_REDUCE,
 ];
 
-/// Returns the collectives whose bit `1 << code` is set.
+/// Returns the collectives whose bits are set in `bits`. A collective has the bit `1 << code`.
 pub fn of_bits(bits: u64) -> impl Iterator<Item = &'static CollectiveKind> {
     COLLECTIVES.into_iter().filter(move |kind| bits >> kind.code & 1 == 1)
 }
@@ -242,14 +243,14 @@ impl CollectiveKind {
         }
     }
 
-    /// Returns whether a send may select blocks by `side`. A value of a reduction is sent as a
-    /// whole, so origins cannot be selected.
+    /// Returns whether a send may select blocks by `side`. In a reduction, a value is sent with all
+    /// of its contributions, so a send cannot select origins.
     fn may_name(&self, side: Side) -> bool {
         self.distinguishes(side) && !(self.sums && side == Side::Origins)
     }
 
-    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can. To ignore
-    /// such a set would send more blocks than intended.
+    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can. The set
+    /// is not just ignored, because the send would then move more blocks than intended.
     pub fn set_error(&self, side: Side) -> Option<String> {
         if self.may_name(side) {
             return None;
@@ -270,7 +271,7 @@ impl CollectiveKind {
     }
 }
 
-/// A collective operation over the nodes 0 to n-1 of a machine.
+/// A collective operation among the nodes 0 to n-1 of a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collective {
     kind: &'static CollectiveKind,
@@ -385,7 +386,7 @@ mod tests {
         assert!((0..).zip(COLLECTIVES).all(|(code, kind)| kind.code == code));
     }
 
-    /// A collective that is missing in the table could not be found by its number.
+    /// A collective that is missing from the table could not be found by its number.
     #[test]
     fn every_row_of_this_file_is_in_the_table() {
         let is_row =

@@ -1,9 +1,9 @@
-//! The contents of a message: no block, one block or several blocks. A message of several blocks
-//! must be rearranged: it is gathered by the sender and scattered by the receiver.
+//! The contents of a message: no block, one block or several blocks. Several blocks must be
+//! rearranged: the sender gathers them and the receiver scatters them.
 //!
-//! A block is the data of one node for another node, or for all others. In a reduction it is one
-//! value, whatever contributions the value contains. Segments and parts are pieces of a block and
-//! are not counted as blocks. Blocks of 0 bytes are not counted.
+//! A block is the data of one node for another node, or for all other nodes. In a reduction a block
+//! is one value, whatever contributions the value contains. Segments and parts belong to a block
+//! and are not counted separately. Blocks of 0 bytes are not counted.
 
 /// The blocks of a send or message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,8 +11,9 @@ pub(crate) enum Contents {
     /// No block that has any bytes.
     #[default]
     Nothing,
-    /// One block, or pieces of one block: the origin and the destination. A number by which the
-    /// collective does not distinguish blocks is the same for all blocks.
+    /// One block, or pieces of one block. The two numbers are its origin and its destination. If
+    /// the collective does not distinguish blocks by one of these, this number is the same for all
+    /// blocks.
     One(u64, u64),
     /// Several blocks.
     Several,

@@ -2,17 +2,16 @@
 //!
 //! Blocks are never listed one by one. A node's holdings are a list of boxes (products of sets of
 //! origins, destinations and segments). A send moves boxes from one node's holdings to another's. A
-//! moved block is in one place at a time, so the number of blocks that each node holds at the end
-//! is enough to verify delivery.
+//! block that is moved is in one place at a time. So verification only has to count the required
+//! blocks that each node holds at the end.
 //!
 //! # Symmetric schedules
 //!
-//! If a group maps the schedule to itself, only the holdings of one node per orbit, its
-//! *representative*, are stored, and only representatives send. If representative r sends a set D
-//! of blocks to node t, then g(r) sends g(D) to g(t) for each element g of the group. Let h be the
-//! element that maps s, the representative of t's orbit, to t. Because of the send from r to t, s
-//! receives the image of D under the inverse of h. Full planning is the case in which each node is
-//! its own orbit.
+//! Suppose that a group maps the schedule to itself. Then only one node of each orbit, its
+//! *representative*, sends, and only the holdings of representatives are stored. If representative
+//! r sends a set D of blocks to node t, then g(r) sends g(D) to g(t) for each element g of the
+//! group. Let s be the representative of t's orbit, and h the element that maps s to t. Then s
+//! receives the image of D under the inverse of h. In full planning, each node is its own orbit.
 
 use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection};
 use crate::delivery::collective::{BlockSizes, Collective};
@@ -38,7 +37,8 @@ pub(crate) use expansion::SentBoxes;
 pub use inventory::Division;
 pub(crate) use inventory::Inventory;
 
-/// A send: moves or copies the blocks that lie within three sets from one node to another.
+/// A send. It moves or copies blocks from one node to another. Three sets (origins, destinations
+/// and segments) select the blocks.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
     /// Sender, as a node of the schedule's grid.
@@ -51,12 +51,12 @@ pub struct Rule<'a> {
     pub destinations: NodeSet<'a>,
     /// Segments of the blocks.
     pub segments: Axis<'a>,
-    /// Whether it is a fault if the sender does not hold every selected block.
+    /// Whether the sender must hold every selected block. If it does not, the send is a fault.
     pub strict: bool,
     /// Whether the sender keeps the blocks.
     pub copy: bool,
-    /// Whether the receiver combines the received values with its own values. Otherwise they
-    /// replace its own values.
+    /// Whether the receiver combines the received values with its own values. If not, the received
+    /// values replace its own values.
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
@@ -89,15 +89,17 @@ pub struct Exchange<L: Layout = BitLayout> {
     /// Boxes sent in the current step, which are received at the end of the step.
     in_flight: InFlight<L::Element>,
     loads: Loads,
-    /// Whether any send so far was a copy: only then can a node receive a block that it holds.
+    /// Whether any send so far was a copy. Without copies, no node can receive a block that it
+    /// already holds.
     has_copies: bool,
-    /// First permitted redundant delivery since the last [`Exchange::take_redundant`].
+    /// The first permitted redundant delivery since the last call of [`Exchange::take_redundant`].
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,
     /// Buffer for the blocks that the current send selects.
     selection: Selection<L::Element>,
-    /// Buffer for the records of a receiver's own values, with which received values are combined.
+    /// Buffer for the records of the receiver's own values, while received values are combined with
+    /// them.
     own_values: Vec<L::Element>,
 }
 
@@ -108,7 +110,7 @@ struct InFlight<E> {
     receivers: Vec<u64>,
     /// The records of the boxes, one after the other.
     records: Vec<E>,
-    /// The sends of a reduction, whose receivers process all values of one send together. Empty for
+    /// The sends of a reduction. The receiver processes all values of a send together. Empty for
     /// other collectives.
     sends: Vec<ReductionSend>,
 }
@@ -189,7 +191,8 @@ impl OrbitExchange {
 
 impl<L: Layout> Exchange<L> {
     fn start(inventory: Inventory<L>) -> Result<Self, Fault> {
-        /// Limit that keeps the load of a node or message, and sums of two loads, within 64 bits.
+        /// The maximum total load. With this limit, the load of a node or message, and the sum of
+        /// two loads, fit into 64 bits.
         const MAX_TOTAL_LOAD: u128 = 1 << 63;
         let (layout, placement) = (&inventory.layout, &inventory.placement);
         let (lists, order) = match layout.group() {
@@ -233,7 +236,7 @@ impl<L: Layout> Exchange<L> {
         self.step += 1;
     }
 
-    /// Returns the index in [`Exchange::held`] of the node that a list belongs to.
+    /// Returns the index in [`Exchange::held`] of the node whose holdings are in a list.
     fn account(&self, list: usize) -> u64 {
         self.inventory.placement.physical(list as u64)
     }
@@ -242,7 +245,8 @@ impl<L: Layout> Exchange<L> {
     pub fn end_step(&mut self) -> Result<(), Fault> {
         let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
         let received = self.receive(&mut in_flight);
-        // Update the peak after the receipt, which has subtracted redundant deliveries.
+        // Update the peak after the receipt, because the receipt subtracts redundant deliveries
+        // from the loads.
         let placement = &self.inventory.placement;
         self.loads.end_step(in_flight.receivers.iter().map(|list| placement.physical(*list)));
         in_flight.clear();
@@ -250,8 +254,8 @@ impl<L: Layout> Exchange<L> {
         received.map_err(|fault| self.for_orbit(fault))
     }
 
-    /// Returns and clears the first redundant delivery since the last call: a block that reached a
-    /// node which already held it, in a collective that permits this.
+    /// Returns and clears the first redundant delivery since the previous call. In a redundant
+    /// delivery, a node receives a block that it already holds, in a collective that permits this.
     pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         self.redundant.take().map(|boxed| *boxed)
     }
@@ -287,7 +291,7 @@ impl<L: Layout> Exchange<L> {
         Err(self.never_delivered(list, &required, missing, incomplete_nodes * order))
     }
 
-    /// Adds to a fault of a representative the number of other nodes of its orbit, which have the
+    /// Adds to a fault of a representative the number of further nodes in its orbit, which have the
     /// same fault.
     fn for_orbit(&self, fault: Fault) -> Fault {
         match (&fault, self.inventory.layout.group()) {
@@ -309,7 +313,7 @@ impl<L: Layout> Exchange<L> {
         self.step
     }
 
-    /// Returns the number of load units per block, which is the number of parts times the number of
+    /// Returns the number of load units per block: the number of parts times the number of
     /// segments. If blocks have explicit sizes, loads are in bytes (with padded parts), and the
     /// result is 1.
     pub fn segments(&self) -> u64 {
@@ -326,13 +330,13 @@ impl<L: Layout> Exchange<L> {
         self.inventory.sums()
     }
 
-    /// Returns the maximum over all nodes of [`Exchange::summed`].
+    /// Returns the largest load in [`Exchange::summed`].
     pub fn most_summed(&self) -> u64 {
         self.loads.most_summed()
     }
 
-    /// Returns the load that each node of the machine, or each representative, reduced into its own
-    /// values in the step that ended last; empty if no node did.
+    /// Returns, for each node of the machine or each representative, the load that it reduced into
+    /// its own values in the last completed step. Empty if no node reduced anything.
     pub fn summed(&self) -> &[u64] {
         self.loads.all_summed()
     }

@@ -1,4 +1,4 @@
-//! Faults: the ways in which a schedule can be wrong.
+//! Faults. A fault is a rule that a schedule breaks.
 
 mod delivery;
 mod end;
@@ -17,7 +17,7 @@ pub enum Fault {
     /// An invalid send in a step.
     #[error("step {0}: {1}")]
     Send(u64, SendFault),
-    /// A send or delivery in a step that contradicts the holdings of the nodes.
+    /// A send or a delivery that does not fit the data that the nodes hold in a step.
     #[error("step {0}: {1}")]
     Delivery(u64, DeliveryFault),
     /// An incomplete result after the last step.
@@ -39,7 +39,7 @@ pub enum Fault {
     /// A group that does not act on the grid.
     #[error("the schedule's symmetry: {0}")]
     BadSymmetry(String),
-    /// A send of a node that contradicts the symmetry which the schedule claims.
+    /// A send that contradicts the symmetry which the schedule claims.
     #[error("{start}: {0}", start = Self::WRONG_SYMMETRY)]
     WrongSymmetry(String),
     /// A fault of a representative, and the number of other nodes of its orbit, which have the same

@@ -1,4 +1,5 @@
-//! Grids with mixed radices. Nodes are numbered in row-major order: the last axis changes fastest.
+//! Grids whose axes may have different radices. Nodes are numbered in row-major order: the
+//! coordinate of the last axis changes fastest.
 
 use crate::limits;
 

@@ -1,25 +1,26 @@
 //! The boxes that each node holds.
 //!
-//! The boxes of a node are stored one after the other in one vector, each with its number of blocks
-//! in front, so that a search reads memory in order: with thousands of nodes, memory access is most
-//! of the cost of a send. (Linked lists in one arena, which move boxes without copying, took 1.5
-//! times as long.)
+//! All boxes of a node are stored in one vector, each after its number of blocks. A search
+//! therefore reads memory in order. This matters because with thousands of nodes, memory access is
+//! most of the cost of a send. (Linked lists in one arena, which move boxes without copying, took
+//! 1.5 times as long.)
 //!
-//! If a send selects a part of a box, the box is split. The remainder, and each box that arrives,
-//! is joined with another box of the node if the union of the two is a box. With the published
-//! algorithms, a list therefore has only two or three boxes, however many blocks the node holds.
+//! If a send selects only some blocks of a box, the box is split. The remainder, and each box that
+//! arrives, is joined with another box of the node if the union of the two is a box. With the
+//! published algorithms, a list therefore has only two or three boxes, however many blocks the node
+//! holds.
 
 use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 
-/// The lists of boxes of all nodes. A *record* is a box with its number of blocks in front. If
-/// arrivals are tracked, the step in which the box was received precedes this number, and boxes are
-/// joined only if they were received in the same step.
+/// The lists of boxes of all nodes. A *record* is a box after its number of blocks. If arrivals are
+/// tracked, a record begins with the step in which the box was received, and two boxes are joined
+/// only if they were received in the same step.
 #[derive(Debug)]
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
-    /// Buffers, reused so that sends need no allocation. `inner` and `joined` have space for one
-    /// record. `remainder` contains the records that remain of boxes that were split.
+    /// Buffers that are reused, so that sends need no allocation. `inner` and `joined` have space
+    /// for one record. `remainder` has the records that remain after boxes are split.
     inner: Vec<E>,
     joined: Vec<E>,
     remainder: Vec<E>,
@@ -91,7 +92,7 @@ impl<E: Element> Holdings<E> {
         Self { format, lists, inner: record.clone(), joined: record, remainder: Vec::new() }
     }
 
-    /// Adds the step of arrival, initially 0, to each record.
+    /// Adds the step of arrival to each record, with the initial value 0.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {
         let RecordFormat { head, elements } = self.format;
@@ -129,8 +130,8 @@ impl<E: Element> Holdings<E> {
         self.lists[list] = records;
     }
 
-    /// Removes the selected blocks from a list (or copies them, if `keep`) and calls `found` with
-    /// their records.
+    /// Removes the selected blocks from a list, and calls `found` with their records. If `keep`,
+    /// the blocks are copied and stay in the list.
     pub(crate) fn select<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -141,8 +142,8 @@ impl<E: Element> Holdings<E> {
     ) {
         let Self { format, lists, inner, joined, remainder } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
-        // A node holds no block twice, so the search ends when all selected blocks are found. The
-        // newest boxes, at the end of the list, are the most likely to be selected.
+        // A node holds no block twice, so the search can end when all selected blocks are found.
+        // The newest boxes are at the end of the list and are most likely to be selected.
         let mut wanted = selection.count();
         let mut at = records.len();
         while at > 0 && wanted > 0 {
@@ -172,8 +173,8 @@ impl<E: Element> Holdings<E> {
         self.reinsert_remainder(layout, list);
     }
 
-    /// Removes from a list the blocks that contribute to the same values as the blocks of the box
-    /// `values`, and calls `found` with the records of the removed blocks.
+    /// Removes from a list all blocks that contribute to a value to which the box `values` also
+    /// contributes. Calls `found` with the records of these blocks.
     pub(crate) fn take_terms<L: Layout<Element = E>>(
         &mut self,
         layout: &L,
@@ -217,8 +218,8 @@ impl<E: Element> Holdings<E> {
         let Self { format, lists, joined, .. } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
         joined.clone_from_slice(record);
-        // After a join, the larger box may also be joinable with boxes that were tried before, so
-        // the search restarts.
+        // After a join, the larger box may be joinable with a box that was tried before. So the
+        // search starts again.
         let mut at = records.len();
         while at > 0 {
             at -= elements;
@@ -271,8 +272,8 @@ impl<E: Element> Holdings<E> {
     }
 }
 
-/// Splits a record: appends records of the blocks that are in `record`, but not in the box of
-/// `inner`, to `remainder`.
+/// Splits a record. Appends to `remainder` the records of the blocks that are in `record` but not
+/// in the box of `inner`.
 fn split<L: Layout>(
     layout: &L,
     format: RecordFormat,

@@ -15,7 +15,7 @@ pub enum Proof {
     /// Each block was traced to its destination.
     #[default]
     Blocks,
-    /// The bytes for each destination were traced to it.
+    /// Bytes were traced to their destinations. The origin of bytes was not.
     ByteCounts,
     /// Each contribution was traced, and each result contains each of its contributions once.
     Contributions,
@@ -54,8 +54,8 @@ macro_rules! either {
 }
 
 impl Payload {
-    /// Creates byte counts from the sizes of a workload. The largest possible count is the total
-    /// for one destination; counts have 32 bits if an upper bound of it fits.
+    /// Creates byte counts from the block sizes of a task. A count can be at most the total for one
+    /// destination. Counts have 32 bits if an upper bound of this total fits.
     pub(crate) fn byte_counts(
         placement: Placement,
         sizes: Option<Arc<dyn BlockSizes>>,
@@ -114,9 +114,9 @@ impl Payload {
         either!(self, payload => payload.end_step())
     }
 
-    /// Returns and clears the first redundant delivery since the last call: a block that reached a
-    /// node which already held it, in a collective that permits this. Always `None` unless every
-    /// node is planned and blocks are traced.
+    /// Returns and clears the first redundant delivery since the previous call. In a redundant
+    /// delivery, a node receives a block that it already holds, in a collective that permits this.
+    /// Always `None` unless every node is planned and blocks are traced.
     pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         match self {
             Self::Blocks(exchange) => exchange.take_redundant(),
@@ -124,7 +124,7 @@ impl Payload {
         }
     }
 
-    /// Verifies that every node holds all that it should.
+    /// Verifies that every node holds all data that the collective requires.
     pub(crate) fn verify(&mut self) -> Result<(), Fault> {
         either!(self, payload => payload.verify())
     }
@@ -167,8 +167,8 @@ impl Payload {
         }
     }
 
-    /// Returns the load that each node of the machine, or each representative, reduced in the step
-    /// that ended last; empty if none did.
+    /// Returns, for each node of the machine or each representative, the load that it reduced in
+    /// the last completed step. Empty if no node reduced anything.
     pub(crate) fn summed(&self) -> &[u64] {
         match self {
             Self::Blocks(exchange) => exchange.summed(),
@@ -177,12 +177,12 @@ impl Payload {
         }
     }
 
-    /// Returns the last step in which the sender of the most recent send received any of the data
-    /// sent; 0 if arrivals are not tracked.
+    /// Returns the last step in which the sender of the most recent send received any of the sent
+    /// data; 0 if arrivals are not tracked.
     pub(crate) fn latest_arrival(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.latest_arrival(),
-            // Listeners that need arrivals enable full planning.
+            // A listener that needs arrivals causes full planning.
             Self::Orbits(_) => 0,
             Self::ByteCounts(byte_counts) => byte_counts.latest_arrival(),
             Self::LargeByteCounts(byte_counts) => byte_counts.latest_arrival(),

@@ -6,13 +6,13 @@ use crate::delivery::grid::Grid;
 const NOBODY: u32 = u32::MAX;
 
 /// A grid of virtual nodes, each of which runs on a physical node of the machine. Each physical
-/// node has one *home* in the grid, the virtual node that holds its initial and required blocks.
-/// Other virtual nodes only forward blocks.
+/// node has one *home* in the grid. The home is the virtual node that holds the initial and the
+/// required blocks of the physical node. All other virtual nodes only forward blocks.
 #[derive(Debug, Clone)]
 pub struct Placement {
     grid: Grid,
     machine_nodes: u64,
-    /// `None` if node i of the grid runs on node i of the machine and is its home.
+    /// The two maps. `None` if node i of the grid runs on node i of the machine, and is its home.
     table: Option<Table>,
 }
 
@@ -25,7 +25,7 @@ struct Table {
 }
 
 impl Placement {
-    /// Returns the placement of node i of the grid on node i of the machine, until
+    /// Returns a placement in which node i of the grid runs on node i of the machine, until
     /// [`Placement::place`] is called.
     pub fn new(grid: Grid, machine_nodes: u64) -> Self {
         Self { grid, machine_nodes, table: None }

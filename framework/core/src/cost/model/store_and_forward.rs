@@ -1,16 +1,17 @@
-//! `store-and-forward`: synchronous steps; messages are stored at every node of their routes.
+//! The model `store-and-forward`: synchronous steps, in which every node of a route stores the
+//! message before it forwards it.
 //!
-//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), and a
-//! step takes as long as its slowest message; `ts` and `tw` are `startup_us` and `byte_us`. The
-//! schedules of the paper do not share links within a step. If messages do share a link, they cross
-//! it one after another; the time by which the busiest link exceeds the slowest message is
-//! contention.
+//! A message of L bytes over h links takes `h (ts + L tw)` (Li, Peng & Chu, section III), where
+//! `ts` is `startup_us` and `tw` is `byte_us`. A step takes as long as its slowest message. In the
+//! schedules of the paper, no link carries two messages in the same step. If messages do share a
+//! link, they cross it one after another. The busiest link may then take longer than the slowest
+//! message; the difference is contention.
 //!
 //! A step in which a node has more messages than ports is run in rounds. In each round every node
-//! handles its slowest remaining messages, one per port, and the round takes as long as the slowest
-//! message of all nodes. No order of messages takes less time: with p ports, at most i p messages
-//! of a node are complete after i rounds. So its (i p + 1)-th slowest message, or a slower one, is
-//! not complete.
+//! handles its slowest remaining messages, one per port. The round takes as long as the slowest
+//! message of all nodes. No order of messages takes less time: with p ports, at most `i p` messages
+//! of a node are complete after i rounds. So its slowest remaining message is at least as slow as
+//! the message with the number `i p + 1` in the order from slow to fast.
 
 use super::rounds::Rounds;
 use super::synchronous::{
@@ -50,7 +51,7 @@ parameters! {
 }
 
 impl Model for StoreAndForward {
-    /// The slowest message of a step is not known from the facts of the step.
+    /// The facts of a step do not show its slowest message.
     fn detail(&self) -> Detail {
         Detail::AllNodes
     }
@@ -60,8 +61,8 @@ impl Model for StoreAndForward {
     }
 
     /// Bound 1: a step takes at least a start-up and the bytes of one message. Bound 2: a message
-    /// over h links takes h start-ups. The two must not be added: while a short message crosses
-    /// many links, a long message to a neighbour adds no time.
+    /// over h links takes h start-ups. The two bounds must not be added, because a long message to
+    /// a neighbour adds no time while a short message crosses many links.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         let (bytes, kind) = bound::stored_bytes(topology, traffic, self.ports);
         let by_steps = self.common_costs().lower_bound(
@@ -85,7 +86,7 @@ impl Model for StoreAndForward {
 }
 
 impl StepModel for StoreAndForward {
-    // A message starts up at every node of its route. There is no propagation.
+    // A message has a start-up at every node of its route, and no propagation.
     const ZERO: StepCost =
         StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
     const WANTS_BUSIEST_LINKS: bool = true;
@@ -131,7 +132,7 @@ impl StepModel for StoreAndForward {
     }
 }
 
-/// The duration of one or more messages, in µs.
+/// The duration of a message, or of several messages, in µs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Time {
     startup: f64,
@@ -152,7 +153,7 @@ impl StoreAndForward {
     /// Returns the duration of message number `i` of a step.
     fn time(&self, step: &Step<'_>, unit_bytes: f64, i: usize) -> Time {
         let t = &step.transfers[i];
-        // A message between two ranks of one node has one start-up.
+        // A message between two ranks of the same node has one start-up.
         let hops = step.mean_hops.get(i).copied().unwrap_or(t.hops.into()).max(1.0);
         let over_links = step.inverse_bandwidth.get(i).copied().unwrap_or(hops);
         Time {
@@ -197,14 +198,15 @@ impl StoreAndForward {
 mod tests {
     use crate::cost::model::test_steps::cost;
 
-    /// With one port. Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1 link, and
-    /// 1 byte over 2 links. Node 5 sends 10 bytes over 1 link.
+    /// A machine with one port. Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1
+    /// link, and 1 byte over 2 links. Node 5 sends 10 bytes over 1 link.
     #[test]
     fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
         let parts =
             cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
-        // The rounds take 3 + 300 (the round that includes node 5's message), 2 + 2 and 1 + 2.
+        // The rounds take `3 + 300`, `2 + 2` and `1 + 2`. The first round includes node 5's
+        // message.
         assert_eq!(
             (parts.startup, parts.transmission),
             (Some(3.0 + 2.0 + 1.0), Some(300.0 + 2.0 + 2.0))
@@ -225,7 +227,8 @@ mod tests {
         assert_eq!((all.startup, all.transmission), (Some(3.0), Some(300.0)));
     }
 
-    /// One node has many short messages, another has a long one. Only one round is long.
+    /// One node has many short messages, and another node has a long message. Only one round is
+    /// long.
     #[test]
     fn a_long_message_and_many_short_ones_at_different_nodes_add_up() {
         let sends = [(0, 1, 1), (0, 2, 1), (2, 1, 1), (3, 4, 100)];
@@ -238,7 +241,8 @@ mod tests {
         assert_eq!((parts.startup, parts.transmission), (Some(20.0), Some(101.0)));
     }
 
-    /// One link has the most messages, another has the most bytes. The two maxima are not combined.
+    /// One link has the most messages, and another link has the most bytes. The cost must not
+    /// combine these two maxima.
     #[test]
     fn messages_and_bytes_of_the_busiest_link_belong_to_one_link() {
         let sends = [

@@ -1,9 +1,9 @@
-//! Common parts of the models of synchronous steps.
+//! Code that all models of synchronous steps share.
 //!
-//! Steps follow each other, with a barrier between two of them. A step is run in several *rounds*
-//! if a node has more messages than ports, or a link more circuits than virtual channels. This
-//! module adds up the steps, and charges barriers, rearrangements and reductions. Each model
-//! defines the cost of a step ([`StepModel`]).
+//! Steps follow each other, with a barrier between two steps. A step is run in several *rounds* if
+//! a node has more messages than ports, or if a link has more circuits than virtual channels. This
+//! module adds up the costs of all steps, and charges barriers, rearrangements and reductions. Each
+//! model defines the cost of a step ([`StepModel`]).
 
 use super::rounds::{Arranger, Capacity, MAX_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
@@ -15,7 +15,7 @@ use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Su
 use crate::simulation::step::{Step, StepFacts};
 use std::sync::Arc;
 
-/// The cost of a step in µs. A part that does not exist in the model is `None`.
+/// The cost of a step in µs. A kind of cost that the model does not have is `None`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepCost {
     pub startup: f64,
@@ -25,15 +25,15 @@ pub(super) struct StepCost {
 }
 
 impl StepCost {
-    /// Returns the larger of this cost and the time in which the busiest node's bytes are injected,
-    /// at `unit_us` per unit of load. The bytes of the longest message count as transmission, the
-    /// bytes of other messages as contention.
+    /// Returns the larger of this cost and the time in which the busiest node's bytes enter or
+    /// leave the network, at `unit_us` per unit of load. In that time, the bytes of the longest
+    /// message count as transmission, and all other bytes as contention.
     fn or_injected(self, facts: &StepFacts, unit_us: f64) -> Self {
         let node = facts.max_injected_load as f64 * unit_us;
         let transmission =
             self.transmission.max(facts.max_load.min(facts.max_injected_load) as f64 * unit_us);
         let contention = (self.transmission + self.contention).max(node) - transmission;
-        // Without a limit, return the cost unchanged, so that nothing is rounded.
+        // Without a limit on injection, return the cost unchanged, so that nothing is rounded.
         if unit_us == 0.0 { self } else { Self { transmission, contention, ..self } }
     }
 }
@@ -41,10 +41,11 @@ impl StepCost {
 word_enum! {
     /// The bytes that nodes rearrange.
     pub(super) enum Rearrangement {
-        /// The bytes that the schedule declares. Each algorithm declares what its paper charges.
+        /// The bytes of the rearrangements that the schedule declares. Each algorithm declares what
+        /// its paper charges.
         Declared = "declared",
-        /// The bytes of every message with more than one block: the sender gathers them, the
-        /// receiver scatters them.
+        /// The bytes of every message with more than one block. The sender gathers these blocks,
+        /// and the receiver scatters them.
         Packed = "packed",
     }
 }
@@ -59,14 +60,14 @@ pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter 
 
 /// A model of synchronous steps.
 pub(super) trait StepModel: Model + Copy {
-    /// A cost of 0, with `None` for parts that do not exist in the model.
+    /// A cost of 0, in which kinds of cost that the model does not have are `None`.
     const ZERO: StepCost;
 
     /// Whether the model reads [`Step::busiest_links`].
     const WANTS_BUSIEST_LINKS: bool = false;
 
-    /// Returns the cost of a step that is run in `rounds`; `unit_bytes` is the size of a unit of
-    /// load.
+    /// Returns the cost of a step that is run in `rounds`. `unit_bytes` is the number of bytes in a
+    /// unit of load.
     fn step_cost(
         &self,
         step: &Step<'_>,
@@ -87,15 +88,16 @@ pub(super) struct CommonCosts {
     pub rearrange_byte_us: f64,
     pub rearrangement: Rearrangement,
     pub reduce_byte_us: f64,
-    /// Transmission time of a byte between a node and the network.
+    /// Transmission time of a byte on the link between a node and the network.
     pub injection_byte_us: f64,
-    /// The number of circuits that a link carries at a time, if it is limited.
+    /// The number of circuits that a link carries at the same time; `None` if the model has no such
+    /// limit.
     pub channels: Option<u64>,
 }
 
 impl CommonCosts {
     /// Returns a lower bound from start-ups, transmission, barriers and reductions. `network_us` is
-    /// the bound on transmission through the network, and `kind` is the argument for this bound.
+    /// the bound on transmission through the network, and `kind` is its kind.
     pub(super) fn lower_bound(
         &self,
         topology: &dyn Topology,
@@ -103,7 +105,7 @@ impl CommonCosts {
         startup_us: f64,
         (network_us, kind): (f64, BoundKind),
     ) -> Bound {
-        // A port carries one message, or as many circuits as a link.
+        // A port carries one message or, in a model of circuits, as many circuits as a link.
         let messages = self.ports.count().saturating_mul(self.channels.unwrap_or(1));
         let steps = bound::fewest_steps(traffic.peers + 1, messages) as f64;
         let (transmission_us, kind) =
@@ -124,7 +126,7 @@ pub(super) struct Synchronous<M> {
     common_costs: CommonCosts,
     topology: Arc<dyn Topology>,
     unit_bytes: f64,
-    /// Number of rounds of all steps; there is a barrier between two rounds.
+    /// The total number of rounds of all steps. There is a barrier between two rounds.
     rounds: u64,
     total: StepCost,
     rearrangement: f64,
@@ -132,19 +134,20 @@ pub(super) struct Synchronous<M> {
     steps: u64,
     /// Number of rearrangements that the schedule declares.
     declared: u64,
-    /// Whether any message has several blocks.
+    /// Whether any message so far has several blocks.
     packs: bool,
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
-    /// The time of reductions; `None` until anything is reduced.
+    /// The total time of reductions; `None` until a node reduces data.
     reduction: Option<f64>,
-    /// Largest number of simultaneous messages of a node.
+    /// The largest number of messages that a node sends or receives at the same time.
     max_simultaneous: u64,
     /// Largest number of circuits on a link.
     max_circuits: u64,
-    /// The arranger is created when a step first needs it.
+    /// Assigns circuits to rounds; created when a step first needs it.
     arranger: Option<Arranger>,
-    /// Whether some step had too many circuits to arrange, so that `rounds` is only a lower bound.
+    /// Whether a step had too many circuits to assign them to rounds. If so, `rounds` is only a
+    /// lower bound.
     at_least: bool,
     /// Whether routes are chosen at random.
     has_random_routes: bool,
@@ -173,14 +176,14 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// Returns the number of rounds for the simultaneous messages of a node. A port carries one
-    /// message, or as many circuits as a link.
+    /// Returns the number of rounds that a node needs for its messages of a step. A port carries
+    /// one message or, in a model of circuits, as many circuits as a link.
     fn rounds_at_ports(&self, messages: u64) -> u64 {
         self.common_costs.ports.rounds(messages.div_ceil(self.common_costs.channels.unwrap_or(1)))
     }
 
-    /// Returns the rounds for the circuits of a step. If no link has more circuits than virtual
-    /// channels, their number is `at_ports`.
+    /// Returns the rounds of a step with circuits. If no link has more circuits than virtual
+    /// channels, the number of rounds is `at_ports`.
     fn rounds_on_links(&mut self, step: &Step<'_>, channels: u64, at_ports: u64) -> Rounds {
         let circuits = step.facts.max_link_messages;
         if circuits <= channels {
@@ -198,15 +201,16 @@ impl<M: StepModel> Synchronous<M> {
     }
 }
 
-/// The remark on a schedule that declares no rearrangement although it packs and unpacks blocks.
+/// The remark on a schedule whose nodes pack and unpack blocks, although it declares no
+/// rearrangement.
 pub const UNDECLARED: &str = "declares no rearrangement, though messages are of several blocks";
 
-/// The remarks on routes that are chosen at random.
+/// The remark on results with routes that are chosen at random.
 const EXPECTED: &str = "loads of links and hops are expected values over the random routes";
 const DRAWN: &str = "one random route per pair, chosen by the seed";
 
 impl<M: StepModel> Synchronous<M> {
-    /// Returns the parts of the steps so far.
+    /// Returns the costs of the steps so far.
     fn parts(&self) -> Parts {
         let barriers = self.rounds.saturating_sub(1) as f64;
         Parts {
@@ -220,7 +224,8 @@ impl<M: StepModel> Synchronous<M> {
         }
     }
 
-    /// Returns remarks on properties of the model that can surprise in comparisons.
+    /// Returns remarks on effects of the model that users may not expect when they compare
+    /// schedules.
     fn remarks(&self) -> impl Iterator<Item = &'static str> {
         let is_one_step =
             self.steps == 1 && self.max_simultaneous > 1 && self.total.contention > 0.0;
@@ -284,7 +289,8 @@ impl<M: StepModel> Listener for Synchronous<M> {
         let is_charged = self.common_costs.rearrangement == Rearrangement::Packed;
         let packing = self.common_costs.rearrange_byte_us > 0.0 && (is_charged || !self.counted);
         let busiest_links = M::WANTS_BUSIEST_LINKS;
-        // Packed loads and the busiest links can only be measured message by message.
+        // Packed loads and the busiest links can only be measured if the messages of all nodes are
+        // known.
         let all_nodes = packing || busiest_links;
         Interests {
             detail: if all_nodes { Detail::AllNodes } else { self.model.detail() },
@@ -352,8 +358,8 @@ mod tests {
         [parts.transmission, parts.contention].map(Option::unwrap)
     }
 
-    /// A node of a 2-D torus has four links of 25 GB/s but injects only 50 GB/s: messages to four
-    /// neighbours take twice as long as over the links alone.
+    /// In a 2-D torus, a node has four links of 25 GB/s but injects only 50 GB/s. Messages to four
+    /// neighbours therefore take twice as long as their links need.
     #[test]
     fn a_step_takes_the_larger_of_link_and_injection_times() {
         let neighbours = [(0, 1, 1000), (0, 3, 1000), (0, 4, 1000), (0, 12, 1000)];
@@ -372,17 +378,17 @@ mod tests {
                 [40.0, 0.0],
                 "{model}: links take as long"
             );
-            // Injection is slower than a link: first with one message, then with two.
+            // Injection is slower than a link. Test this with one message, then with two.
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..1]), [50.0, 0.0], "{model}");
             assert_eq!(of(",injection_byte_us=0.05", &neighbours[..2]), [50.0, 50.0], "{model}");
-            // The same limit holds for receiving.
+            // Receiving has the same limit as sending.
             let gathered = neighbours.map(|(a, b, bytes)| (b, a, bytes));
             assert_eq!(of(",injection_byte_us=0.02", &gathered), [40.0, 40.0], "{model}");
         }
     }
 
-    /// In a network with two tiers, routes within a group have two links with a latency of 0.25
-    /// hops each; routes between groups have two links with a latency of one hop each.
+    /// A network with two tiers. A route within a group has two links, each with a latency of 0.25
+    /// hops. A route between groups has two links, each with a latency of one hop.
     #[test]
     fn links_cost_their_own_latencies() {
         let step = [(0, 1, 8), (4, 5, 8)];
@@ -401,7 +407,7 @@ mod tests {
             );
             assert_eq!(propagation("groups:2x4,inside=9", &step), Some(8.0), "{model}");
         }
-        // Circuits are run in two rounds, because two of them share a link. The first round has a
+        // Two of the circuits share a link, so the step has two rounds. The first round includes a
         // circuit between groups.
         let sends = [(0, 1, 8), (0, 2, 8), (4, 3, 8)];
         let rounds = cost("groups:2x4,inside_hop=0.25", "free:model=circuit,hop_us=4", &[&sends]);

@@ -1,4 +1,4 @@
-//! Hand-written steps for the tests of models.
+//! Steps for the tests of models. The tests list the messages of each step.
 
 use super::time_space::TimeSpace;
 use super::{Cost, Evaluator, PricingContext};
@@ -12,8 +12,8 @@ use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
 
-/// The messages of each step: sender, receiver, bytes, and the latest step in which the sender
-/// received data of the message.
+/// The messages of each step, as (sender, receiver, bytes, latest arrival). The latest arrival is
+/// the latest step in which the sender received data of the message.
 pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
 /// Returns the cost of steps of messages (sender, receiver, bytes).
@@ -25,18 +25,18 @@ pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) 
     cost_of_forwarding(topology, machine, &steps)
 }
 
-/// Returns the cost of steps of messages that have the latest arrival of their data at the sender.
+/// Returns the cost of steps whose messages forward received data.
 pub(super) fn cost_of_forwarding(topology: &str, machine: &str, steps: &Sends) -> Cost {
     try_cost(topology, machine, steps).unwrap()
 }
 
-/// Returns the cost, or the reason why there is none.
+/// Returns the cost, or the reason why the model has no cost.
 pub(super) fn try_cost(topology: &str, machine: &str, steps: &Sends) -> Result<Cost, String> {
     try_cost_by_routes(topology, machine, steps, &[], |_, _| 0)
 }
 
-/// Returns the cost with other routes than the topology's: `route_of` returns the number of a
-/// message's route, from 1; 0 for the topology's own.
+/// Returns the cost with requested routes. `route_of` returns the number of a message's route, from
+/// 1 on, or 0 for the topology's own route.
 pub(super) fn cost_by_routes(
     topology: &str,
     machine: &str,
@@ -102,7 +102,8 @@ pub(super) fn run(
     run_with_orbits(topology, evaluator, steps, None, routes, route_of);
 }
 
-/// Reports steps to an evaluator. With a group, reports only the messages of one node per orbit.
+/// Reports steps to an evaluator. With a group, only the messages of one node per orbit are
+/// reported.
 pub(super) fn run_with_orbits(
     topology: &Arc<dyn Topology>,
     evaluator: &mut dyn Evaluator,

@@ -1,32 +1,34 @@
-//! Time-space records: how each rank spends its time, step by step.
+//! Time-space records. A record shows how each rank spends its time, step by step.
 //!
-//! An entry has the times at which a rank entered a step, had posted its sends, had waited for its
-//! peers and ended the step, and a breakdown by [`TimeKind`]. A record is made only if it is
-//! requested ([`super::Evaluator::record_time_space`]).
+//! An entry has four times of a rank: when it entered a step, when it had posted its sends, when it
+//! had waited for its peers, and when it ended the step. An entry also divides this time by
+//! [`TimeKind`]. A record is made only if it is requested
+//! ([`super::Evaluator::record_time_space`]).
 //!
-//! The number of entries is bounded. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
-//! rank are joined into one entry ([`TimeSpace::steps_per_entry`]); sums stay the same.
+//! The number of entries is limited. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
+//! rank are joined into one entry ([`TimeSpace::steps_per_entry`]). This does not change any sum.
 //!
-//! Models charge time in order: each charge covers the time since the previous one. So the kinds of
-//! time of a rank always add up to the time at which it ends.
+//! Models charge time in order: each charge begins when the previous charge of the rank ends. So
+//! the kinds of time of a rank always add up to the time at which the rank ends.
 
 use super::Parts;
 
-/// The kinds of a rank's time: the parts of a completion time, in their order, and waiting for a
-/// peer. A completion time has no such wait, because the critical path continues at the peer.
+/// The kinds of a rank's time. The first kinds are the kinds of cost of a completion time, in the
+/// same order. The last kind is waiting for a peer. A completion time has no such wait, because the
+/// critical path continues at the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeKind {
-    /// The start-up of a message that is sent or received.
+    /// The start-up of a message that the rank sends or receives.
     Startup,
-    /// The bytes of a message, as if no link were shared.
+    /// The time of a message's bytes if no link were shared.
     Transmission,
     /// The latency of a message.
     Propagation,
     /// Rearrangement of data within the node.
     Rearrangement,
-    /// A barrier, once all ranks have reached it.
+    /// A barrier, from the time at which all ranks have reached it.
     Barrier,
-    /// Time added by shared links, ports or engines.
+    /// Additional time because links, ports or engines are shared.
     Contention,
     /// Reduction of received data.
     Reduction,
@@ -46,28 +48,28 @@ impl TimeKind {
     }
 }
 
-/// A rank's time in one step, or in several consecutive steps. All times are in µs.
+/// The time of a rank in one step, or in several consecutive steps. All times are in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
     /// Number of the first step, from 1. Steps in which nothing is sent are not counted.
     pub first_step: u64,
     /// Number of the last step.
     pub last_step: u64,
-    /// When the rank entered the step and posted its receives. With `order=data`, when it had made
-    /// all sends of the previous steps.
+    /// The time at which the rank entered the step and posted its receives. With `order=data`, the
+    /// time at which it had made all sends of the previous steps.
     pub posted: f64,
-    /// When the rank had made its sends.
+    /// The time at which the rank had made all sends of the step.
     pub started: f64,
-    /// When the rank last ended a wait for a peer; equal to `started` if it did not wait after
-    /// that.
+    /// The time at which the rank's last wait for a peer ended. Equal to `started` if the rank did
+    /// not wait for a peer after that time.
     pub waited: f64,
-    /// When the rank ended the step and its barrier.
+    /// The time at which the rank ended the step and the barrier after it.
     pub ended: f64,
-    /// The time from `posted` to `ended`, by [`TimeKind`].
+    /// The time from `posted` to `ended`, divided by [`TimeKind`].
     pub kinds: [f64; TIME_KINDS],
 }
 
-/// A time-space record with a bounded number of entries.
+/// A time-space record with a limited number of entries.
 #[derive(Debug, Clone)]
 pub struct TimeSpace {
     /// The only recorded rank; `None` if all ranks are recorded.
@@ -80,8 +82,8 @@ pub struct TimeSpace {
 }
 
 impl TimeSpace {
-    /// Creates a record of `ranks` ranks, or of one of them (`only`), with at most `max_entries`
-    /// entries, but at least one for each rank.
+    /// Creates a record of `ranks` ranks, or of a single rank (`only`). The record has at most
+    /// `max_entries` entries, but at least one for each rank.
     pub fn new(ranks: u64, only: Option<u64>, max_entries: usize) -> Self {
         let ranks = vec![Vec::new(); ranks as usize];
         let max_entries = max_entries.max(ranks.len());
@@ -98,8 +100,8 @@ impl TimeSpace {
         self.ranks.len()
     }
 
-    /// Returns the number of steps per entry. An entry has no data of steps in which the rank has
-    /// no messages.
+    /// Returns the number of steps that are joined into an entry. Steps in which the rank has no
+    /// messages add nothing to the entry.
     pub fn steps_per_entry(&self) -> u64 {
         1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX)
     }
@@ -108,8 +110,8 @@ impl TimeSpace {
         self.only.is_none_or(|only| only == rank)
     }
 
-    /// Begins the entry of a step (from 0), unless the rank has an entry for this step or a later
-    /// one.
+    /// Begins an entry for a step (counted from 0). Does nothing if the rank already has an entry
+    /// for this step or a later one.
     #[cold]
     pub(super) fn enter(&mut self, rank: usize, step: u64) {
         let (step, doublings) = (step + 1, self.doublings);
@@ -126,7 +128,7 @@ impl TimeSpace {
                 last.last_step = step;
                 return;
             }
-            // Drop the previous step if the rank had nothing to do in it.
+            // Remove the previous step if the rank spent no time in it.
             if last.posted == last.ended {
                 entries.pop();
                 self.entries -= 1;
@@ -148,7 +150,7 @@ impl TimeSpace {
         }
     }
 
-    /// Charges the rank's time since its last charge to `kind`, until the time `until` in µs.
+    /// Charges the time from the rank's previous charge to `until` (in µs) to `kind`.
     #[cold]
     pub(super) fn charge(&mut self, rank: usize, kind: TimeKind, until: f64) {
         if !self.follows(rank) {
@@ -167,19 +169,19 @@ impl TimeSpace {
         }
     }
 
-    /// Records that the rank has made a send of its step.
+    /// Records that the rank has made a send of its current step.
     pub(super) fn sent(&mut self, rank: usize) {
         if let Some(entry) = self.ranks[rank].last_mut() {
             (entry.started, entry.waited) = (entry.ended, entry.ended);
         }
     }
 
-    /// Returns the time of the rank's last charge in µs.
+    /// Returns the end of the rank's previous charge in µs.
     pub(super) fn charged_until(&self, rank: usize) -> f64 {
         self.entries(rank).last().map_or(0.0, |entry| entry.ended)
     }
 
-    /// Finishes the record: drops empty entries at the end.
+    /// Finishes the record. Removes empty entries at the end.
     pub(super) fn finish(mut self) -> Self {
         for entries in &mut self.ranks {
             entries.pop_if(|last| last.posted == last.ended);
@@ -192,8 +194,8 @@ impl TimeSpace {
         self.only
     }
 
-    /// Replaces the ranks. For each new rank, `of` has the number of the old rank whose entries are
-    /// copied. `only` is the new rank to record, if only one is recorded.
+    /// Replaces the ranks of the record. Each new rank copies the entries of an old rank, whose
+    /// number is in `of`. `only` is the new rank to record, if only one is recorded.
     pub(super) fn remap(&mut self, of: &[usize], only: Option<usize>) {
         let entries = |(rank, old): (usize, &usize)| match only {
             Some(only) if only != rank => Vec::new(),
@@ -232,7 +234,7 @@ impl TimeSpace {
     }
 }
 
-/// Returns the number of a step's entry.
+/// Returns the index of the entry that includes a step.
 fn bucket(step: u64, doublings: u32) -> u64 {
     (step - 1).checked_shr(doublings).unwrap_or(0)
 }
@@ -242,7 +244,7 @@ mod tests {
     use super::*;
     use crate::cost::model::test_steps::{Sends, time_space_of};
 
-    /// Returns the entries of a rank, rounded: the four times, and the breakdown in the order of
+    /// Returns the entries of a rank with rounded values: the four times, and the time of each
     /// [`TimeKind`].
     fn rounded(record: &TimeSpace, rank: usize) -> Vec<([f64; 4], [f64; TIME_KINDS])> {
         let round = |us: f64| (us * 1e6).round() / 1e6;
@@ -259,7 +261,7 @@ mod tests {
     }
 
     /// Rank 0 sends 100 bytes to rank 1, which forwards them to rank 2. A start-up takes 3, the
-    /// latency 2, a byte 0.5. A receiver first waits for the start-up of its peer.
+    /// latency 2, and a byte 0.5. A receiver first waits for the start-up of its sender.
     #[test]
     fn fluid_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -273,12 +275,12 @@ mod tests {
             ([55.0, 58.0, 58.0, 110.0], message(3.0, 0.0)),
         ];
         assert_eq!(rounded(&record, 1), [first, second]);
-        // Rank 2 has nothing to do in the first step, and waits for the second from the start.
+        // Rank 2 has no messages in the first step, so it waits for the second step from time 0.
         assert_eq!(rounded(&record, 2), [([0.0, 0.0, 58.0, 110.0], message(0.0, 58.0))]);
     }
 
-    /// Two ranks send 100 bytes each to a third rank at the same time. Its injection link takes 100
-    /// for both messages together; half of that is contention.
+    /// Two ranks each send 100 bytes to a third rank at the same time. The link between the third
+    /// rank and the network takes 100 for both messages together. Half of this time is contention.
     #[test]
     fn fluid_separates_contention_from_transmission() {
         let incast = vec![vec![(0, 1, 100, 0), (2, 1, 100, 0)]];
@@ -293,8 +295,8 @@ mod tests {
         }
     }
 
-    /// Rank 0 sends 100 bytes to rank 1, which forwards them: o = 2, L = 8, G = 0.5 for each byte
-    /// after the first.
+    /// Rank 0 sends 100 bytes to rank 1, which forwards them. The parameters are o = 2, L = 8, and
+    /// G = 0.5 for each byte after the first.
     #[test]
     fn loggp_has_the_closed_form_of_a_chain() {
         let chain = vec![vec![(0, 1, 100, 0)], vec![(1, 2, 100, 1)]];
@@ -341,9 +343,9 @@ mod tests {
     }
 
     /// Two ranks exchange 100 bytes on a flat machine. Rearrangement takes 10. Each message takes a
-    /// start-up of 3 at its sender and another of 3 at its receiver, copying 25 at each, and
-    /// transmission 50. In blocking mode each rank sends, then receives what has arrived in the
-    /// meantime. In nonblocking mode an engine copies while the processor waits.
+    /// start-up of 3 at its sender and of 3 at its receiver, copying of 25 at each of the two, and
+    /// transmission of 50. In blocking mode each rank sends, then receives the message that has
+    /// arrived during its send. In nonblocking mode an engine copies while the processor waits.
     #[test]
     fn flat_has_the_closed_form_of_an_exchange() {
         let exchange = vec![vec![(0, 1, 100, 0), (1, 0, 100, 0)]];
@@ -359,8 +361,8 @@ mod tests {
         assert_eq!((rounded(&record, 1), cost.parts.total()), (rounded(&record, 0), 116.0));
     }
 
-    /// The entries of a rank follow each other without a gap, their kinds add up to the rank's end,
-    /// and the last rank ends at the completion time.
+    /// The entries of a rank follow each other without a gap. The kinds of time add up to the
+    /// rank's end. The last rank ends at the completion time.
     #[test]
     fn kinds_of_time_add_up_to_the_end_of_each_rank() {
         // Ranks send different amounts, and each rank skips some steps.
@@ -374,7 +376,7 @@ mod tests {
                     .collect()
             })
             .collect();
-        // Each engine, with and without the options that add kinds of time.
+        // Test each engine, with and without the options that add a kind of time.
         let machines = [
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5",
             "model=fluid,startup_us=3,hop_us=2,byte_us=0.5,injection_byte_us=0.25,noise=0.3",
@@ -415,8 +417,8 @@ mod tests {
                     assert!((sum - at).abs() < 1e-6, "{machine}: rank {rank}: {sum} {at}");
                     last = last.max(at);
                 }
-                // Over all ranks: the ends and the completion time of the record are those of the
-                // result row.
+                // For all ranks: the record has the same end times and the same completion time as
+                // the cost.
                 let ends = (0..record.ranks()).map(|rank| record.charged_until(rank));
                 let mean = ends.sum::<f64>() / record.ranks() as f64;
                 assert!(
@@ -430,7 +432,7 @@ mod tests {
         }
     }
 
-    /// Entries beyond the limit are joined; sums stay the same.
+    /// If there are more entries than the limit, entries are joined. Sums do not change.
     #[test]
     fn long_schedules_are_recorded_more_coarsely() {
         let mut record = TimeSpace::new(2, None, 8);

@@ -3,9 +3,9 @@
 use super::{Axes, Axis, Cut, Layout, Selection, Side, split_off};
 use crate::delivery::grid::Grid;
 
-/// A layout with one bit per coordinate, packed into words of 64 bits. Axes of at most 64
-/// coordinates share words: a set of nodes of a 20-dimensional hypercube is 40 bits. Longer axes
-/// have words of their own.
+/// A layout with one bit per coordinate, packed into words of 64 bits. Short axes share a word if
+/// they have at most 64 coordinates together. For example, a set of nodes of a 20-dimensional
+/// hypercube is 40 bits. Longer axes have words of their own.
 #[derive(Debug, Clone)]
 pub struct BitLayout {
     axes: Axes,
@@ -15,7 +15,7 @@ pub struct BitLayout {
     full: Vec<u64>,
     full_count: u64,
     origin_words: usize,
-    /// Whether each axis is within one word. If so, a box that has a word of 0 is empty.
+    /// Whether every axis is within one word. A box is then empty as soon as one of its words is 0.
     is_simple: bool,
 }
 
@@ -24,13 +24,13 @@ pub struct BitLayout {
 struct Field {
     /// Index of the first word.
     word: usize,
-    /// Number of words. More than one if the axis has words of its own.
+    /// The number of words. It is greater than 1 only for an axis of more than 64 coordinates.
     words: usize,
     /// The lowest bit within the first word.
     shift: u32,
     /// Number of coordinates.
     radix: u32,
-    /// The bits of the axis within its word. If the axis has several words, all bits.
+    /// The bits of the axis within its word. If the axis has several words, all bits are set.
     mask: u64,
 }
 
@@ -72,8 +72,8 @@ impl Field {
         a[self.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
     }
 
-    /// Inserts `count` consecutive coordinates from `first` on, all of which must be within the
-    /// axis.
+    /// Inserts `count` consecutive coordinates, starting with `first`. All of them must be within
+    /// the axis.
     fn insert_run(&self, first: u32, count: u32, out: &mut [u64]) {
         let (mut bit, mut left) = (self.shift + first, count);
         while left > 0 {
@@ -96,7 +96,7 @@ impl Field {
 }
 
 impl BitLayout {
-    /// Returns a layout over a grid. Sides by which blocks are not distinguished are left out.
+    /// Returns a layout for nodes of a grid. Boxes have only the sides that distinguish blocks.
     pub fn new(grid: Grid, origins: bool, destinations: bool, segments: u32) -> Self {
         let side = grid.radices().to_vec();
         let axes = Axes::new(grid, &side, origins, destinations, segments);
@@ -104,8 +104,8 @@ impl BitLayout {
         for (axis, &radix) in axes.radices.iter().enumerate() {
             let radix = u32::try_from(radix).unwrap_or(u32::MAX);
             let starts_side = axis == axes.destinations.start || axis == axes.destinations.end;
-            // Start a new word for each side, and for each axis that does not fit into the rest of
-            // the current word.
+            // Start a new word for each side, and for each axis that does not fit into the
+            // remaining bits of the current word.
             if next.1 > 0 && (starts_side || next.1 + radix.min(64) > 64 || radix > 64) {
                 next = (next.0 + 1, 0);
             }
@@ -249,15 +249,17 @@ impl Layout for BitLayout {
         scratch: &mut [u64],
         mut piece: impl FnMut(&[u64]),
     ) {
-        // Create one piece for each axis on which the boxes differ. On this axis the piece is `a`
-        // without `inner`; on earlier axes it is equal to `inner`, and on later axes to `a`.
+        // Create one piece for each axis on which `a` and `inner` differ. On this axis, the piece
+        // has the coordinates of `a` that are not in `inner`. On earlier axes the piece is equal to
+        // `inner`, and on later axes to `a`.
         let mut is_first = true;
         for (axis, field) in self.fields.iter().enumerate() {
             if same_words(&a[field.range()], &inner[field.range()], field.mask) {
                 continue;
             }
             scratch.copy_from_slice(a);
-            // For the first piece nothing is copied: on earlier axes, `a` and `inner` are equal.
+            // The first piece needs no copy of `inner`, because `a` and `inner` are equal on all
+            // earlier axes.
             if !std::mem::take(&mut is_first) {
                 self.fields[..axis].iter().for_each(|before| before.copy(inner, scratch));
             }
@@ -299,7 +301,7 @@ impl Layout for BitLayout {
     }
 
     fn cut(&self, a: &[u64], count: u64, selection: &Selection<u64>, out: &mut [u64]) -> Cut {
-        // Most rules narrow one axis, so only narrowed axes are compared.
+        // Most rules narrow only one axis, so only the narrowed axes are compared.
         let selected = selection.elements();
         let mut is_whole = true;
         for &axis in selection.narrowed() {
@@ -318,7 +320,7 @@ impl Layout for BitLayout {
             return Cut::Whole;
         }
         out.copy_from_slice(a);
-        // One division by the product of all axes is faster than one per axis.
+        // One division by the product of all axes is faster than a division for each axis.
         let (mut kept, mut of) = (1, 1);
         for &axis in selection.narrowed() {
             let f = &self.fields[axis];
@@ -332,8 +334,9 @@ impl Layout for BitLayout {
     }
 }
 
-/// Returns whether words are equal in the bits of `mask`. Words are compared one by one: boxes have
-/// often just been written, and a wide comparison would have to wait until the stores are complete.
+/// Returns whether two slices are equal in the bits of `mask`. The words are compared one by one:
+/// boxes often have just been written, and a wider load would have to wait until all of these
+/// stores are complete.
 #[inline]
 fn same_words(a: &[u64], b: &[u64], mask: u64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a ^ b) & mask == 0)

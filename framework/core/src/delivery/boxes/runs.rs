@@ -5,13 +5,14 @@ use super::{Axes, Axis, Cut, Element, Layout, NodeSet, Selection, Side};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::Group;
 
-/// A layout with one set per axis. Holdings are stored for one node of each orbit of a group.
+/// A layout with one set per axis, for a schedule with a symmetry group. Holdings are stored for
+/// one node of each orbit of the group.
 #[derive(Debug)]
 pub(crate) struct RunLayout {
     axes: Axes,
     group: Group,
-    /// Whether the group acts on node numbers instead of the coordinates of the schedule's grid.
-    /// Each side of a box is then one axis.
+    /// Whether the group acts on node numbers, not on the coordinates of the schedule's grid. If
+    /// so, each side of a box is a single axis.
     acts_on_numbers: bool,
     full: Vec<Set>,
     full_count: u64,
@@ -28,7 +29,7 @@ impl Element for Set {
 }
 
 impl RunLayout {
-    /// Returns the layout for schedules on `grid` that `group` maps to themselves.
+    /// Returns the layout for schedules on `grid` that every element of `group` maps to themselves.
     pub(crate) fn new(
         grid: Grid,
         group: Group,
@@ -53,9 +54,9 @@ impl RunLayout {
         self.acts_on_numbers
     }
 
-    /// Calls `word` with numbers that describe the image of one side of a box under an element of
-    /// the group. Equal sets have the same numbers. The set of all nodes has no numbers, and a set
-    /// of one node has only the number of the node.
+    /// Describes the image of one side of a box under an element of the group, by calling `word`
+    /// with a sequence of numbers. Equal sets have the same numbers. The set of all nodes has no
+    /// numbers, and a set of one node has only the number of the node.
     pub(crate) fn describe(&self, side: Side, a: &[Set], element: u64, mut word: impl FnMut(u64)) {
         let side_axes = self.axes.of_side(side);
         let sets = || a[side_axes.clone()].iter().zip(self.group.axes());
@@ -76,8 +77,8 @@ impl RunLayout {
         }
     }
 
-    /// Calls `word` with numbers that describe the segments of a box. The set of all segments has
-    /// none.
+    /// Describes the segments of a box, by calling `word` with a sequence of numbers. The set of
+    /// all segments has no numbers.
     pub(crate) fn describe_segments(&self, a: &[Set], word: impl FnMut(u64)) {
         if self.segments_of(a) < self.segments() {
             a[a.len() - 1].each_word(word);
@@ -147,8 +148,9 @@ impl Layout for RunLayout {
         scratch: &mut [Set],
         mut piece: impl FnMut(&[Set]),
     ) {
-        // Create one piece for each axis on which the boxes differ. On this axis the piece is `a`
-        // without `inner`; on earlier axes it is equal to `inner`, and on later axes to `a`.
+        // Create one piece for each axis on which `a` and `inner` differ. On this axis, the piece
+        // has the coordinates of `a` that are not in `inner`. On earlier axes the piece is equal to
+        // `inner`, and on later axes to `a`.
         for axis in (0..a.len()).filter(|axis| a[*axis] != inner[*axis]) {
             scratch[..axis].clone_from_slice(&inner[..axis]);
             scratch[axis] = a[axis].minus(&inner[axis], self.axes.radices[axis]);
@@ -205,8 +207,8 @@ impl Layout for RunLayout {
         if element == 0 {
             return;
         }
-        // The axes of origins and of destinations are those of the group. The last axis, of
-        // segments, does not move.
+        // The group moves the axes of origins and of destinations. It does not move the last axis,
+        // which has the segments.
         let axes = self.group.axes();
         let last = a.len() - 1;
         for side in a[..last].chunks_mut(axes.len().max(1)) {

@@ -1,4 +1,4 @@
-//! The sets in a send, and the selection of blocks by such sets.
+//! The sets that a send names, and the selection of blocks by these sets.
 
 use super::{Element, Layout, Side};
 use crate::delivery::grid::Grid;
@@ -17,7 +17,8 @@ pub enum Axis<'a> {
         /// Number of coordinates. They must be distinct.
         count: u32,
     },
-    /// The coordinates whose bits are set, in words of 64 bits, lowest first.
+    /// A bit set in words of 64 bits, the lowest coordinates first. The coordinates whose bits are
+    /// 1 are in the subset.
     Bits(&'a [u64]),
 }
 
@@ -97,7 +98,7 @@ impl Axis<'_> {
     }
 }
 
-/// A box that selects blocks of other boxes, with a list of the axes on which it is not full.
+/// A box that selects blocks, and a list of the axes on which it does not have all coordinates.
 #[derive(Debug, Clone)]
 pub struct Selection<E = u64> {
     elements: Vec<E>,
@@ -115,13 +116,13 @@ impl<E: Element> Selection<E> {
         &self.elements
     }
 
-    /// Returns the number of selected blocks (or segments of blocks), whether or not a node holds
-    /// them.
+    /// Returns the number of blocks (or segments of blocks) in the selection, including blocks that
+    /// the sender does not hold.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns the axes on which the selection may not be full.
+    /// Returns the axes on which the selection may lack some coordinates.
     pub(super) fn narrowed(&self) -> &[usize] {
         &self.narrowed
     }
@@ -134,7 +135,8 @@ impl<E: Element> Selection<E> {
         self.count = layout.full_count();
     }
 
-    /// Narrows one side, on which the selection must be full, to a valid set.
+    /// Narrows one side to a valid set. Before, the selection must have all coordinates of that
+    /// side.
     pub(super) fn narrow<L>(&mut self, layout: &L, side: Side, set: NodeSet<'_>)
     where
         L: Layout<Element = E> + ?Sized,
@@ -197,11 +199,11 @@ impl<E: Element> Selection<E> {
         self.count = layout.count(&self.elements);
     }
 
-    /// Updates the count for narrowed axes, which had `of` combinations of coordinates and now have
-    /// `kept`.
+    /// Updates the count after axes were narrowed. Before, these axes had `of` combinations of
+    /// coordinates; now they have `kept`.
     fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
         if layout.full_count() == u64::MAX {
-            // The count is saturated, so it cannot be scaled.
+            // The count has reached the largest 64-bit number, so the division would be wrong.
             self.count = layout.count(&self.elements);
         } else if kept < of {
             self.count = self.count / of * kept;
@@ -220,9 +222,10 @@ pub enum Cut {
     Part(u64),
 }
 
-/// Returns whether a coordinate occurs twice in `count` coordinates `stride` apart, modulo `radix`.
+/// Returns whether a sequence of `count` coordinates with this stride, modulo `radix`, contains a
+/// coordinate twice.
 fn wraps_onto_itself(radix: u32, stride: u32, count: u32) -> bool {
-    // The sequence first returns to its start after radix / gcd(radix, stride) coordinates.
+    // The sequence returns to its first coordinate after `radix / gcd(radix, stride)` coordinates.
     let (mut a, mut b) = (radix, stride);
     while b > 0 {
         (a, b) = (b, a % b);

@@ -1,9 +1,9 @@
-//! Subsets of the coordinates of one axis, stored as a word for at most 64 coordinates, else as
-//! runs or bits.
+//! Subsets of the coordinates of an axis. If the axis has at most 64 coordinates, the subset is
+//! stored as a word; otherwise it is stored as runs or as bits.
 //!
-//! A few runs describe ranges and their rotations on axes of any length. Sets with strides, as in
-//! Bruck's algorithm, are stored as bits if their runs would need more words than their bits. The
-//! contents of a set determine which of the two is used, so equal sets compare equal.
+//! Ranges and their rotations are a few runs, even on long axes. Sets with strides, as in Bruck's
+//! algorithm, are stored as bits if their runs would need more words than their bits. The contents
+//! of a set determine which of the two forms is used. So equal sets compare equal.
 
 use super::Axis;
 use crate::delivery::grid::Grid;
@@ -17,15 +17,15 @@ type Runs = SmallVec<[(u32, u32); 2]>;
 pub(crate) enum Set {
     /// At most 64 coordinates: bit c is coordinate c.
     Word(u64),
-    /// Half-open runs in ascending order. Consecutive runs do not touch.
+    /// Half-open runs in ascending order. There is a gap between two runs.
     Runs(Runs),
     /// Bit `c % 64` of word `c / 64` is coordinate c.
     Bits(Box<[u64]>),
 }
 
 impl Clone for Set {
-    /// Copies all runs at once. `SmallVec::clone`, which copies runs one by one, took a tenth of
-    /// the time of a symmetric all-to-all.
+    /// Copies all runs with one memory copy. `SmallVec::clone` copies runs one by one, which took a
+    /// tenth of the time of a symmetric all-to-all.
     fn clone(&self) -> Self {
         match self {
             Self::Word(word) => Self::Word(*word),
@@ -99,7 +99,7 @@ impl Set {
         }
     }
 
-    /// Returns the set of the numbers of all nodes in a product of subsets.
+    /// Returns the set of node numbers that a product of subsets of the grid's axes contains.
     pub(super) fn of_product(sets: &[Axis<'_>], grid: &Grid) -> Self {
         let (mut members, nodes) = (vec![0_u64], grid.nodes());
         for (set, radix) in sets.iter().zip(grid.radices()) {
@@ -118,8 +118,8 @@ impl Set {
         }
     }
 
-    /// Returns a set of bits, converted to runs if these are shorter. A run starts at each set bit
-    /// that follows a bit which is not set.
+    /// Returns the set of these bits. The set is stored as runs if that is shorter. Each run starts
+    /// at a 1 bit after a 0 bit.
     fn of_bits(bits: Box<[u64]>, radix: u64) -> Self {
         let mut before = 0;
         let mut count = 0;
@@ -188,8 +188,8 @@ impl Set {
         }
     }
 
-    /// Calls `word` with numbers that describe the set. Equal sets of an axis have the same
-    /// numbers.
+    /// Describes the set, by calling `word` with a sequence of numbers. Equal sets of the same axis
+    /// have the same numbers.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
         match self {
             Self::Word(bits) => word(*bits),
@@ -241,7 +241,8 @@ impl Set {
         }
     }
 
-    /// Returns the image of the set under an element of the group that acts on the axis.
+    /// Returns the image of the set under an element of the group. The group acts on this axis as
+    /// described by `axis`.
     pub(super) fn moved(&self, axis: GroupAxis, element: u64) -> Self {
         if element == 0 {
             return self.clone();
@@ -283,8 +284,8 @@ fn push_run(runs: &mut Runs, (from, to): (u32, u32)) {
     }
 }
 
-/// Combines two sets in one pass over the ends of their runs. `keep` returns whether a coordinate
-/// is in the result, given whether it is in each set.
+/// Combines two sets in one pass through the ends of their runs. `keep(in_a, in_b)` returns whether
+/// a coordinate is in the result.
 fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     let end = |runs: &Runs, i: usize| {
         runs.get(i / 2).map_or(u32::MAX, |run| if i.is_multiple_of(2) { run.0 } else { run.1 })
@@ -303,7 +304,8 @@ fn merged_runs(a: &Runs, b: &Runs, keep: impl Fn(bool, bool) -> bool) -> Runs {
     }
 }
 
-/// Rotates runs. A run that passes the end of the axis continues at the start of the axis.
+/// Adds `by` to all coordinates of runs, modulo `radix`. A run that passes the end of the axis
+/// continues at its start.
 fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     let mut out = Runs::new();
     for &(from, to) in runs {
@@ -315,8 +317,9 @@ fn rotated_runs(runs: &Runs, radix: u32, by: u32) -> Runs {
     out
 }
 
-/// Applies exclusive-or with a number to all coordinates of runs. Runs are first split into aligned
-/// pieces of 2^k coordinates, because exclusive-or maps such a piece to another one.
+/// Applies exclusive-or with a number to all coordinates of runs. First, runs are split into
+/// aligned pieces of 2^k coordinates, because exclusive-or maps each of these pieces to another
+/// aligned piece.
 fn xor_runs(runs: &Runs, with: u32) -> Runs {
     let mut pieces: Vec<(u32, u32)> = Vec::new();
     for &(mut from, to) in runs {
@@ -350,8 +353,8 @@ fn xor_bits(word: u64, with: u64) -> u64 {
     })
 }
 
-/// Copies `len` bits of `bits`, starting with bit `from`, to `to`, starting with bit `at`. The
-/// target bits must be 0.
+/// Copies `len` bits from `bits` to `to`. The first bit is number `from` in `bits`, and number `at`
+/// in `to`. The target bits must be 0.
 fn copy_bits(bits: &[u64], from: u64, len: u64, to: &mut [u64], at: u64) {
     let mut done = 0;
     while done < len {

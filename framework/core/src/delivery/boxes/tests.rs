@@ -22,7 +22,8 @@ fn blocks<L: Layout>(layout: &L, a: &[L::Element]) -> Blocks {
 /// A grid, a number of segments, and the sets of two boxes, as bits per axis.
 type Sample = (Vec<u64>, u32, [Vec<Vec<u64>>; 2]);
 
-/// Samples whose axes share a word, fill one or need several.
+/// Samples in which several axes share a word, an axis fills a word, or an axis needs several
+/// words.
 fn samples() -> impl Strategy<Value = Sample> {
     let radices = prop_oneof![
         Just(vec![2, 2, 2]),
@@ -132,7 +133,7 @@ fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>
     assert_eq!((selection.elements(), selection.count()), (layout.full(), layout.full_count()));
 }
 
-/// Boxes that differ on one axis only, where one has the coordinates that the other does not have.
+/// Two boxes that differ on one axis, on which each coordinate is in exactly one of the boxes.
 #[test]
 fn complementary_boxes_join() {
     fn check<L: Layout>(layout: &L) {

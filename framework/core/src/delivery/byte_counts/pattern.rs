@@ -1,19 +1,20 @@
-//! The number of elements that a redistribution assigns to each bucket, computed without a loop
-//! over elements.
+//! The number of elements that a redistribution puts into each bucket, computed without a loop
+//! through the elements.
 //!
-//! The elements of an interval of numbers are divided over the buckets in turn: each bucket
-//! receives the same number, and an interval of the buckets receives one more. A redistribution of
-//! any size therefore needs only a few additions to a table of differences between buckets.
+//! Elements with consecutive numbers are put into the buckets in turn. So each bucket gets the same
+//! number of elements, and some consecutive buckets get one more. The table stores only the
+//! differences between neighbouring buckets. A redistribution of any size therefore needs only a
+//! few additions.
 
-/// A redistribution without its node. See [`super::Redistribution`] for the assignment of elements
-/// to buckets. `first` is not included because it usually differs between nodes.
+/// A redistribution without its node and its first bucket, which usually differ between nodes.
+/// [`super::Redistribution`] defines the bucket of each element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Pattern {
     /// Number of buckets.
     pub buckets: u32,
     /// The modulus of element numbers: after `cycle - 1` they start again at 0.
     pub cycle: u32,
-    /// The number of the first element for each destination. Empty if all are 0.
+    /// For each destination, the number of its first element. Empty if all are 0.
     pub starts: Vec<u32>,
     /// For each destination, a number that is added to the first bucket. Empty if all are 0.
     pub firsts: Vec<u32>,
@@ -22,10 +23,10 @@ pub(super) struct Pattern {
 /// The number of elements in each bucket.
 #[derive(Debug)]
 pub(super) struct Tally {
-    /// Elements in every bucket.
+    /// The number of elements that every bucket has.
     all: u64,
-    /// Entry h is a number of elements, modulo 2^64, that each bucket below h has in addition. To
-    /// add elements to an interval of buckets, only two entries are changed.
+    /// Entry h is a number of further elements, modulo 2^64, that each of the buckets 0 to h - 1
+    /// has. So only two entries change when elements are added to consecutive buckets.
     below: Vec<u64>,
 }
 
@@ -39,8 +40,8 @@ impl Tally {
         self.below.fill(0);
     }
 
-    /// Adds `times` elements of each number from `from` to `to` - 1. The bucket of an element is
-    /// its number modulo the number of buckets.
+    /// Adds `times` elements for each number in `from..to`. The bucket of an element is its number
+    /// modulo the number of buckets.
     fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
         let (rounds_from, rounds_to) = (from / buckets, to / buckets);
@@ -83,7 +84,7 @@ impl Pattern {
     }
 
     /// Divides `count` elements into up to three intervals of numbers. Calls `each` with the start,
-    /// end and number of repetitions of each interval. The first bucket is already added to the
+    /// the end and the number of repetitions of each interval. The first bucket is included in the
     /// numbers.
     fn for_each_interval(
         &self,
@@ -144,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Compares with a loop over elements.
+        /// Compares the tally with a loop through all elements.
         #[test]
         fn a_redistribution_is_that_of_its_elements(
             buckets in 1_u32..12, cycle in 1_u32..40, start in any::<u32>(), first in any::<u32>(), more in any::<u32>(), count in 0_u64..200,

@@ -1,4 +1,5 @@
-//! Redistributions and their settlement, which adds sent buckets to the holdings of receivers.
+//! Redistributions, and their settlement. To settle a redistribution means to add its sent buckets
+//! to the holdings of the receivers.
 
 use super::pattern::{Pattern, Tally};
 use super::{ByteCounts, ElementCount, Redistribution, add};
@@ -11,19 +12,19 @@ pub(super) const UNSENT: u32 = u32::MAX;
 /// A special value in `Redistributed::receivers` for a bucket that was sent and settled.
 const SETTLED: u32 = u32::MAX - 1;
 
-/// A redistribution with buckets that are not settled.
+/// A redistribution of which some buckets are not settled.
 #[derive(Debug)]
 pub(super) struct Redistributed<T> {
-    /// Elements for each destination before the redistribution.
+    /// For each destination, the number of elements before the redistribution.
     pub(super) elements: Vec<T>,
     pub(super) pattern: Arc<Pattern>,
     pub(super) first: u32,
     /// Number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
-    /// The receiver of each bucket, and the step in which it was sent.
+    /// For each bucket, its receiver and the step in which it was sent.
     pub(super) receivers: Vec<u32>,
     pub(super) steps: Vec<u32>,
-    /// The last step before the redistribution in which the node received anything.
+    /// The last step before the redistribution in which the node received any data.
     pub(super) latest_arrival: u64,
 }
 
@@ -193,7 +194,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the redistributions of a group, destination by destination, for all buckets at once.
+    /// Settles all redistributions of a group together, destination by destination.
     fn settle_group(&mut self, group: &Group, before: u64) -> Result<(), Fault> {
         let known = |receiver: &&u32| **receiver != UNSENT;
         for receiver in group.receivers.iter().filter(known) {
@@ -201,7 +202,8 @@ impl<T: ElementCount> ByteCounts<T> {
         }
         let members =
             || group.members.iter().filter_map(|node| self.redistributed[*node as usize].as_ref());
-        // Buckets that other members of the group have sent, but this member has not.
+        // For one member: the buckets that other members of the group have sent, but this member
+        // has not.
         let missing = |redistributed: &Redistributed<T>| -> Vec<u32> {
             let sent =
                 group.receivers.iter().enumerate().filter(|(_, receiver)| **receiver != UNSENT);
@@ -246,8 +248,8 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`. This is faster than
-    /// settling a group if they are less than half of all buckets.
+    /// Settles the buckets of one node that were sent before step `before`. If these are less than
+    /// half of all buckets, this is faster than settling a group.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let Some(mut redistributed) = self.redistributed[node].take() else { return Ok(()) };
         for bucket in 0..redistributed.receivers.len() {
@@ -273,10 +275,11 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// Nodes that have sent each bucket to the same receiver, except for buckets that a node has not
-/// sent. Their elements are summed before they are added to the receivers.
+/// A group of nodes. Each member has sent a bucket to the same receiver as the other members, or
+/// has not sent it. The elements of all members are summed before they are added to the receivers.
 struct Group {
-    /// The receiver of each bucket that any member has sent, otherwise [`UNSENT`].
+    /// For each bucket, the receiver to which members have sent it; [`UNSENT`] if no member has
+    /// sent it.
     receivers: Vec<u32>,
     members: Vec<u32>,
 }

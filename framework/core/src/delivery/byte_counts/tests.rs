@@ -75,7 +75,7 @@ fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
 
 #[test]
 fn buckets_arrive_at_their_receivers() {
-    // Node 0 redistributes 5 elements for node 2 to buckets of 2, 2 and 1.
+    // Node 0 divides 5 elements for node 2 among buckets of 2, 2 and 1 elements.
     let mut x = byte_counts(vec![vec![0, 0, 5], vec![0; 3], vec![0; 3]], 1).unwrap();
     x.redistribute(&redistribute(0, 3)).unwrap();
     x.begin_step();
@@ -293,8 +293,8 @@ proptest! {
         prop_assert_eq!(x.held(), &columns[..]);
     }
 
-    /// All nodes redistribute at once, and send some buckets late or to other nodes, with sends of
-    /// listed bytes in between.
+    /// All nodes redistribute in the same step. They send some buckets late or to different nodes,
+    /// and send listed bytes in between.
     #[test]
     fn late_buckets_are_delivered(
         sizes in prop::collection::vec(0_u64..30, 25),
@@ -324,8 +324,9 @@ proptest! {
     }
 }
 
-/// The latest arrival of a bucket is the last receipt of the sender before its redistribution. That
-/// of listed bytes is the last receipt of the sender.
+/// The latest arrival of a bucket is the last step before its redistribution in which the sender
+/// received data. The latest arrival of listed bytes is the last step before the send in which the
+/// sender received data.
 #[test]
 fn a_send_follows_the_last_receipt_of_its_bytes() {
     let mut x = uniform(3, 6);

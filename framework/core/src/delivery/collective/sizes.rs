@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The sizes of blocks that have different sizes. (Blocks of uniform size are counted instead.)
+/// The sizes of blocks, if these differ. (If all blocks have the same size, they are counted
+/// instead.)
 pub trait BlockSizes: fmt::Debug + Send + Sync {
     /// Returns the bytes of the block from node `origin` to node `destination` of the machine. If
     /// blocks go to all nodes, `destination` is ignored.
@@ -48,12 +49,14 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
 /// The traffic between different nodes: maxima over all nodes, and the total number of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
-    /// Maximum, over all nodes, of the total bytes of a node's blocks for the other nodes.
+    /// For each node, the total bytes of its blocks for the other nodes; this is the maximum of all
+    /// nodes.
     pub sent: u64,
-    /// Maximum, over all nodes, of the total bytes of the other nodes' blocks for a node.
+    /// For each node, the total bytes of the other nodes' blocks for it; this is the maximum of all
+    /// nodes.
     pub received: u64,
-    /// Maximum, over all nodes, of the number of other nodes that a node sends blocks to or
-    /// receives blocks from, whichever number is larger. Empty blocks are not counted.
+    /// For each node, the number of other nodes to which it sends or from which it receives a block
+    /// that is not empty, whichever number is larger. This is the maximum of all nodes.
     pub peers: u64,
     /// Number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,

@@ -26,9 +26,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Adds those blocks of a record that the receiver does not hold yet. Once a block has been
-    /// copied, a node may receive it twice. This is a fault in collectives whose blocks have one
-    /// destination, and a redundant delivery in others.
+    /// Adds the blocks of a record that the receiver does not hold yet. After a copy, a node may
+    /// receive a block twice. This is a fault in collectives in which each block has one
+    /// destination. In other collectives it is a redundant delivery.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);
@@ -50,7 +50,7 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Returns the node that a list belongs to.
+    /// Returns the node whose holdings are in a list.
     pub(super) fn place(&self, list: usize) -> PlacedNode {
         self.inventory.placement.locate(self.inventory.layout.representative(list))
     }

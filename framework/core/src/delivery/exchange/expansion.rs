@@ -1,5 +1,5 @@
-//! The boxes that the nodes of an orbit send, for listeners that observe every send of a symmetric
-//! schedule.
+//! Computes the boxes that all nodes of an orbit send, for listeners that observe every send of a
+//! symmetric schedule.
 
 use super::{Inventory, OrbitExchange};
 use crate::delivery::boxes::{BitLayout, Layout, RunLayout, Side};
@@ -66,7 +66,7 @@ impl OrbitExchange {
     }
 }
 
-/// Returns `outer` with one side narrowed to a product of sets of coordinates.
+/// Returns `outer` with one side replaced by a product of sets of coordinates.
 fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64]) -> Vec<u64> {
     let mut inner = outer.to_vec();
     for (axis, coordinates) in product.iter().enumerate() {
@@ -75,18 +75,18 @@ fn narrowed(layout: &BitLayout, side: Side, product: &[Vec<u64>], outer: &[u64])
     inner
 }
 
-/// Partitions points into products of sets of coordinates. Two first coordinates share a product if
-/// they occur with the same remaining coordinates.
+/// Divides points into products of sets of coordinates. Two values of the first coordinate are in
+/// the same product if they occur with the same values of the remaining coordinates.
 fn products(points: &[&[u64]]) -> Vec<Vec<Vec<u64>>> {
     if points.iter().all(|point| point.is_empty()) {
         return vec![Vec::new()];
     }
-    // Collect the remaining coordinates of the points of each first coordinate.
+    // For each value of the first coordinate, collect the remaining coordinates of its points.
     let mut remaining: BTreeMap<u64, Vec<&[u64]>> = BTreeMap::new();
     for (first, rest) in points.iter().filter_map(|point| point.split_first()) {
         remaining.entry(*first).or_default().push(rest);
     }
-    // Group first coordinates that have the same remaining coordinates.
+    // Group values of the first coordinate that have the same remaining coordinates.
     let mut groups: Vec<(Vec<u64>, Vec<&[u64]>)> = Vec::new();
     for (first, rest) in remaining {
         match groups.iter_mut().find(|(_, other)| *other == rest) {

@@ -6,12 +6,12 @@ use crate::delivery::boxes::{Layout, Side, without};
 use crate::delivery::fault::{BlockLocation, Count, DeliveryFault, EndFault, Fault};
 
 impl<L: Layout> Exchange<L> {
-    /// Returns the fault of a strict send whose sender does not hold all selected blocks. The boxes
-    /// that the sender does hold are in flight, starting with number `first`.
+    /// Returns the fault of a strict send whose sender does not hold all selected blocks. The
+    /// selected blocks that it does hold are in flight, in the boxes from number `first` on.
     pub(super) fn not_held(&self, rule: &Rule<'_>, first: usize) -> Fault {
         let layout = &self.inventory.layout;
-        // A value is sent with all contributions that it contains, so one contribution in flight
-        // shows that the value is not missing.
+        // A send moves a value with all contributions in it. So one contribution in flight shows
+        // that the value is not missing.
         let sent =
             |a: &[L::Element]| if self.sums() { layout.with_all_origins(a) } else { a.to_vec() };
         let sent: Vec<_> = self.in_flight(first).map(|(_, a)| sent(a)).collect();
@@ -20,8 +20,8 @@ impl<L: Layout> Exchange<L> {
         let mut missing = missing.into_iter().next().unwrap_or(selected);
         let mut block = self.inventory.first_block(&missing);
         if self.sums() {
-            // The whole value is missing, not one contribution. Search for the contribution of the
-            // sender to find the location of the value.
+            // The whole value is missing, not only one contribution. Search for the sender's
+            // contribution to find the location of the value.
             block.origin = None;
             layout.narrow_to(Side::Origins, rule.from, &mut missing);
         }
@@ -36,8 +36,9 @@ impl<L: Layout> Exchange<L> {
         )
     }
 
-    /// Returns the fault of a node that does not hold all of the box `required` at the end.
-    /// `missing` and `nodes` count the missing blocks and incomplete nodes of the whole schedule.
+    /// Returns the fault of a node that does not hold all blocks of the box `required` at the end.
+    /// `missing` is the number of missing blocks and `nodes` the number of incomplete nodes in the
+    /// whole schedule.
     pub(super) fn never_delivered(
         &self,
         list: usize,

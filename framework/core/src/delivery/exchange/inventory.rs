@@ -13,15 +13,15 @@ use std::sync::Arc;
 /// The division of blocks into parts and segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Division {
-    /// Whether each block is divided into one part per node of the machine. Parts are identified by
-    /// destinations, so this needs a collective that does not distinguish blocks by destination.
+    /// Whether each block is divided into one part per node of the machine. The destination of a
+    /// box then identifies the part, so the collective must not distinguish blocks by destination.
     pub in_parts: bool,
     /// Number of segments of each block, or of each part.
     pub segments: u32,
 }
 
 impl Division {
-    /// Undivided blocks: one part, one segment.
+    /// Blocks that are not divided: one part, one segment.
     pub const WHOLE: Self = Self { in_parts: false, segments: 1 };
 }
 
@@ -35,12 +35,14 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
     /// Sizes in bytes of one unit (a segment of a block or of a part); `None` if blocks have
     /// uniform size.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// All blocks of the machine, as boxes. Origins and destinations are homes of physical nodes.
+    /// All blocks of the machine, as boxes. Origins and destinations are the homes of physical
+    /// nodes in the schedule's grid.
     homes: Vec<Vec<L::Element>>,
 }
 
 impl<L: Layout> Inventory<L> {
-    /// Returns whether blocks are distinguished by their origins, and by their destinations.
+    /// Returns two values: whether blocks are distinguished by their origins, and whether they are
+    /// distinguished by their destinations.
     pub(crate) fn distinguishes(collective: &Collective, division: Division) -> [bool; 2] {
         let by = |side| collective.kind().distinguishes(side);
         [by(Side::Origins), by(Side::Destinations) || division.in_parts]
@@ -140,8 +142,8 @@ impl<L: Layout> Inventory<L> {
         self.collective.kind().sums
     }
 
-    /// Returns the number of units per block, which is the number of parts times the number of
-    /// segments. Loads are in units, or in bytes if blocks have sizes.
+    /// Returns the number of units per block: the number of parts times the number of segments.
+    /// Loads are in units, or in bytes if blocks have explicit sizes.
     pub(super) fn units(&self) -> u64 {
         let parts = if self.division.in_parts { self.placement.machine_nodes() } else { 1 };
         parts * u64::from(self.division.segments.max(1))
@@ -157,8 +159,8 @@ impl<L: Layout> Inventory<L> {
         bytes.saturating_mul(parts).saturating_mul(self.layout.segments_of(a))
     }
 
-    /// Returns whether `side` distinguishes blocks (values in a reduction). It does not if it
-    /// represents the contributions to a value or the parts of a block.
+    /// Returns whether `side` distinguishes blocks (or values in a reduction). A side does not
+    /// distinguish them if it stands for the contributions to a value or for the parts of a block.
     fn identifies(&self, side: Side) -> bool {
         self.layout.has(side)
             && match side {
@@ -206,8 +208,8 @@ impl<L: Layout> Inventory<L> {
         Contents::One(origin, destination)
     }
 
-    /// Returns the number and the load of the values of a reduction that have contributions in
-    /// these boxes. Each value counts once.
+    /// Returns the number and the load of the values to which these boxes contribute in a
+    /// reduction. Each value counts once.
     pub(super) fn values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
@@ -278,8 +280,8 @@ impl BlockSizes for UnitSizes {
     }
 }
 
-/// Returns all blocks of the machine, as boxes. Origins and destinations are homes of physical
-/// nodes.
+/// Returns all blocks of the machine, as boxes. Origins and destinations are the homes of physical
+/// nodes in the schedule's grid.
 fn home_boxes<L: Layout>(layout: &L, placement: &Placement) -> Vec<Vec<L::Element>> {
     if placement.is_identity() {
         return vec![layout.full().to_vec()];

@@ -5,10 +5,10 @@
 pub(crate) struct Loads {
     held: Vec<u64>,
     peak: u64,
-    /// Load that each node reduced into its own values in the current step, or in the last one if
-    /// `is_ended`; empty until a node reduces.
+    /// For each node, the load that it reduced into its own values in the current step (or in the
+    /// last step, if `is_ended`). Empty until a node reduces anything.
     summed: Vec<u64>,
-    /// The nodes with an entry in `summed` that is not 0.
+    /// The nodes whose entry in `summed` is not 0.
     summing: Vec<u64>,
     is_ended: bool,
 }
@@ -19,8 +19,9 @@ impl Loads {
         Self { held, peak, summed: Vec::new(), summing: Vec::new(), is_ended: false }
     }
 
-    /// Moves a load between two nodes. During a step with redundant deliveries the load of a
-    /// receiver may exceed 64 bits and wrap, until [`Loads::discarded`] subtracts them.
+    /// Moves a load from one node to another. In a step with redundant deliveries, the load of a
+    /// receiver may exceed 64 bits and wrap around, until [`Loads::discarded`] subtracts these
+    /// deliveries.
     #[inline]
     pub(crate) fn moved(&mut self, (from, to): (u64, u64), copy: bool, load: u64) {
         if !copy {
@@ -30,13 +31,13 @@ impl Loads {
         *held = held.wrapping_add(load);
     }
 
-    /// Subtracts a load that was received and not stored.
+    /// Subtracts a load that a node received but did not store.
     pub(crate) fn discarded(&mut self, node: u64, load: u64) {
         let held = &mut self.held[node as usize];
         *held = held.wrapping_sub(load);
     }
 
-    /// Counts a load that a node reduced into its own values.
+    /// Adds a load that a node reduced into its own values.
     pub(crate) fn summed(&mut self, node: u64, load: u64) {
         self.summed.resize(self.held.len(), 0);
         self.clear_last_step();
@@ -47,19 +48,20 @@ impl Loads {
         *summed += load;
     }
 
-    /// Clears the reduced loads of the last step.
+    /// Clears the loads that nodes reduced in the last step.
     fn clear_last_step(&mut self) {
         if std::mem::take(&mut self.is_ended) {
             self.summing.drain(..).for_each(|node| self.summed[node as usize] = 0);
         }
     }
 
-    /// Returns the largest load that a node reduced in the step that ended last.
+    /// Returns the largest load that a node reduced in the last completed step.
     pub(crate) fn most_summed(&self) -> u64 {
         self.summing.iter().map(|node| self.summed[*node as usize]).max().unwrap_or(0)
     }
 
-    /// Returns the load that each node reduced in the step that ended last; empty if none did.
+    /// Returns, for each node, the load that it reduced in the last completed step. Empty if no
+    /// node reduced anything.
     pub(crate) fn all_summed(&self) -> &[u64] {
         if self.summing.is_empty() { &[] } else { &self.summed }
     }

@@ -1,12 +1,12 @@
-//! Reductions: a node holds one value of each segment, and the origins of the node's boxes are the
-//! contributions that the value contains.
+//! The receipt of values in a reduction. A node holds at most one value of each segment. The
+//! origins of the node's boxes are the contributions that the value contains.
 //!
 //! A send moves whole values, with all contributions in them. A value is as long as one
-//! contribution. A received value is combined with the receiver's value of the same segment, or
-//! replaces it. Combining must not count a contribution twice, and replacing must not lose one. A
-//! final value with every contribution therefore contains each exactly once. An algorithm that
-//! needs two separate values of a segment on one node places an additional virtual node there,
-//! which holds the second value.
+//! contribution. The received value is combined with the receiver's value of the same segment, or
+//! it replaces this value. Combining two values must not count a contribution twice, and replacing
+//! a value must not lose a contribution. So a final value that has every contribution has each of
+//! them exactly once. If an algorithm needs two separate values of a segment on one node, it places
+//! a second virtual node there, which holds the second value.
 
 use super::{Exchange, InFlight};
 use crate::delivery::boxes::{Layout, without};
@@ -22,7 +22,7 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Combines the values of one send with the receiver's values of the same segments, or replaces
-    /// the latter. Updates loads only if `counts`.
+    /// the receiver's values. Updates loads only if `counts`.
     pub(super) fn receive_send(
         &mut self,
         in_flight: &InFlight<L::Element>,
@@ -43,7 +43,8 @@ impl<L: Layout> Exchange<L> {
         } else {
             let (_, load) = self.inventory.values(&format.boxes(&own));
             let account = self.account(list);
-            // Whether values are combined or replaced, only one value remains of two.
+            // The receiver had two values of the segment. Only one remains, whether they are
+            // combined or replaced.
             if counts {
                 self.loads.discarded(account, load);
             }
@@ -58,7 +59,7 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values, and the receiver's own ones unless they were replaced.
+        // Store the received values and, unless they were replaced, the receiver's own values.
         let layout = &self.inventory.layout;
         for record in
             received.chunks_exact(format.elements()).chain(own.chunks_exact(format.elements()))
@@ -69,14 +70,14 @@ impl<L: Layout> Exchange<L> {
         checked
     }
 
-    /// Errors if a contribution is both in the receiver's values and in the received ones.
+    /// Errors if a received value and the receiver's value contain the same contribution.
     fn check_not_counted_twice(
         &self,
         list: usize,
         own: &[L::Element],
         received: &[L::Element],
     ) -> Result<(), Fault> {
-        // Without copies, no contribution is in two values.
+        // Before the first copy, no two values contain the same contribution.
         if !self.has_copies {
             return Ok(());
         }
@@ -90,7 +91,8 @@ impl<L: Layout> Exchange<L> {
         Err(Fault::Delivery(self.step, DeliveryFault::CountedTwice { node, block }))
     }
 
-    /// Errors if a contribution to the receiver's values is not in those that replace them.
+    /// Errors if the receiver's value contains a contribution that the value which replaces it does
+    /// not.
     fn check_nothing_lost(
         &self,
         list: usize,

@@ -1,5 +1,5 @@
-//! The execution of a send: check the rule, remove the selected boxes from the sender's holdings
-//! and put them in flight.
+//! The execution of a send. It checks the rule, removes the selected boxes from the sender's
+//! holdings and puts them in flight.
 
 use super::{Exchange, InFlight, ReductionSend, Rule};
 use crate::delivery::boxes::{Layout, NodeSet, Selection, Side};
@@ -19,8 +19,9 @@ impl<E> InFlight<E> {
 }
 
 impl<L: Layout> Exchange<L> {
-    /// Executes one send and returns its load, or `None` if it selects no block. (A load of 0 is
-    /// possible: blocks may be empty.) The receiver can forward the blocks from the next step on.
+    /// Executes one send. Returns its load, or `None` if the sender holds none of the selected
+    /// blocks. (The load can be 0, because blocks may be empty.) The receiver can forward the
+    /// blocks from the next step on.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.check(rule)?;
@@ -29,8 +30,8 @@ impl<L: Layout> Exchange<L> {
             Fault::Send(self.step, SendFault::BadSet { from: rule.from, to: rule.to, side, what })
         })?;
 
-        // Put the selected boxes in flight. A transfer within a node of the machine keeps the step
-        // in which the node received the blocks.
+        // Put the selected boxes in flight. If the data stays on the same node of the machine, it
+        // keeps the step in which the node received it.
         let (format, placement) = (holdings.format(), &inventory.placement);
         let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
         let is_within_node = format.tracks_arrivals()
@@ -49,8 +50,8 @@ impl<L: Layout> Exchange<L> {
         });
         in_flight.receivers.resize(records.len() / format.elements(), rule.to);
 
-        // Determine the load: in bytes if blocks have sizes, otherwise in values (of a reduction)
-        // or blocks.
+        // Determine the load. It is in bytes if blocks have explicit sizes. Otherwise it is in
+        // blocks, or in values of a reduction.
         let boxes = || format.boxes(&in_flight.records[start..]);
         let (found, wanted, load) = if inventory.sums() {
             let (values, load) = inventory.values(&boxes());
@@ -103,8 +104,8 @@ impl<L: Layout> Exchange<L> {
     }
 }
 
-/// Narrows a full selection to the sets of a rule. Errors with the name of the set that is invalid
-/// and the reason.
+/// Narrows a selection of all blocks to the sets of a rule. If a set is invalid, the error has its
+/// name and the reason.
 #[inline]
 fn select<L: Layout>(
     inventory: &Inventory<L>,

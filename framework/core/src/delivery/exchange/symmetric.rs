@@ -1,4 +1,4 @@
-//! The end of a step in a symmetric schedule: boxes in flight are moved to the representatives of
+//! The end of a step in a symmetric schedule. Boxes in flight are mapped to the representatives of
 //! their receivers.
 
 use super::{Exchange, InFlight};
@@ -8,8 +8,8 @@ use crate::network::symmetry::Group;
 use std::collections::BTreeSet;
 
 impl<L: Layout> Exchange<L> {
-    /// Replaces each box in flight by its image under the element of the group that maps the
-    /// receiver to the representative of its orbit, and each receiver by the index of the
+    /// Replaces each box in flight by its image under the group element that maps the box's
+    /// receiver to the representative of its orbit. Replaces each receiver by the index of this
     /// representative's list.
     pub(super) fn move_to_representatives(&self, in_flight: &mut InFlight<L::Element>) {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
@@ -38,8 +38,8 @@ impl<L: Layout> Exchange<L> {
         let mut sends: Vec<usize> = (0..in_flight.sends.len()).collect();
         sends.sort_by_key(key);
         for sends in sends.chunk_by(|a, b| key(a).0 == key(b).0) {
-            // Other nodes of the orbit receive images of the same values in another order, which
-            // may cause a fault. Try each order that can have a different result.
+            // The other nodes of the orbit receive images of these values in another order, which
+            // may cause a fault. Try every order that can have a different result.
             let list = key(&sends[0]).0 as usize;
             for order in self.other_orders(in_flight, sends) {
                 let records = self.holdings.records(list).to_vec();

@@ -2,7 +2,7 @@
 
 use super::place::{Block, BlockLocation, Count, PlacedNode};
 
-/// A contradiction between a send and the holdings of a node.
+/// A send that does not fit the data that its sender or its receiver holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveryFault {
     /// A strict send selects a block that the sender does not hold.
@@ -25,7 +25,7 @@ pub enum DeliveryFault {
         /// The first such block.
         block: Block,
     },
-    /// A received value and the receiver's value, which are to be combined, contain the same
+    /// A received value is combined with the receiver's value, although both contain the same
     /// contribution.
     #[error("{node} counts {block} twice: it is in both its own value and the received one")]
     CountedTwice {
@@ -34,8 +34,8 @@ pub enum DeliveryFault {
         /// The first contribution that is counted twice.
         block: Block,
     },
-    /// A node passes on a value as a result, although the value lacks a contribution that its
-    /// receiver never gets. This fault is found at the end of the schedule.
+    /// A node sends a value as a result, although the value lacks a contribution that the receiver
+    /// never gets. This fault is found only at the end of the schedule.
     #[error(
         "{from} passes on to {to} a value without {block}{location}; missing in total: {missing} at {nodes}"
     )]
@@ -53,7 +53,8 @@ pub enum DeliveryFault {
         /// Number of nodes that lack a contribution.
         nodes: Count,
     },
-    /// A received value that replaces the receiver's value lacks one of its contributions.
+    /// A received value replaces the receiver's value, although the received value lacks a
+    /// contribution.
     #[error(
         "{node} loses {block}: the received value replaces its own value, which contains it (combine the two)"
     )]

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-/// A block, identified by nodes of the machine. `origin` and `destination` are `None` if the
-/// collective does not distinguish blocks by them.
+/// A block, identified by nodes of the machine. `origin` is `None` if the collective does not
+/// distinguish blocks by their origins, and `destination` is `None` if it does not distinguish them
+/// by their destinations.
 ///
-/// In a reduction, this is a contribution, or a whole value if `origin` is `None`.
+/// In a reduction, this is a contribution. If `origin` is `None`, it is a whole value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// The node that the block comes from.
@@ -62,18 +63,18 @@ impl fmt::Display for PlacedNode {
     }
 }
 
-/// The location of a block that is not where it should be.
+/// The location of a block that a node lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockLocation {
-    /// Another node holds it.
+    /// Another node holds the block.
     At(PlacedNode),
-    /// Another node holds it since the given step.
+    /// Another node has held the block since the given step.
     AtSince(PlacedNode, u64),
-    /// It is in flight to this node in the current step.
+    /// The block is in flight to this node in the current step.
     Arriving(PlacedNode),
-    /// Its destination holds it.
+    /// The destination of the block holds it.
     Delivered(PlacedNode),
-    /// No node holds it.
+    /// No node holds the block.
     Nowhere,
 }
 
@@ -93,7 +94,7 @@ impl fmt::Display for BlockLocation {
     }
 }
 
-/// A count and the noun in singular, such as `Count(2, "node")`.
+/// A number and a noun in the singular, such as `Count(2, "node")`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Count(pub u64, pub &'static str);
 

@@ -3,7 +3,7 @@
 use super::place::PlacedNode;
 use crate::network::topology::RouteError;
 
-/// A send that is invalid whatever the nodes hold.
+/// A send that is invalid, whatever data the nodes hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendFault {
     /// A node number is out of range.

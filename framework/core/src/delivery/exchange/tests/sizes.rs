@@ -1,4 +1,4 @@
-//! The loads that nodes hold: blocks, or bytes where blocks have sizes.
+//! Tests of the loads that nodes hold: blocks, or bytes if blocks have explicit sizes.
 
 use super::*;
 
@@ -99,8 +99,8 @@ fn the_total_load_of_a_symmetric_schedule_counts_all_nodes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Loads are those of the boxes that nodes hold after each step, even if redundant blocks
-    /// arrive. No load exceeds the total.
+    /// After each step, the loads are equal to those of the boxes that nodes hold, even if
+    /// redundant blocks arrive. No load exceeds the total.
     #[test]
     fn redundant_blocks_do_not_count(
         broadcast in any::<bool>(),
@@ -109,7 +109,7 @@ proptest! {
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
-        // Bytes of a segment. The root's block has 33 bytes.
+        // The number of bytes of a segment. The root's block has 33 bytes.
         let bytes = |origin: u64| if sized { (10 * origin).div_ceil(segments.into()) } else { 1 };
         let of_root = if sized { 33_u64.div_ceil(segments.into()) } else { 1 };
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };

@@ -1,8 +1,8 @@
-//! Reductions: combining and replacing values.
+//! Tests of reductions, in which values are combined or replaced.
 
 use super::*;
 
-/// A strict send of all values, which the receiver combines with its own.
+/// Creates a strict send of all values, which the receiver combines with its own values.
 fn combine<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
     Rule { combine: true, strict: true, copy, ..Rule::new(from, to) }
 }
