@@ -230,8 +230,8 @@ fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// Returns the start-ups, links, blocks and contention of an algorithm. The machine has one of
-/// these costs at a time, set to a microsecond.
+/// Returns the start-ups, links, blocks and contention of an algorithm. The machine charges a
+/// microsecond for each start-up, each link and each byte.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");

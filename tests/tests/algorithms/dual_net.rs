@@ -207,8 +207,8 @@ fn two_levels_of_algorithm_4_add_up_from_one() {
     }
 }
 
-/// For any base, a scatter or gather takes n - 1 words, and an all-to-all takes the sum of the
-/// distances from a node to all nodes. The printed variant never takes fewer words.
+/// The lean variants reach the lower bounds over any base: a scatter or gather takes n - 1 words,
+/// and an all-to-all takes the sum of the distances from a node to all nodes.
 #[test]
 fn lean_schedules_meet_the_bound_over_any_base() {
     for base in [

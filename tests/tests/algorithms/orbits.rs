@@ -15,8 +15,8 @@ use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::session;
 use swapmeet_workloads::Workload;
 
-/// Machines of every model, on which every part of the time has a cost. Some of them read the
-/// folded schedule, and some read every message.
+/// Machines of every model. Some of them read the schedule in its folded form, and some read every
+/// message. Each part of the time has a cost on at least one of them.
 const MACHINES: [&str; 11] = [
     "paragon",
     "delta",

@@ -40,8 +40,8 @@ const PANELS: [&str; 10] = [
     "what_if",
 ];
 
-/// Calls `f` with each panel. Each panel is first drawn once, because some content is only
-/// requested when the panel is drawn for the first time.
+/// Switches to each panel and calls `f`. Some content is computed only when its panel is shown, so
+/// `f` is called after this work has ended.
 fn for_each_panel(session: &mut Session, mut f: impl FnMut(&mut Session, &str)) {
     for (number, name) in PANELS.iter().enumerate() {
         // The key of the tenth panel is the digit 0.

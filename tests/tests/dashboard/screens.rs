@@ -98,8 +98,8 @@ fn algorithms_share_one_colour_scale() {
 
 #[test]
 fn the_bar_of_the_step_that_is_shown_is_a_bar() {
-    // The chart shows the times of steps. If the steps of all ranks have no common time, it shows
-    // link loads instead.
+    // The chart shows the times of steps. If a step does not have the same time on all ranks, the
+    // chart shows link loads instead.
     for (machine, title) in [("paragon", "time of each step"), ("sp2", "link load of each step")] {
         let arguments = format!("--topology torus:4x4 --algorithm pex --machine {machine}");
         let (_folder, mut terminal) = done(&arguments, 80, 24);

@@ -324,7 +324,7 @@ const ROUTES: [Case; 9] = [
     ),
 ];
 
-/// Return values of `plan` that report an error. The status of the row is `error`.
+/// Return values of `plan` that are invalid or report an error. The status of the row is `error`.
 const ANSWERS: [Case; 10] = [
     ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 4"),
     ("negative_code", "return INT32_MIN;", "the plugin returned -2147483648, expected 0 to 4"),

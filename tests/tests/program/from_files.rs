@@ -190,8 +190,8 @@ fn a_file_that_has_changed_is_another_case() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("`no.json` can't be read"));
 }
 
-/// An MSCCL algorithm for three GPUs. It is a ring that forwards blocks: one of the two blocks that
-/// a GPU sends passes through the next GPU.
+/// An MSCCL algorithm for three GPUs in a ring. Each GPU sends its block to the next GPU, which
+/// forwards it to the third GPU.
 fn msccl() -> String {
     let mut text = "<algo name=\"ring\" proto=\"LL\" nchannels=\"1\" nchunksperloop=\"3\" ngpus=\"3\" coll=\"allgather\" inplace=\"0\" outofplace=\"1\" minBytes=\"0\" maxBytes=\"0\">\n".to_owned();
     for gpu in 0..3 {

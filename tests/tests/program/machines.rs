@@ -135,8 +135,8 @@ fn a_machine_reads_its_file_of_background_traffic() {
     let output = run(machine, &[]);
     assert!(output.status.success(), "{}", said(&output));
     let rows = || swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
-    // A message of 100 bytes and a background flow of 40 bytes share a link. A second flow of 100
-    // bytes has the opposite direction.
+    // A message of 100 bytes and a background flow of 40 bytes share a link. In the opposite
+    // direction there is only a message of 100 bytes.
     assert_eq!(rows()[0].time_us, Some(140.0));
     assert!(rows()[0].inputs.starts_with("flows.csv=sha256:"), "{}", rows()[0].inputs);
 

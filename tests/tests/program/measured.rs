@@ -40,7 +40,7 @@ fn a_run_on_real_ranks_writes_measured_rows() {
 }
 
 /// If a launcher cannot start the ranks, that is an error, not an invalid schedule. The first
-/// sentence of the launcher's output is the reason in the row and on the terminal, where an advice
+/// sentence of the launcher's output is the reason in the row and on the terminal, where advice
 /// follows.
 #[test]
 fn a_failing_launcher_states_its_reason() {

@@ -350,7 +350,7 @@ fn times_of_ranks_are_printed_as_text() {
         .assert()
         .success()
         .stderr(predicate::str::contains("it needs ranks=1"));
-    // Under synchronous models, all ranks have the same times, so they are not printed.
+    // Under synchronous models, ranks have no separate times, so `--times` is refused.
     swapmeet(&[&args[..], &["--times", "--machine", "paragon"]].concat()).assert().code(2).stderr(
         predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"),
     );

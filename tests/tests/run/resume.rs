@@ -230,7 +230,7 @@ fn a_row_is_on_disk_when_its_case_ends() {
     assert_eq!(algorithms, ["gen", "pairwise"]);
 }
 
-/// Two files, the workload and the plugin, are changed while a case is running.
+/// Two files are changed while a case is running: the output file and an input file, the graph.
 #[test]
 fn files_that_change_during_a_run_are_detected() {
     let dir = tempdir().unwrap();

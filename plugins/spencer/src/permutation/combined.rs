@@ -93,8 +93,8 @@ fn levels(count: u64, q: u64) -> u32 {
     (0..).find(|r| holds(*r) >= count).unwrap_or(0)
 }
 
-/// The cycles of a transposition. On each cycle, the nodes at the positions x and sum - x exchange
-/// their data, where [`Self::sum`] is the sum of the two positions.
+/// The cycles of a transposition. On each cycle, the nodes at the positions x and s - x exchange
+/// their data, where the method `sum` returns s.
 struct Cycles<'a> {
     torus: &'a Torus,
     mirror: Mirror,

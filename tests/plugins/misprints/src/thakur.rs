@@ -1,6 +1,7 @@
 //! Thakur, Choudhary & Fox, "All-to-All Communication on Meshes with Wormhole Routing", Fig. 4: a
-//! pairwise exchange for any number of processors. In each step some processors are idle, and idle
-//! processors are distributed evenly.
+//! pairwise exchange for any number of processors. If this number is not a power of two, some
+//! processors have no partner in a step and are idle. The shift distributes the idle processors
+//! over all steps.
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop};
 

@@ -174,8 +174,8 @@ fn sections_of_an_even_number_of_nodes_take_the_thesis_blocks_as_well() {
         );
     };
     // Formulas 4.25 to 4.27 give n/4 + n/12q - 1/3 blocks, and n/4 more for two of the
-    // permutations. If collectors had to alternate between the two middle nodes, the schedules
-    // would take 10.67 and twice 18.67 blocks.
+    // permutations. If the collectors had to be at even and odd positions alternately, the
+    // schedules would take 10.67, 18.67 and 18.67 blocks.
     of("rotate-3d-180", (5.0, 29.0, 5.0));
     of("transpose-3d-1", (6.0, 43.0, 9.0));
     of("transpose-3d-2", (6.0, 34.0, 9.0));
