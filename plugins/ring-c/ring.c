@@ -1,12 +1,13 @@
-/* c-ring: all-to-all on a ring, in plain C. It takes (n - 1) alpha + n (n - 1)/2 m beta with blocks
- * of m bytes.
+/* c-ring: all-to-all on a ring, in plain C. With blocks of m bytes it takes
+ * (n - 1) alpha + n (n - 1)/2 m beta.
  *
- * In each of n - 1 steps every node sends to the next node all blocks that are not for itself.
- * After step s a node holds the blocks that have arrived for it, and those that started s nodes
- * before it and have not arrived yet.
+ * There are n - 1 steps. In each step, every node sends all its blocks to the next node, except the
+ * blocks whose destination is the node itself. After step s a node has two kinds of blocks: those
+ * that have reached their destination here, and those whose origin is s nodes before this node and
+ * which must be sent on.
  *
- * The schedule uses a grid of one axis, whatever the topology. The blocks that are not for the node
- * itself are then those for a range of n - 1 coordinates from the next node on. */
+ * The schedule uses a grid of one axis, whatever the topology. The blocks that a node sends are
+ * those whose destination is in the range of n - 1 coordinates that begins at the next node. */
 
 #include <string.h>
 #include <swapmeet.h>
@@ -61,7 +62,8 @@ static int32_t plan(const SwmAlgorithm *algorithm, const SwmProblem *problem, co
             others.stride = 1;
             others.count = n - 1;
 
-            /* A set of zeros selects all nodes; a route of zeros is the topology's own. */
+            /* Fields that stay zero have a meaning: a zero set selects all nodes, and a zero route
+             * is the route that the topology chooses. */
             memset(&send, 0, sizeof send);
             send.size = sizeof send;
             send.from = node;

@@ -1,14 +1,16 @@
-"""Write `fixtures/liu.json`: W. Liu, C.-L. Wang, V. K. Prasanna, *Portable and Scalable Algorithm for
-Irregular All-to-All Communication* (2002).
+"""Write `fixtures/liu.json`: W. Liu, C.-L. Wang, V. K. Prasanna, *Portable and Scalable Algorithm
+for Irregular All-to-All Communication* (2002).
 
-Elements are redistributed as in Figs. 11 and 12, one counter per destination. A message of a node to
-itself is a message (section 3). The stall of the revised schedule is in step r - m + k, as in Fig. 10.
-A2 sends element e of the data from i to j by way of node i + j + e. `A4_balanced_start` starts the
-counters at j and at j / C, so that destinations of a column begin with different buckets.
+Elements are redistributed as in Figs. 11 and 12, with one counter for each destination. The data
+that a node keeps for itself counts as a message (section 3). In the revised schedule, nodes stall
+in step r - m + k, as in Fig. 10. A2 sends element e of the data from i to j through node i + j +
+e. `A4_balanced_start` starts the counters at j and at j / C, so that the destinations of a column
+begin with different buckets.
 
-Times are those of an SP2 with elements of 22 bytes: Ts = 44 us, tc + td = 0.035 us per byte (Table 1),
-shared equally, and tm = 0.02 us, which the paper does not give. Nonblocking times are left out: the
-paper does not say in which order messages that are ready at the same time are sent.
+Times are those of an SP2 with elements of 22 bytes. Ts = 44 us. tc + td = 0.035 us per byte (Table
+1), of which tc and td are one half each. tm = 0.02 us, which the paper does not give. Nonblocking
+times are left out, because the paper does not say in which order messages are sent that are ready
+at the same time.
 """
 
 import hashlib
@@ -49,7 +51,7 @@ def matrix(p, kind, largest, rest=0, seed=0):
 
 
 class Array:
-    """The array of nodes: C columns, R rows, r nodes in the last row if it is incomplete."""
+    """An array of nodes with C columns and R rows. If the last row is incomplete, it has r nodes."""
 
     def __init__(self, p):
         root = math.isqrt(p - 1) + 1
@@ -65,8 +67,8 @@ class Array:
         return row * self.c + column
 
     def row_target(self, node, column):
-        """Return the node that takes data of `node` for a column: pseudo-nodes are in the row whose
-        number is the sender's column."""
+        """Return the node to which `node` sends its data for a column. If the row of `node` has no
+        node in this column, it is in the row whose number is the sender's column."""
         row = node // self.c
         if row >= self.height(column):
             row = node % self.c
@@ -105,8 +107,8 @@ def ring(p):
 
 
 def stages(p, name):
-    """Return the stages of an algorithm: the schedule, and the next node for elements of a node for a
-    destination, of which the first has the number `first`."""
+    """Return the stages of an algorithm. A stage is a schedule, and a function that returns the
+    next node on the route of element `e` of the data that `node` has for the destination `to`."""
     a, side = Array(p), math.isqrt(p)
     if name == "A1":
         return [(ring(p), lambda node, to, e: to)]
@@ -141,7 +143,8 @@ def stages(p, name):
 
 
 def run(m, name):
-    """Return for each stage the elements of each message, by step, sender and receiver."""
+    """Return, for each stage and step, the sender, receiver and number of elements of each
+    message."""
     p = len(m)
     held = [dict(enumerate(row)) for row in m]
     out = []
@@ -163,7 +166,8 @@ def run(m, name):
 
 
 def most(p, stages_, end, own=True):
-    """Return the largest sum over stages, and over one stage, of what nodes send or receive."""
+    """Return the number of elements that a node sends or receives: the largest sum over all stages,
+    the largest number in one stage, and the sum over stages of the largest number."""
     sums = [[0] * p for _ in stages_]
     for total, stage in zip(sums, stages_):
         for message in (message for step in stage for message in step):
@@ -216,15 +220,15 @@ def of_matrix(m):
     }
 
 
-# In us: per message, and per element.
+# The times in us for a message, and for an element.
 STARTUP, COMPOSE = Fraction(44), Fraction(2, 100) * 22
 COPY = TRANSFER = Fraction(175, 10000) * 22
 
 
 
 def blocking(stage, start):
-    """Return when the last node has finished a stage: in each step it sends, then receives
-    (section 2.3). A message waits until the receiver's port is free."""
+    """Return the time at which the last node has finished a stage. In each step a node first sends
+    and then receives (section 2.3). A message waits until the port of the receiver is free."""
     sends, receives = defaultdict(dict), defaultdict(dict)
     for s, step in enumerate(stage):
         for a, b, elements in step:
@@ -232,7 +236,7 @@ def blocking(stage, start):
     clock, free, arrived, waiting, ready = {}, defaultdict(Fraction), {}, {}, []
 
     def begin(node, s, now):
-        """Start a step of a node: its send, or its receive if it has no send."""
+        """Start a step of a node: its send or, if the node does not send, its receive."""
         clock[node] = now
         if s == len(stage):
             return

@@ -1,8 +1,14 @@
 /* Writes `fixtures/simgrid.json` with SimGrid 3.32 (H. Casanova et al., 2014):
  *     c++ -std=c++17 -O1 -o simgrid simgrid.cpp -lsimgrid && ./simgrid
- * Ranks of a torus exchange messages by simple algorithms. A rank posts the receives of a step, then its sends, and waits for all; `barrier`: for all ranks. The
- * sender sleeps for the start-up before each send. Routes are `own` (last dimension first, the shorter way, at half a ring plus), or `zone`: SimGrid's own torus.
- * `suh-shin` on 4 x 4 is Phases 3 and 4 of section 3.1.2 of the paper, whose moves stay within a submesh. */
+ *
+ * The ranks of a torus exchange messages by simple algorithms. In each step, a rank posts its
+ * receives, then its sends, and waits until all of them have ended. With `barrier`, it also waits
+ * for all other ranks. The sender sleeps for the start-up time before each send.
+ *
+ * There are two kinds of routes. `own` uses the last dimension first, in the shorter direction, and
+ * in the positive direction if both are equally short. `zone` uses the routes of SimGrid's torus.
+ * `suh-shin` on 4 x 4 nodes is Phases 3 and 4 of section 3.1.2 of the paper, whose messages stay
+ * within a submesh. */
 
 #include <algorithm>
 #include <cstdio>
@@ -29,10 +35,10 @@ struct Row {
     double latency, startup;
 };
 
-/* A message of a step: the receiver and the bytes. */
+/* The messages that a rank sends in a step: the receiver and the number of bytes of each. */
 using Sends = std::vector<std::pair<long, double>>;
 
-/* Returns for each step what a rank sends. */
+/* Returns the messages that a rank sends, for each step. */
 static std::vector<Sends> schedule(const Row &row, long rank)
 {
     const long n = row.side * row.side, r = rank / row.side, c = rank % row.side;
@@ -195,7 +201,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < rows.size(); i++) {
         std::printf("%s", i > 0 ? ",\n" : "");
         std::fflush(stdout);
-        /* A process simulates once. */
+        /* SimGrid can run only one simulation in a process, so each row has a process of its own.
+           */
         const pid_t child = fork();
         if (child == 0) {
             sg4::Engine engine(&argc, argv);

@@ -1,11 +1,13 @@
 """Write `fixtures/suh-shin.json`: Y.-J. Suh, K. G. Shin, *All-to-All Personalized Communication in
 Multidimensional Torus and Mesh Networks* (2001).
 
-Every block is moved, and every directed link of every message is walked. The rules are those of
-sections 3.1.2, 3.2.1, 3.2.2 and 4. Where the printed rules contradict each other, a move tests the
-coordinate that it changes. Section 6 adds virtual nodes in one sentence; here each dimension is padded
-at its end, and a virtual coordinate v is hosted by v - 4 in a torus and v - 2 in a mesh. A step in
-which a host then has two partners is split: messages in the order of senders, first fit.
+Every block is moved, and every directed link of every message is followed. The rules are those of
+sections 3.1.2, 3.2.1, 3.2.2 and 4. If printed rules contradict each other, a move tests the
+coordinate that it changes. Section 6 only says that virtual nodes are added. Here each dimension
+is padded at its end, and the virtual coordinate v is hosted by the real coordinate v - 4 in a
+torus and v - 2 in a mesh. If a host has two partners in a step, the step is split into parts.
+Messages are taken in the order of their senders, and each is put into the first part in which it
+fits.
 """
 
 import json
@@ -15,7 +17,7 @@ from itertools import product
 
 
 def dimensions(x, ring):
-    """Return the dimension and sign of a node's moves in the phases along rings of submeshes.
+    """Return the dimension and the direction in which a node sends, for each phase along rings.
 
     Dimensions are numbered as in the paper: the first two form planes.
     """
@@ -31,7 +33,7 @@ def dimensions(x, ring):
 
 
 def host(v, size, width):
-    """Return the real coordinate that hosts a virtual one."""
+    """Return the real coordinate that hosts the virtual coordinate `v`."""
     if v < size:
         return v
     if size >= width:
@@ -44,8 +46,8 @@ def host(v, size, width):
 def links(a, b, sign, sizes, ring):
     """Yield the directed links between two real nodes that differ in one dimension.
 
-    `sign`: the direction in a phase along rings. Other moves take the shorter way, and at a tie the
-    one within the submesh.
+    In a phase along rings, `sign` is the direction. Otherwise the shorter direction is used or, if
+    both are equally short, the direction within the submesh.
     """
     for d, (at, to) in enumerate(zip(a, b)):
         n, step = sizes[d], sign
@@ -73,14 +75,14 @@ class Exchange:
         for v in self.nodes:
             self.held[v] = [(v, to) for to in self.nodes]
         self.hosts = {v: tuple(map(host, v, sizes, [self.width] * len(sizes))) for v in self.virtual}
-        # The blocks that each real node holds.
+        # The number of blocks that each real node has.
         self.at = Counter({v: len(self.nodes) for v in self.nodes})
         self.steps, self.peak, self.buffered, self.block_hops = [], len(self.nodes), 0, 0
 
     def step(self, phase, number, moves, turns):
-        """Carry out one step. `moves`: for each node the dimension and the change of its coordinate,
-        and the size of the submeshes between which blocks move. `turns`: whether moves are along
-        rings of submeshes."""
+        """Carry out one step. For each node, `moves` returns the dimension along which the node
+        sends, the change of the coordinate, and the size of the submeshes between which blocks
+        move. `turns` says whether the step belongs to a phase along rings."""
         sent, arrivals = defaultdict(int), []
         route = {}
         for v in self.virtual:
@@ -100,7 +102,7 @@ class Exchange:
                 route[a, b] = list(links(a, b, sign, self.sizes, self.ring))
         for to, blocks in arrivals:
             self.held[to] += blocks
-        # Split the step where a node has two partners or a link two messages.
+        # Split the step if a node has two partners or a link carries two messages.
         parts = []
         for (a, b), n in sorted(sent.items()):
             used = {("out", a), ("in", b), *route[a, b]}
@@ -116,7 +118,7 @@ class Exchange:
         for i, part in enumerate(parts, 1):
             largest, longest = max(part["sizes"]), max(part["hops"])
             self.steps.append([phase, number, i, len(part["sizes"]), largest, longest])
-            # A receiver keeps its own blocks until the part has ended.
+            # A node gives up the blocks that it sends only when the part has ended.
             for (_, b), n in zip(part["ends"], part["sizes"]):
                 self.at[b] += n
             self.buffered = max(self.buffered, max(self.at.values()))
@@ -159,7 +161,7 @@ class Exchange:
             "hops": sum(step[5] for step in self.steps),
             "messages": sum(step[3] for step in self.steps),
             "block_hops": self.block_hops,
-            # Messages that share a link are in different parts of a step.
+            # A step is split so that no two messages of a part share a link.
             "max_contention": 1,
             "peak_held": self.peak,
         }
@@ -172,7 +174,7 @@ def exact(kind, size):
         **run.values(),
         "peak_with_recv_buffer": run.buffered,
         "barriers": len(run.steps) - 1,
-        # One between any two phases (3.2.3 and 4.2).
+        # There is one rearrangement between two phases (3.2.3 and 4.2).
         "rearrangements": len(run.sizes) + (kind == "torus"),
         "per_step": run.steps,
     }
@@ -184,7 +186,8 @@ def folded(kind, size):
 
 
 def table_2(kind, d):
-    """Return the closed forms of Table 2: startups, blocks, hops, rearranged blocks, barriers."""
+    """Return the closed forms of Table 2 for each algorithm: the numbers of startups, blocks, hops,
+    rearranged blocks and barriers."""
     s, n = 2**d, 4**d
     if kind == "torus":
         thirteen = (9 * 2 ** (3 * d) // 16) + (d * d - 5 * d + 3) * n // 2
@@ -202,7 +205,7 @@ def table_2(kind, d):
 
 
 def crossover(kind, d, startup, barrier):
-    """Return the bytes per block above which `proposed` takes less time than [13] (section 5)."""
+    """Return the block size in bytes above which `proposed` takes less time than [13] (section 5)."""
     def line(costs):
         startups, blocks, hops, rearranged, barriers = costs
         fixed = startups * startup + hops * 0.02 + barriers * barrier

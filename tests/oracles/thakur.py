@@ -1,9 +1,9 @@
-"""Write `fixtures/thakur.json`: R. Thakur, A. Choudhary, G. C. Fox, *Complete Exchange on a Wormhole
-Routed Mesh* (1993).
+"""Write `fixtures/thakur.json`: R. Thakur, A. Choudhary, G. C. Fox, *Complete Exchange on a
+Wormhole Routed Mesh* (1993).
 
-Every message of every step is walked link by link. The algorithms are those of Figs. 1, 2, 4 and 5;
-the modulus of Fig. 4 is left out, because partners would not choose each other with it (Fig. 3 shows
-the numbering without it). The seconds are those of Tables 2 to 6.
+Every message of every step is followed link by link. The algorithms are those of Figs. 1, 2, 4 and
+5. The modulus of Fig. 4 is left out: with it, the partner of a node's partner would not always be
+the node itself, and Fig. 3 shows the numbering without it. The seconds are those of Tables 2 to 6.
 """
 
 import json
@@ -13,7 +13,8 @@ from collections import Counter
 SIZES = [256, 1024, 4096, 8192, 16384]
 MESHES = [["4x4", "8x8", "16x8", "16x16", "16x32"], ["4x5", "6x8", "16x9", "16x14", "16x30"]]
 
-# Per table: the algorithm, the group of meshes, and a line of seconds for each size.
+# For each table: the algorithm, the index of its meshes in MESHES, and the measured seconds. There
+# is a line for each size and a column for each mesh.
 TABLES = {
     "Table 2": ("PEX", 0, """0.004 0.022 0.045 0.094 0.203
                              0.008 0.064 0.120 0.290 0.860
@@ -58,7 +59,7 @@ def partners(algorithm, p):
 
 
 def walk(mesh, algorithm):
-    """Count the messages on each directed link, along the row first."""
+    """Count the messages on each directed link. Routes use the row first, then the column."""
     r, c = map(int, mesh.split("x"))
     loads, in_all, messages, hops = [], Counter(), 0, 0
     for pairs in partners(algorithm, r * c):
@@ -77,12 +78,13 @@ def walk(mesh, algorithm):
 
 
 def half(loads):
-    """Sum over steps of max(1, f / 2): a link carries two messages at full speed."""
+    """Return the sum of max(1, f / 2) over all steps. A link carries up to two messages at full
+    speed."""
     return sum(max(1.0, f / 2) for f in loads)
 
 
 def printed(mesh, algorithm):
-    """Return f(i) of each step as printed in 3.1 and 3.4."""
+    """Return f(i), the number of messages on a link in step i, as printed in 3.1 and 3.4."""
     r, c = map(int, mesh.split("x"))
     p = r * c
     if algorithm == "PEX":
@@ -113,7 +115,8 @@ def profile(mesh, algorithm):
 
 
 def fit(samples, weighted=True):
-    """Fit T = steps alpha + L sum_half beta by least squares, and return both in us."""
+    """Fit T = steps alpha + L sum_half beta by least squares. Return alpha and beta in us, and the
+    mean relative error."""
     rows = [(s, x, t, 1 / t if weighted else 1.0) for s, x, t in samples]
     ss, sx, xx, st, xt = (
         sum(w * w * f(s, x, t) for s, x, t, w in rows)
@@ -132,7 +135,7 @@ def fit(samples, weighted=True):
 
 
 def samples(names, load=lambda mesh, algorithm: half(walked[mesh, algorithm]["f"])):
-    """Return steps, bytes times sum_half, and seconds of every cell of some tables."""
+    """Return (steps, bytes times sum_half, seconds) for every cell of the tables `names`."""
     return [
         (len(walked[mesh, algorithm]["f"]), size * load(mesh, algorithm), seconds)
         for name in names
@@ -143,7 +146,7 @@ def samples(names, load=lambda mesh, algorithm: half(walked[mesh, algorithm]["f"
 
 
 def findings(alpha, beta):
-    """Count in how many cells the paper's claims hold."""
+    """Count, for each claim of the paper, the cells in which it is true."""
     of = {(TABLES[name][0], mesh): times for name, m in tables.items() for mesh, times in m.items()}
     measured = lambda algorithm, mesh, size: of[algorithm, mesh][SIZES.index(size)]
 

@@ -1,4 +1,4 @@
-// A minimal plugin in Go. It shows that cgo accepts the header.
+// A minimal plugin in Go, which shows that cgo accepts the header of the plugin ABI.
 package main
 
 /*

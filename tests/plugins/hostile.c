@@ -1,6 +1,6 @@
-/* A plugin whose constructor attacks whatever is outside its process, when the library is loaded. It
-   reports to the descriptor HOSTILE_REPORT, which the test has opened: `loaded`, and a line for each
-   attack that succeeded. The rest is ring-c. */
+/* A hostile plugin. When its library is loaded, its constructor attacks files and processes outside
+   its own process. It reports to the descriptor HOSTILE_REPORT, which the test has opened: a line
+   `loaded`, and a line for each attack that succeeded. The algorithm is that of ring-c. */
 
 #define _GNU_SOURCE
 #include "../../plugins/ring-c/ring.c"
@@ -61,7 +61,8 @@ static int can_fork(void)
     return child > 0;
 }
 
-/* The objects are removed at once where they can be made. */
+/* The attacks below create objects of the system. An object that could be created is removed
+   immediately. */
 static int can_share_memory(void)
 {
     const int id = shmget(IPC_PRIVATE, 4096, 0600);
@@ -99,7 +100,8 @@ __attribute__((constructor)) static void attack(void)
     attempt("fork", can_fork());
     attempt("kill", kill(parent, 0) == 0);
     attempt("socket", socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
-    /* The same limit again does no harm where the test permits it. */
+    /* Without a sandbox, this attack succeeds. It sets the limit to its current value, which does
+       no harm. */
     attempt("prlimit", prlimit(parent, RLIMIT_NOFILE, NULL, &limit) == 0);
     attempt("setrlimit", getrlimit(RLIMIT_NOFILE, &limit) == 0 && setrlimit(RLIMIT_NOFILE, &limit) == 0);
     attempt("setpriority", setpriority(PRIO_PROCESS, (id_t)parent, getpriority(PRIO_PROCESS, (id_t)parent)) == 0);

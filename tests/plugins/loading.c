@@ -1,5 +1,6 @@
-/* Plugins that misbehave before they are asked for a schedule. AT_ENTRY is executed by the entry
-   function, AT_LOAD when the library is loaded. The rest is ring-c. */
+/* Plugins that misbehave before the host requests a schedule. The code AT_ENTRY is executed by the
+   entry function, and the code AT_LOAD when the library is loaded. The algorithm is that of ring-c.
+   */
 
 #define swapmeet_plugin ring_plugin
 #include "../../plugins/ring-c/ring.c"

@@ -1,6 +1,7 @@
-/* A library that is preloaded into the program and simulates a disk after a power failure, on which
-   only synced data survives. When a file is synced, its content is copied to POWER_DISK, under the
-   name of the file. When a folder is synced, its path is appended to POWER_DISK/folders. */
+/* A library that is preloaded into the program and simulates the disk after a power failure: only
+   data that was synchronized is still there. When the program synchronizes a file, the contents are
+   copied to the folder POWER_DISK, under the name of the file. When it synchronizes a folder, the
+   path of the folder is appended to the file POWER_DISK/folders. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-/* A plugin that misbehaves in every way we could think of, with one algorithm for each. The damage
-   must stay within its process. */
+/* A plugin with many algorithms, each of which misbehaves in a different way. The damage must stay
+   within the process of the plugin. */
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -58,7 +58,7 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
 
 static volatile int sink;
 
-/* With LARGE, the plugin is too large for workers with a small memory limit. */
+/* If LARGE is defined, the plugin is too large for workers with a small memory limit. */
 #ifdef LARGE
 static char large[1 << 30];
 #define FIRST_BYTE large[0]
@@ -93,13 +93,13 @@ ALGORITHM(eats, for (;;) { char *p = malloc(1 << 20); if (!p) abort(); memset(p,
 ALGORITHM(kills_group, kill(0, SIGKILL); for (;;) sleep(1);)
 ALGORITHM(closes, int fd; for (fd = 0; fd < 1024; fd++) close(fd); shift(problem, host); return SWM_OK;)
 ALGORITHM(forks, if (fork() == 0) { for (;;) sleep(1000); } abort();)
-/* Sleeps for ever, together with a forked process if forking is permitted. */
+/* Sleeps forever. If forking is permitted, a forked process also sleeps forever. */
 ALGORITHM(lingers, if (fork() >= 0) { for (;;) sleep(1000); } for (;;) sleep(1000);)
 ALGORITHM(falls, host->step(host->ctx); host->step(host->ctx); *(volatile int *)8 = 1; return SWM_OK;)
 ALGORITHM(dawdles, host->step(host->ctx); host->step(host->ctx); host->step(host->ctx); for (;;) sleep(1000);)
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
-/* The forked process leaves the worker's process group, does not end with the worker, and prints for
-   half a minute. If it is not stopped before, it creates the file TORTURE_MARK. */
+/* The forked process leaves the worker's process group, does not end with the worker, and prints
+   for half a minute. If nothing has stopped it by then, it creates the file TORTURE_MARK. */
 ALGORITHM(outlives, if (fork() == 0) {
     const char *mark = getenv("TORTURE_MARK");
     int i;
@@ -121,11 +121,11 @@ ALGORITHM(lies, return FIRST_BYTE;)
 ALGORITHM(odd_answer, return 12345;)
 ALGORITHM(fails, host->fail(host->ctx, text("on purpose")); return SWM_ERROR;)
 ALGORITHM(goes_on, static char reason[60000]; SwmStr s; size_t i; for (i = 0; i < sizeof reason; i++) reason[i] = "and on "[i % 7]; s.ptr = (const uint8_t *)reason; s.len = sizeof reason; host->fail(host->ctx, s); return SWM_ERROR;)
-/* These two do no harm, and must succeed. */
+/* These two algorithms do no harm, so their cases must succeed. */
 ALGORITHM(prints, int i; for (i = 0; i < 20000; i++) { puts("1,2,3,ok"); fputs("noise\n", stderr); } fflush(stdout); return shift(problem, host);)
 ALGORITHM(wanders, if (chdir("/") != 0) abort(); close(0); close(1); close(2); signal(SIGPIPE, SIG_DFL); return shift(problem, host);)
 
-/* These succeed, but change the state of the process. */
+/* The cases of these algorithms succeed, but they change the state of the process. */
 #if defined(__x86_64__)
 ALGORITHM(rounds, _mm_setcsr((_mm_getcsr() & ~0x6000u) | 0x4000u); return shift(problem, host);)
 #else
@@ -143,12 +143,12 @@ static void *late(void *nothing)
     return nothing;
 }
 ALGORITHM(threads, pthread_t thread; held = host; pthread_create(&thread, NULL, late, NULL); return shift(problem, host);)
-/* Writes a row of a case that does not belong to the worker's job to every descriptor. */
+/* Writes a forged row to every descriptor. Its case does not belong to the worker's job. */
 ALGORITHM(forges, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Row\":{\"case\":7,\"outcome\":[]}}]}\n"); return shift(problem, host);)
 
-/* Gives the case up with a reason of unsafe characters. */
+/* Writes a message to every descriptor: the case failed, for a reason with unsafe characters. */
 ALGORITHM(escapes, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"Unknown\":{\"case\":0,\"reason\":\"a\\u001b[31m\\u0000\\r\\u202e\"}}]}\n"); return shift(problem, host);)
-/* Writes a value of an observer with 250 MB to every descriptor. */
+/* Writes a message of 250 MB to a descriptor. It pretends to be a value of an observer. */
 static int swell(int fd)
 {
     static char zeros[1 << 20];
@@ -172,7 +172,7 @@ static int swell(int fd)
 }
 ALGORITHM(swells, int fd; for (fd = 3; fd < 64; fd++) if (swell(fd) < 0) continue; return shift(problem, host);)
 
-/* The first step is correct. In the second one, node 0 sends a block that it no longer holds. */
+/* The first step is correct. In the second step, node 0 sends a block that it no longer has. */
 static int32_t block(const SwmHost *host, uint64_t from, uint64_t to)
 {
     SwmBlocks send;
@@ -189,7 +189,8 @@ static int32_t block(const SwmHost *host, uint64_t from, uint64_t to)
 }
 ALGORITHM(repeats, host->step(host->ctx); block(host, 0, 1); host->step(host->ctx); block(host, 2, 3); block(host, 0, 1); return SWM_OK;)
 
-/* These use resources that no schedule needs, and report it if they succeed. */
+/* Each of these algorithms tries to use a resource that no schedule needs. If it succeeds, the
+   algorithm fails with a reason that says so. */
 #define COULD(WHAT)                                                                                                           \
     do {                                                                                                                      \
         host->fail(host->ctx, text("could " WHAT));                                                                           \

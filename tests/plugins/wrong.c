@@ -1,5 +1,5 @@
-/* A plugin with one error, which is chosen at compile time: TABLE corrupts the tables, SUPPORTS and
-   PLAN are the bodies of the functions. */
+/* A plugin with one error, which the test chooses by macros: TABLE is code that corrupts the
+   tables, and SUPPORTS and PLAN are the bodies of the two functions. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define TABLE
 #endif
 
-/* Each variant uses only some of the functions below. */
+/* Each plugin uses only some of the functions below. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -31,7 +31,7 @@ static SwmStr text(const char *s)
     return out;
 }
 
-/* A send of all blocks that `from` holds. */
+/* Returns a send of all blocks that node `from` has. */
 static SwmBlocks everything(uint64_t from, uint64_t to)
 {
     SwmBlocks send;
@@ -42,7 +42,7 @@ static SwmBlocks everything(uint64_t from, uint64_t to)
     return send;
 }
 
-/* A send of the block origin -> destination, which the sender must hold. */
+/* Returns a send of the block origin -> destination. The sender must have this block. */
 static SwmBlocks block(uint64_t origin, uint64_t destination, uint64_t from, uint64_t to)
 {
     SwmBlocks send = everything(from, to);
@@ -54,7 +54,7 @@ static SwmBlocks block(uint64_t origin, uint64_t destination, uint64_t from, uin
     return send;
 }
 
-/* Executes a send in a step of its own, and starts the next step. */
+/* Adds a step with a single send, and starts the next step. */
 static int32_t one_step(const SwmHost *host, const SwmBlocks *send)
 {
     if (host->step(host->ctx) != SWM_OK || host->send_blocks(host->ctx, send) != SWM_OK)
@@ -187,7 +187,7 @@ static int32_t one_of_bytes(const SwmHost *host, const SwmBytes *send)
     return host->step(host->ctx);
 }
 
-/* Each node sends each other node all its bytes for it, one distance in each step. */
+/* Each node sends to each other node all its bytes for that node. A step uses one distance. */
 static int32_t collect(uint64_t n, const SwmHost *host)
 {
     uint64_t distance, node;
@@ -205,8 +205,8 @@ static int32_t collect(uint64_t n, const SwmHost *host)
     return SWM_OK;
 }
 
-/* All nodes redistribute their data, beginning with the bucket `first`; then each node sends each
-   other node its own data. */
+/* All nodes redistribute their data, beginning with the bucket `first`. Then each node sends to
+   each other node the data for that node. */
 static int32_t redistribute_and_collect_from(const SwmProblem *problem, const SwmHost *host, uint64_t first)
 {
     const uint64_t n = problem->topology->nodes;
@@ -232,8 +232,8 @@ static int32_t redistribute_and_collect(const SwmProblem *problem, const SwmHost
     return redistribute_and_collect_from(problem, host, 0);
 }
 
-/* Data for a node two or more places ahead is sent to the next node and back, before all data is sent
-   to its destination. */
+/* First, data for nodes two or more positions ahead is sent to the next node and back. Then all
+   data is sent to its destination. */
 static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, uint64_t farther)
 {
     const uint64_t n = problem->topology->nodes;
@@ -254,7 +254,7 @@ static int32_t there_and_back(const SwmProblem *problem, const SwmHost *host, ui
     return collect(n, host);
 }
 
-/* A correct schedule: one distance in each step, by the given route if there is one. */
+/* A correct schedule, in which a step uses one distance. If `route` is given, messages use it. */
 static int32_t shift_by(const SwmProblem *problem, const SwmHost *host, const SwmRoute *route, uint32_t flags)
 {
     const uint64_t n = problem->topology->nodes;
@@ -277,13 +277,13 @@ static int32_t shift(const SwmProblem *problem, const SwmHost *host)
     return shift_by(problem, host, 0, 0);
 }
 
-/* The same with copies, so that all nodes keep their blocks. */
+/* Like `shift`, but blocks are copied, so that all nodes keep their blocks. */
 static int32_t keeping(const SwmProblem *problem, const SwmHost *host)
 {
     return shift_by(problem, host, 0, SWM_COPY);
 }
 
-/* The same with routes that follow dimension `first` before the other one. */
+/* Like `shift` in two dimensions, with routes that use dimension `first` first. */
 static int32_t shift_in_order(const SwmProblem *problem, const SwmHost *host, uint32_t first)
 {
     SwmRoute route = no_route();
@@ -295,7 +295,7 @@ static int32_t shift_in_order(const SwmProblem *problem, const SwmHost *host, ui
     return shift_by(problem, host, &route, 0);
 }
 
-/* Another correct schedule: the distances in descending order. */
+/* A second correct schedule, in which the distances are in descending order. */
 static int32_t backwards(const SwmProblem *problem, const SwmHost *host)
 {
     const uint64_t n = problem->topology->nodes;
@@ -311,7 +311,7 @@ static int32_t backwards(const SwmProblem *problem, const SwmHost *host)
     return SWM_OK;
 }
 
-/* All messages in one step. */
+/* Sends all messages in a single step. */
 static int32_t at_once(const SwmProblem *problem, const SwmHost *host)
 {
     const uint64_t n = problem->topology->nodes;

@@ -1,6 +1,7 @@
-/* A plugin of version 1.0 of the plugin ABI, with the header of that version: direct exchange, one
-   distance per step. It claims that all shifts of the ranks leave the schedule unchanged. The claim
-   is wrong if SILENT is a rank, which then sends nothing. */
+/* A plugin for version 1.0 of the plugin ABI, compiled with the header of that version. It is a
+   direct exchange in which a step uses one distance. It claims that all shifts of the ranks leave
+   the schedule unchanged. If SILENT is the number of a rank, that rank sends nothing, and the claim
+   is wrong. */
 #include "swapmeet.h"
 #include <string.h>
 
