@@ -429,6 +429,17 @@ typedef struct SwmSymmetry {
     uint64_t unit;
 } SwmSymmetry;
 
+// A directed link of the network, in a list of the links that leave one vertex
+// (`SwmHost.links`).
+typedef struct SwmLink {
+    // The vertex to which the link leads.
+    uint64_t to;
+    // The bandwidth, as a multiple of the machine's bandwidth of a link.
+    double bandwidth;
+    // The latency, as a multiple of the machine's time per link.
+    double latency;
+} SwmLink;
+
 // The functions of the host that a plugin may call. Each function takes `ctx` as its first
 // argument. Functions that return `int32_t` return `SWM_OK` or `SWM_STOPPED`.
 //
@@ -529,6 +540,32 @@ typedef struct SwmHost {
                               uint64_t axis_count,
                               uint64_t *first,
                               uint64_t *planned);
+    // Since 1.1. Returns the number of vertices of the network. The nodes have the lowest numbers.
+    // All other vertices are switches, which have no data of their own. If several ranks share a
+    // node of the machine, the ranks are the nodes of the problem and have no links, and the nodes
+    // of the machine are listed like switches, before the switches.
+    uint64_t (*vertices)(void *ctx);
+    // Since 1.1. Reads the directed links that leave a vertex. The host writes at most `room` links
+    // to `links`, in ascending order of their ends, and the number of all links of the vertex to
+    // `count`. Parallel links to the same vertex are listed separately.
+    int32_t (*links)(void *ctx,
+                     uint64_t vertex,
+                     struct SwmLink *links,
+                     uint64_t room,
+                     uint64_t *count);
+    // Since 1.1. Returns 1 if all blocks have the same size, and 0 otherwise. A schedule for blocks
+    // of the same size is valid for every size, so this is not a request for the sizes.
+    uint32_t (*uniform)(void *ctx);
+    // Since 1.1. Reads the demand of node `from` of the machine: the nodes that are to receive data
+    // which starts at `from`, each with its number of bytes. Receivers of 0 bytes are left out. The
+    // node itself is listed if it has a block for itself. In a reduction, the receivers are the
+    // nodes of the results, and the bytes are those of a term. The host writes at most `room` pairs
+    // to `demand`, in ascending order of the receivers, and the number of all pairs to `count`.
+    int32_t (*demand)(void *ctx,
+                      uint64_t from,
+                      struct SwmByteCount *demand,
+                      uint64_t room,
+                      uint64_t *count);
 } SwmHost;
 
 // One algorithm of a plugin.

@@ -135,4 +135,38 @@ pub struct SwmHost {
             planned: *mut u64,
         ) -> i32,
     >,
+    /// Since 1.1. Returns the number of vertices of the network. The nodes have the lowest numbers.
+    /// All other vertices are switches, which have no data of their own. If several ranks share a
+    /// node of the machine, the ranks are the nodes of the problem and have no links, and the nodes
+    /// of the machine are listed like switches, before the switches.
+    pub vertices: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u64>,
+    /// Since 1.1. Reads the directed links that leave a vertex. The host writes at most `room` links
+    /// to `links`, in ascending order of their ends, and the number of all links of the vertex to
+    /// `count`. Parallel links to the same vertex are listed separately.
+    pub links: Option<
+        unsafe extern "C" fn(
+            ctx: *mut c_void,
+            vertex: u64,
+            links: *mut SwmLink,
+            room: u64,
+            count: *mut u64,
+        ) -> i32,
+    >,
+    /// Since 1.1. Returns 1 if all blocks have the same size, and 0 otherwise. A schedule for blocks
+    /// of the same size is valid for every size, so this is not a request for the sizes.
+    pub uniform: Option<unsafe extern "C" fn(ctx: *mut c_void) -> u32>,
+    /// Since 1.1. Reads the demand of node `from` of the machine: the nodes that are to receive data
+    /// which starts at `from`, each with its number of bytes. Receivers of 0 bytes are left out. The
+    /// node itself is listed if it has a block for itself. In a reduction, the receivers are the
+    /// nodes of the results, and the bytes are those of a term. The host writes at most `room` pairs
+    /// to `demand`, in ascending order of the receivers, and the number of all pairs to `count`.
+    pub demand: Option<
+        unsafe extern "C" fn(
+            ctx: *mut c_void,
+            from: u64,
+            demand: *mut SwmByteCount,
+            room: u64,
+            count: *mut u64,
+        ) -> i32,
+    >,
 }

@@ -50,6 +50,19 @@ pub struct SwmTopology {
     pub levels: u64,
 }
 
+/// A directed link of the network, in a list of the links that leave one vertex
+/// ([`SwmHost::links`]).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SwmLink {
+    /// The vertex to which the link leads.
+    pub to: u64,
+    /// The bandwidth, as a multiple of the machine's bandwidth of a link.
+    pub bandwidth: f64,
+    /// The latency, as a multiple of the machine's time per link.
+    pub latency: f64,
+}
+
 /// A parameter given by the user: `variant` and `lean` in `rdn-alltoall:variant=lean`.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -47,6 +47,8 @@ limits! {
     SEGMENTS = 4096, "segments of a block";
     /// The maximum number of nodes on the path of a message.
     PATH = 1 << 24, "nodes of a path";
+    /// The maximum number of links that a plugin can read. So many links take 512 MiB.
+    LINKS = 1 << 24, "links, or vertices, of a topology whose links a plugin reads";
     /// The maximum number of byte counts of a send, which is greater than the number of nodes of
     /// any case.
     BYTE_COUNTS = 1 << 27, "byte counts of a send, destinations of a redistribution";

@@ -25,6 +25,7 @@ use table::TABLE;
 
 mod block_trace;
 mod comparison;
+mod network;
 mod read;
 mod sends;
 mod table;
@@ -279,6 +280,8 @@ struct Host<'a> {
     claims_symmetry: bool,
     /// Whether only one node of each orbit is planned.
     relies_on_symmetry: bool,
+    /// The links of the topology, if the plugin has read them.
+    links: Option<network::LinkTable>,
     /// Whether the schedule has placed a node. From then on it must not define another grid, which
     /// would discard the placement.
     placed: bool,
@@ -304,6 +307,7 @@ impl<'a> Host<'a> {
             calls: 0,
             claims_symmetry: false,
             relies_on_symmetry: false,
+            links: None,
             placed: false,
         }
     }
@@ -374,9 +378,19 @@ impl Host<'_> {
         }
     }
 
-    /// Runs `work` and returns the return code of the call. Does not run `work` if an earlier call
-    /// was rejected.
+    /// Runs `work`, which extends the schedule, and returns the return code of the call. Does not
+    /// run `work` if an earlier call was rejected.
     fn drive(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
+        self.answer(|host| match host.simulation {
+            Some(_) => work(host),
+            None => Err(Fault::OutOfOrder(
+                "the plugin gives a schedule where it is only requested whether it can run",
+            )),
+        })
+    }
+
+    /// Runs `work`, unless an earlier call was rejected.
+    fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
         /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;
         self.calls = (self.calls + 1) % CALLS;
@@ -386,12 +400,6 @@ impl Host<'_> {
         if self.late || self.fault.is_some() || self.panic.is_some() {
             self.unheeded += u64::from(self.is_told);
             self.is_told = true;
-            return SWM_STOPPED;
-        }
-        if self.simulation.is_none() {
-            self.fault = Some(Fault::OutOfOrder(
-                "the plugin gives a schedule where it is only requested whether it can run",
-            ));
             return SWM_STOPPED;
         }
         match work(self) {

@@ -6,7 +6,9 @@ use crate::param::{ParamInfo, ParamValue};
 use crate::stop::Stop;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
-use swapmeet_abi::{Growing, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized};
+use swapmeet_abi::{
+    Growing, SWM_OK, SwmByteCount, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized,
+};
 
 /// The problem that an algorithm has to solve. Each size and each machine parameter has a method
 /// that reads it. The host records which of them a plan reads, and uses the plan again for all
@@ -134,6 +136,78 @@ impl<'a> Problem<'a> {
         // SAFETY: the function and its context come from the host's table, which is valid during
         // the call.
         self.host.pair_bytes.map_or(0, |f| unsafe { f(self.host.ctx, from, to) })
+    }
+
+    /// Returns whether all blocks have the same size. A schedule for blocks of the same size is
+    /// valid for every size, so this does not count as a request for the sizes. Returns `false` if
+    /// the host is older than 1.1 and cannot say.
+    pub fn is_uniform(&self) -> bool {
+        // SAFETY: as in `destination`.
+        self.host.uniform.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
+    }
+
+    /// Returns the number of vertices of the network: the nodes, which have the lowest numbers, and
+    /// the switches. If several ranks share a node of the machine, the ranks are the nodes of the
+    /// problem and have no links, and the nodes of the machine count as switches.
+    ///
+    /// # Errors
+    /// [`Stop::Failed`] if the host is older than 1.1.
+    pub fn vertices(&self) -> Result<u64, Stop> {
+        // SAFETY: as in `destination`.
+        self.host.vertices.map(|f| unsafe { f(self.host.ctx) }).ok_or_else(too_old)
+    }
+
+    /// Returns the directed links that leave a vertex, in ascending order of the vertices to which
+    /// they lead. Parallel links to the same vertex are listed separately.
+    ///
+    /// ```
+    /// # use swapmeet_sdk::{About, Algorithm, Problem, Rehearsal, Schedule, Stop};
+    /// struct Degree;
+    ///
+    /// impl Algorithm for Degree {
+    ///     fn about(&self) -> About {
+    ///         About { name: "degree", ..About::DEFAULT }
+    ///     }
+    ///
+    ///     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+    ///         let links = problem.links(0)?;
+    ///         let ends: Vec<u64> = links.iter().map(|link| link.to).collect();
+    ///         schedule.log(&format!("{:?} of {}", ends, problem.vertices()?));
+    ///         Ok(())
+    ///     }
+    /// }
+    ///
+    /// let log = |problem: Rehearsal| problem.rehearse(&Degree).unwrap().log;
+    /// assert_eq!(log(Rehearsal::on("torus", &[3, 4])), ["[1, 3, 4, 8] of 12"]);
+    /// // Two nodes and a switch, which has the number 2.
+    /// let star = [(0, 2, 1.0), (2, 0, 1.0), (1, 2, 1.0), (2, 1, 0.5)];
+    /// assert_eq!(log(Rehearsal::on("graph", &[2]).links(&star)), ["[2] of 3"]);
+    /// ```
+    ///
+    /// # Errors
+    /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such vertex
+    /// or the network is too large.
+    pub fn links(&self, vertex: u64) -> Result<Vec<Link>, Stop> {
+        let read = self.host.links.ok_or_else(too_old)?;
+        // SAFETY: the function and its context come from the host's table, and the list has room
+        // for as many links as the host may write.
+        read_list(NO_LINK, |list, room, count| unsafe {
+            read(self.host.ctx, vertex, list, room, count)
+        })
+    }
+
+    /// Returns the nodes that are to receive data which starts at node `from` of the machine, in
+    /// ascending order, each with its number of bytes. Receivers of 0 bytes are left out; the node
+    /// itself is listed if it has a block for itself. After this call the plan is used only for
+    /// cases with exactly these sizes; [`Problem::is_uniform`] tells whether the call is needed.
+    ///
+    /// # Errors
+    /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such node.
+    pub fn demand(&self, from: u64) -> Result<Vec<SwmByteCount>, Stop> {
+        let read = self.host.demand.ok_or_else(too_old)?;
+        let none = SwmByteCount { destination: 0, bytes: 0 };
+        // SAFETY: as in `links`.
+        read_list(none, |list, room, count| unsafe { read(self.host.ctx, from, list, room, count) })
     }
 
     host_values! {
@@ -370,6 +444,33 @@ unsafe fn copy_struct<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> 
             T::SIZE_1_0
         ))
     })
+}
+
+/// A directed link, as [`Problem::links`] lists it.
+pub use swapmeet_abi::SwmLink as Link;
+
+const NO_LINK: Link = Link { to: 0, bandwidth: 0.0, latency: 0.0 };
+
+fn too_old() -> Stop {
+    Stop::failed("the host is older than this plugin and lacks a function that it calls")
+}
+
+/// Reads a list of unknown length: again with more room, if the first room was too small.
+fn read_list<T: Copy>(
+    filler: T,
+    mut read: impl FnMut(*mut T, u64, *mut u64) -> i32,
+) -> Result<Vec<T>, Stop> {
+    let mut list = vec![filler; 64];
+    loop {
+        let (room, mut count) = (list.len() as u64, 0);
+        if read(list.as_mut_ptr(), room, &raw mut count) != SWM_OK {
+            return Err(Stop::Stopped);
+        }
+        list.resize(count as usize, filler);
+        if count <= room {
+            return Ok(list);
+        }
+    }
 }
 
 /// Parses the text of a parameter.

@@ -105,6 +105,8 @@ impl Rehearsal {
                 ports: 1,
                 virtual_channels: 1,
                 element_bytes: 1,
+                nodes: dims.iter().product(),
+                links: links_of(kind, dims),
                 skip_empty: false,
                 times_us: [0.0; 3],
             },
@@ -139,6 +141,16 @@ impl Rehearsal {
     pub fn permutation(mut self, name: &str, to: &[u64]) -> Self {
         (self.collective, self.permutation, self.receivers) =
             (Collective::Permutation, name.to_owned(), to.to_vec());
+        self
+    }
+
+    /// Sets the directed links of the network: for each the vertex that it leaves, the vertex to
+    /// which it leads, and its bandwidth as a multiple of the machine's. Vertices from the number
+    /// of nodes on are switches. By default, rings, tori, meshes, hypercubes and fully connected
+    /// networks have their own links, and other families have none.
+    #[must_use]
+    pub fn links(mut self, links: &[(u64, u64, f64)]) -> Self {
+        self.settings.links = links.to_vec();
         self
     }
 
@@ -372,7 +384,7 @@ impl Rehearsal {
         // Record the schedule.
         let recorder = RefCell::new(Recorder::new(
             self.settings.clone(),
-            self.collective,
+            (self.collective, self.root),
             self.receivers.clone(),
             &self.dims,
             self.by_orbits,
@@ -382,6 +394,34 @@ impl Rehearsal {
         let schedule = recorder.into_inner().schedule()?;
         planned.map(|()| schedule)
     }
+}
+
+/// Returns the links of a network of one of the families that the naive host knows.
+fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
+    let nodes: u64 = dims.iter().product();
+    let mut links = Vec::new();
+    for node in 0..nodes {
+        match kind {
+            "fully-connected" => {
+                links.extend((0..nodes).filter(|to| *to != node).map(|to| (node, to, 1.0)));
+            }
+            "ring" | "torus" | "mesh" | "hypercube" => {
+                let mut stride = 1;
+                for &side in dims.iter().rev() {
+                    let (at, line) = (node / stride % side, node - node / stride % side * stride);
+                    let ahead = (at + 1 < side || kind != "mesh").then_some((at + 1) % side);
+                    let behind = (at > 0 || kind != "mesh").then_some((at + side - 1) % side);
+                    // On a line of two nodes, both directions lead to the same node over one link.
+                    let behind = behind.filter(|_| side > 2 || ahead.is_none());
+                    let ends = ahead.into_iter().chain(behind).filter(|to| *to != at);
+                    links.extend(ends.map(|to| (node, line + to * stride, 1.0)));
+                    stride *= side;
+                }
+            }
+            _ => {}
+        }
+    }
+    links
 }
 
 #[cfg(test)]

@@ -324,6 +324,45 @@ const ROUTES: [Case; 9] = [
     ),
 ];
 
+/// Wrong arguments of the functions that read links and demand.
+const READS: [Case; 7] = [
+    (
+        "links_of_nobody",
+        "SwmLink l; uint64_t n; host->links(host->ctx, 4, &l, 1, &n); return SWM_OK;",
+        "the plugin reads the links of a vertex that does not exist",
+    ),
+    (
+        "links_of_the_last_number",
+        "SwmLink l; uint64_t n; host->links(host->ctx, UINT64_MAX, &l, 1, &n); return SWM_OK;",
+        "the plugin reads the links of a vertex that does not exist",
+    ),
+    (
+        "links_into_null",
+        "uint64_t n; host->links(host->ctx, 0, 0, 2, &n); return SWM_OK;",
+        "the plugin reads links, but gives null for them or for their number",
+    ),
+    (
+        "links_without_number",
+        "SwmLink l[2]; host->links(host->ctx, 0, l, 2, 0); return SWM_OK;",
+        "the plugin reads links, but gives null for them or for their number",
+    ),
+    (
+        "demand_of_nobody",
+        "SwmByteCount c; uint64_t n; host->demand(host->ctx, 4, &c, 1, &n); return SWM_OK;",
+        "the plugin reads the demand of a node that does not exist",
+    ),
+    (
+        "demand_into_null",
+        "uint64_t n; host->demand(host->ctx, 0, 0, UINT64_MAX, &n); return SWM_OK;",
+        "the plugin reads demand, but gives null for it or for its length",
+    ),
+    (
+        "demand_without_length",
+        "host->demand(host->ctx, 0, 0, 0, 0); return SWM_OK;",
+        "the plugin reads demand, but gives null for it or for its length",
+    ),
+];
+
 /// Return values of `plan` that are invalid or report an error. The status of the row is `error`.
 const ANSWERS: [Case; 10] = [
     ("unknown_code", "return 99;", "the plugin returned 99, expected 0 to 4"),
@@ -420,6 +459,35 @@ fn a_wrong_set_is_invalid() {
 #[test]
 fn a_wrong_route_is_invalid() {
     each_costs_its_own_row(&ROUTES, Status::Invalid);
+}
+
+#[test]
+fn a_wrong_read_is_invalid() {
+    each_costs_its_own_row(&READS, Status::Invalid);
+}
+
+/// A list may be at any address, and may have less room than it needs: no more is written, and the
+/// number is complete. Links can be read in `supports`, too.
+#[test]
+fn lists_are_written_within_their_room() {
+    let read = "char l[3 * sizeof(SwmLink) + 1], c[5 * sizeof(SwmByteCount) + 1]; uint64_t n = 0, m = 0, ends[2]; \
+        SwmByteCount pair; memset(l, 9, sizeof l); memset(c, 9, sizeof c); \
+        host->links(host->ctx, 1, (void *)(l + 1), 1, &n); memcpy(&ends[0], l + 1, 8); \
+        if (n != 2 || ends[0] != 0 || l[1 + sizeof(SwmLink)] != 9) return SWM_ERROR; \
+        host->links(host->ctx, 1, (void *)(l + 1), 3, &n); memcpy(&ends[1], l + 1 + sizeof(SwmLink), 8); \
+        if (n != 2 || ends[1] != 2 || l[1 + 2 * sizeof(SwmLink)] != 9) return SWM_ERROR; \
+        host->demand(host->ctx, 3, (void *)(c + 1), 4, &m); memcpy(&pair, c + 1 + 2 * sizeof pair, sizeof pair); \
+        if (m != 4 || pair.destination != 2 || pair.bytes != host->block_bytes(host->ctx) || c[1 + 4 * sizeof pair] != 9) return SWM_ERROR; \
+        if (host->vertices(host->ctx) != 4 || host->uniform(host->ctx) != 1) return SWM_ERROR; ";
+    let dir = tempdir().unwrap();
+    let plan = format!("{read} return shift(problem, host);");
+    let supports = format!("{read} return SWM_OK;");
+    let macros = [("PLAN", plan.as_str()), ("SUPPORTS", supports.as_str())];
+    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "reads", &macros) else {
+        return;
+    };
+    let (code, row) = run_alone(&file);
+    assert_eq!((code, row.status, row.steps), (0, Status::Ok, Some(3)), "{}", row.reason);
 }
 
 #[test]

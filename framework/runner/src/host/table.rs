@@ -1,6 +1,7 @@
 //! The table of functions that the host passes to a plugin.
 
 use super::Host;
+use super::network::{demand, links, uniform, vertices};
 use super::read::values;
 use crate::plugin::text;
 use smallvec::SmallVec;
@@ -43,6 +44,10 @@ pub(super) const TABLE: SwmHost = SwmHost {
     send_bytes: Some(send_bytes),
     symmetric: Some(symmetric),
     symmetric_from: Some(symmetric_from),
+    vertices: Some(vertices),
+    links: Some(links),
+    uniform: Some(uniform),
+    demand: Some(demand),
 };
 
 /// Runs `work` on the host that `ctx` points to, and returns the result. If the host panics,
@@ -53,7 +58,7 @@ pub(super) const TABLE: SwmHost = SwmHost {
 ///
 /// `ctx` must be the pointer from the host's table, and the call must occur during the plugin's
 /// `supports` or `plan`, on the same thread.
-unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
+pub(super) unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
     // SAFETY: the caller promises that this is the host, and that nothing else borrows it.
     let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
     catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {

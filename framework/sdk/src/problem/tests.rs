@@ -145,3 +145,44 @@ fn a_dual_net_has_levels_and_a_base() {
     });
     assert_eq!(rehearsal.plan(&read), Ok(Vec::new()));
 }
+
+/// Logs everything that it can read of the network and the demand.
+struct Reader;
+
+impl Algorithm for Reader {
+    fn about(&self) -> About {
+        About { name: "reader", collectives: &Collective::ALL, ..About::DEFAULT }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let nodes = problem.topology().nodes();
+        for vertex in 0..problem.vertices()? {
+            let ends: Vec<u64> = problem.links(vertex)?.iter().map(|link| link.to).collect();
+            schedule.log(&format!("{vertex}: {ends:?}"));
+        }
+        for from in 0..nodes {
+            let pairs = problem.demand(from)?;
+            let pairs: Vec<_> = pairs.iter().map(|pair| (pair.destination, pair.bytes)).collect();
+            schedule.log(&format!("{from}: {pairs:?}"));
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn links_and_demand_are_read() {
+    let log = |problem: Rehearsal| problem.rehearse(&Reader).unwrap().log;
+    let mesh = log(Rehearsal::on("mesh", &[1, 3]).collective(Collective::Scatter, 1));
+    assert_eq!(
+        mesh,
+        ["0: [1]", "1: [0, 2]", "2: [1]", "0: []", "1: [(0, 1), (1, 1), (2, 1)]", "2: []"]
+    );
+    let sizes = [vec![1, 0, 7], vec![0, 0, 0], vec![4, 5, 6]];
+    let ring = log(Rehearsal::on("ring", &[3]).sizes(&sizes));
+    assert_eq!(ring[3..], ["0: [(0, 1), (2, 7)]", "1: []", "2: [(0, 4), (1, 5), (2, 6)]"]);
+    let turned = log(Rehearsal::on("ring", &[3]).permutation("turn", &[1, 2, 0]));
+    assert_eq!(turned[3..], ["0: [(1, 1)]", "1: [(2, 1)]", "2: [(0, 1)]"]);
+    // More links than fit the first room that the problem gives.
+    let all = log(Rehearsal::on("fully-connected", &[70]));
+    assert!(all[69].starts_with("69: [0, 1, ") && all[69].ends_with(", 67, 68]"), "{}", all[69]);
+}

@@ -7,7 +7,8 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ops::Range;
 use swapmeet_abi::{
-    SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry,
+    SwmBlocks, SwmBucket, SwmByteCount, SwmBytes, SwmHost, SwmLayout, SwmLink, SwmRedistribution,
+    SwmStr, SwmSymmetry,
 };
 
 /// Returns the table of the host's functions. They record the calls of a plugin in `recorder`,
@@ -39,6 +40,10 @@ pub(super) fn host(recorder: &RefCell<Recorder>) -> SwmHost {
         send_bytes: Some(send_bytes),
         symmetric: Some(symmetric),
         symmetric_from: Some(symmetric_from),
+        vertices: Some(vertices),
+        links: Some(links),
+        uniform: Some(uniform),
+        demand: Some(demand),
     }
 }
 
@@ -101,6 +106,56 @@ getters! {
     startup_us(recorder) -> f64: recorder.settings.times_us[0];
     hop_us(recorder) -> f64: recorder.settings.times_us[1];
     byte_us(recorder) -> f64: recorder.settings.times_us[2];
+    vertices(recorder) -> u64: recorder.settings.vertices();
+    uniform(recorder) -> u32: u32::from(recorder.settings.sizes.is_empty());
+}
+
+/// Writes as many of `items` as there is room for to `list`, and the number of all to `count`.
+///
+/// # Safety
+/// `list` must have room for `room` values, and `count` must be writable.
+unsafe fn write_list<T: Copy>(items: &[T], list: *mut T, room: u64, count: *mut u64) {
+    // SAFETY: the caller guarantees this.
+    unsafe {
+        (0..room as usize).zip(items).for_each(|(i, item)| list.add(i).write(*item));
+        count.write(items.len() as u64);
+    }
+}
+
+unsafe extern "C" fn links(
+    ctx: *mut c_void,
+    vertex: u64,
+    links: *mut SwmLink,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        record(ctx, |recorder| {
+            let settings = &recorder.settings;
+            if vertex >= settings.vertices() {
+                return Err(format!("the plugin reads the links of vertex {vertex}"));
+            }
+            write_list(&settings.links_of(vertex), links, room, count);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn demand(
+    ctx: *mut c_void,
+    from: u64,
+    demand: *mut SwmByteCount,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    // SAFETY: see `fail`.
+    unsafe {
+        record(ctx, |recorder| {
+            write_list(&recorder.demand(from)?, demand, room, count);
+            Ok(())
+        })
+    }
 }
 
 unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {

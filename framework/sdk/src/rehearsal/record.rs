@@ -1,5 +1,6 @@
 //! The record of a rehearsed schedule, and the settings of a rehearsal.
 
+use crate::problem::Link;
 use crate::send::ByteCount;
 
 /// The sizes and machine parameters that a plugin can request, and the settings for counting
@@ -12,6 +13,10 @@ pub(super) struct Settings {
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
     pub(super) element_bytes: u64,
+    /// The number of nodes.
+    pub(super) nodes: u64,
+    /// The links: the ends of each, and its bandwidth. Ends from `nodes` on are switches.
+    pub(super) links: Vec<(u64, u64, f64)>,
     /// Whether the counts ignore messages without bytes.
     pub(super) skip_empty: bool,
     /// Start-up time, time per link and time per byte in microseconds.
@@ -19,6 +24,20 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    /// Returns the number of nodes and switches.
+    pub(super) fn vertices(&self) -> u64 {
+        self.links.iter().map(|(from, to, _)| from.max(to) + 1).fold(self.nodes, u64::max)
+    }
+
+    /// Returns the links that leave a vertex, sorted by their ends.
+    pub(super) fn links_of(&self, vertex: u64) -> Vec<Link> {
+        let links = self.links.iter().filter(|(from, ..)| *from == vertex);
+        let mut links: Vec<Link> =
+            links.map(|&(_, to, bandwidth)| Link { to, bandwidth, latency: 1.0 }).collect();
+        links.sort_by_key(|link| link.to);
+        links
+    }
+
     /// Returns the bytes that one node of the machine has for another node.
     pub(super) fn bytes(&self, from: u64, to: u64) -> u64 {
         let row = self.sizes.get(from as usize);

@@ -7,6 +7,7 @@ use super::record::{
     Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend, RehearsedStep, Settings,
 };
 use crate::collective::Collective;
+use crate::send::ByteCount;
 use crate::stop::Stop;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,6 +23,7 @@ pub(super) struct Recorder {
     /// In a permutation, the receiver of each node's block.
     receivers: Vec<u64>,
     machine_nodes: u64,
+    root: u64,
     pub(super) schedule: Rehearsed,
     pub(super) phase: String,
     /// The number of an element of the group, if one node of each orbit is planned. The planned
@@ -43,7 +45,7 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn new(
         settings: Settings,
-        collective: Collective,
+        (collective, root): (Collective, u64),
         receivers: Vec<u64>,
         dims: &[u64],
         by_orbits: Option<usize>,
@@ -53,6 +55,7 @@ impl Recorder {
             collective,
             receivers,
             machine_nodes: dims.iter().product(),
+            root,
             schedule: Rehearsed { radices: dims.to_vec(), segments: 1, ..Rehearsed::default() },
             phase: String::new(),
             by_orbits,
@@ -74,6 +77,26 @@ impl Recorder {
     /// node itself.
     pub(super) fn receiver(&self, from: u64) -> u64 {
         self.receivers.get(from as usize).copied().unwrap_or(from)
+    }
+
+    /// Returns the receivers of the data that starts at a node of the machine, each with its bytes.
+    pub(super) fn demand(&self, from: u64) -> Result<Vec<ByteCount>, String> {
+        if from >= self.machine_nodes {
+            return Err(format!("the plugin reads the demand of node {from}"));
+        }
+        let root = self.root;
+        let receivers = match self.collective {
+            Collective::Broadcast | Collective::Scatter if from != root => 0..0,
+            Collective::Gather | Collective::Reduce => root..root + 1,
+            Collective::Permutation => self.receiver(from)..self.receiver(from) + 1,
+            _ => 0..self.machine_nodes,
+        };
+        let bytes = |to| match self.collective {
+            Collective::Broadcast | Collective::AllGather => self.settings.bytes(from, from),
+            _ => self.settings.bytes(from, to),
+        };
+        let counts = receivers.map(|to| ByteCount { destination: to, bytes: bytes(to) });
+        Ok(counts.filter(|count| count.bytes > 0).collect())
     }
 
     /// Returns the number of nodes of the schedule's grid.
