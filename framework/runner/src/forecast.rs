@@ -16,7 +16,7 @@ pub struct Forecast {
     cases: usize,
     open: f64,
     ended: f64,
-    /// Time from the start of the batch until the case that ended last.
+    /// Time from the start of the batch until the most recent end of a case.
     last: Duration,
 }
 
