@@ -380,11 +380,11 @@ pub(crate) mod tests {
         );
         assert_eq!(
             error(&ok(Some(-1.0), None)),
-            "rows.csv:2: column `time_us` is `-1`, expected a time of 0 or more"
+            "rows.csv:2: column `time_us` is `-1`, expected a number of 0 or more"
         );
         assert_eq!(
             error(&ok(Some(2.0), Some(-0.5))),
-            "rows.csv:2: column `contention_us` is `-0.5`, expected a time of 0 or more"
+            "rows.csv:2: column `contention_us` is `-0.5`, expected a number of 0 or more"
         );
     }
 }

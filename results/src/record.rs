@@ -226,6 +226,12 @@ record! {
     /// Nodes whose own plans were used, or were compared with the symmetry that the schedule claims;
     /// 0 if the claim was not compared.
     outcome compared_on: Option<u64>,
+    /// Lower end of the interval of the optimum plus the start-ups and latencies that no schedule
+    /// avoids; empty without `--optimum`.
+    outcome optimum_us: Option<f64>,
+    /// Relative width of the interval of the optimum, without start-ups and latencies: upper end /
+    /// lower end - 1.
+    outcome optimum_gap: Option<f64>,
 }
 
 /// Returns the description of each column, in order.
@@ -306,7 +312,7 @@ impl Record {
             return Some(("time_us", "a time: the row is `ok`"));
         }
         let is_negative = |column: &&Column| (column.number)(self).is_some_and(|n| n < 0.0);
-        COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a time of 0 or more"))
+        COLUMNS.iter().find(is_negative).map(|column| (column.info.name, "a number of 0 or more"))
     }
 
     /// Returns the verification of the row in the form in which tables show it. If the plans of
@@ -346,7 +352,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap"
             )
         );
     }
@@ -358,7 +364,7 @@ mod tests {
         for ColumnInfo { name, .. } in times {
             let mut row = Record { status: Status::Ok, time_us: Some(1.0), ..Record::default() };
             column(name).unwrap().set(&mut row, "-1").unwrap();
-            assert_eq!(row.impossible_value(), Some((name, "a time of 0 or more")));
+            assert_eq!(row.impossible_value(), Some((name, "a number of 0 or more")));
         }
     }
 

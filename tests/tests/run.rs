@@ -5,6 +5,7 @@ mod durable;
 mod host_fails;
 mod hostile;
 mod identity;
+mod optimum;
 mod rerun;
 mod resume;
 mod shards;

@@ -72,6 +72,7 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: Some(timeout), proof_scope: ProofScope::Full },
+        optima: None,
     })
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.certificate {
         output::may_write(path, args.over, cases.iter().flat_map(run::input_files_of_case))?;
     }
-    // Compute a lower and an upper bound of the optimum, and write the certificate.
+    // Find the interval of the optimum, and write the certificate.
     let start = Instant::now();
     let setting = Setting::of(first)?;
     let mut optimum = setting.solve(args.gap)?;
@@ -138,15 +138,20 @@ impl Setting {
         let progress = &mut |lower: f64, upper: f64| {
             if last.elapsed() >= QUIET {
                 last = Instant::now();
-                say!("{}: {} to {} so far", self.name, duration(lower), duration(upper));
+                if upper.is_finite() {
+                    say!("{}: {} to {} so far", self.name, duration(lower), duration(upper));
+                } else {
+                    say!("{}: still searching", self.name);
+                }
             }
+            true
         };
         let options = &mut Options { gap, progress };
         solve(&self.question()?, options)
             .map_err(|e| Failure::Usage(format!("{} on {}: {e}", self.name, self.machine)))
     }
 
-    /// Returns the lower bound of the optimum plus the start-ups and latencies that every schedule
+    /// Returns the lower end of the interval plus the start-ups and latencies that every schedule
     /// has, in µs.
     fn with_startups(&self, optimum: &Optimum) -> f64 {
         let traffic = Traffic::of(&self.task).in_bytes(self.unit_bytes);

@@ -62,6 +62,10 @@ pub(crate) fn run(
     if args.resume {
         return Err(Failure::Usage("--resume: measurements cannot be continued".to_owned()));
     }
+    if args.optimum {
+        let why = "--optimum: measured rows have no optimum, because it depends on a model";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     protect_inputs(args, &all)?;
     // The machine name becomes a part of the column `machine`. There, these characters separate
     // parameters.

@@ -125,7 +125,17 @@ pub(crate) fn place_for(
             Err(Failure::Usage(why.to_owned()))
         }
         Some(RowFormat::Csv) | None => {
-            Rows::open(args.out.as_deref(), before(args), cases, all, remarks)
+            Rows::open(args.out.as_deref(), before(args), cases, all, remarks, &mut reporter(args))
+        }
+    }
+}
+
+/// Returns a function that prints progress before the first case runs, unless the flags forbid it.
+pub(crate) fn reporter(args: &CaseArgs) -> impl FnMut(String) {
+    let quiet = args.quiet;
+    move |line| {
+        if !quiet {
+            say!("{line}");
         }
     }
 }

@@ -107,7 +107,9 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     let remarks = Remarks::default();
     run::protect_inputs(args, &all)?;
     if let Some(path) = &args.out {
-        let (file, earlier) = run::rows::open_and_lock(path, run::before(args), &cases, &all)?;
+        let report = &mut run::reporter(args);
+        let (file, earlier) =
+            run::rows::open_and_lock(path, run::before(args), &cases, &all, report)?;
         let csv = run::rows::sink(file, path, &remarks).map_err(|e| Failure::file(path, &e))?;
         rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::RowSink);
         found = earlier.rows;

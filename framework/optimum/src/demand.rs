@@ -120,7 +120,7 @@ impl Demand {
         }
     }
 
-    /// Returns an upper bound on the sum of the amounts for all pairs of nodes.
+    /// Returns a number that is at least the sum of the amounts for all pairs of nodes.
     fn total(&self, nodes: u64) -> u128 {
         let sum =
             |amounts: &[(u32, u64)]| amounts.iter().map(|(_, x)| u128::from(*x)).sum::<u128>();

@@ -60,6 +60,9 @@ pub enum OptimumError {
     /// The amounts of a demand are too large for exact sums.
     #[error("the data adds up to more than 2^53 bytes: expected smaller sizes")]
     TooManyBytes,
+    /// The caller has stopped the search.
+    #[error("the search was stopped")]
+    Stopped,
 }
 
 /// The maximum number of links, and of vertices, of a network.

@@ -56,18 +56,23 @@ pub(crate) struct Solution {
     pub flows: Vec<f32>,
 }
 
+/// A function that is called with the interval so far, in units of load per capacity: 0 to infinity
+/// while none is known. It returns whether the search continues.
+pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
+
 /// Finds the least time for a demand between pairs of nodes. It stops when the width of the
-/// interval, divided by its lower end, is at most `gap`. After each update of the interval it calls
-/// `progress` with both ends.
+/// interval, divided by its lower end, is at most `gap`. It calls `progress` after each
+/// update of the interval.
 ///
 /// # Errors
 ///
-/// Returns an error if a receiver cannot be reached, or if the problem is too large.
+/// Returns an error if a receiver cannot be reached, if the problem is too large, or if
+/// `progress` stops the search.
 pub(crate) fn solve(
     network: &Network,
     demand: &Demand,
     gap: f64,
-    progress: &mut dyn FnMut(f64, f64),
+    progress: &mut Progress<'_>,
 ) -> Result<Solution, OptimumError> {
     let amounts = Amounts::of(network, demand);
     let (sources, links) = (amounts.sources.len() as u64, network.link_count());

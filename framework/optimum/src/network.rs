@@ -1,10 +1,10 @@
 //! Networks with capacities.
 //!
-//! Capacities are whole numbers, so that sums of lengths times capacities are exact. If all
-//! bandwidths are whole numbers, they are the capacities. Otherwise the unit of capacity is the
-//! smallest bandwidth times 2^-20, and capacities are rounded up. This rounding can only make the
-//! lower end of the interval smaller. If bandwidths differ by more than a factor of 2^28, the unit
-//! is larger, so that no capacity exceeds 2^48.
+//! Capacities are whole numbers, so that sums of lengths times capacities are exact. If the
+//! bandwidths of all links and ports are whole numbers, they are the capacities. Otherwise the unit
+//! of capacity is the smallest bandwidth times 2^-20, and capacities are rounded up. This rounding
+//! can only make the lower end of the interval smaller. If bandwidths differ by more than a factor
+//! of 2^28, the unit is larger, so that no capacity exceeds 2^48.
 
 use crate::error::{MAX_LINKS, OptimumError};
 use serde::{Deserialize, Serialize};
@@ -108,29 +108,37 @@ impl Network {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // Choose the unit of capacities.
-        let bandwidths = || listed.iter().map(|(.., bandwidth)| *bandwidth);
+        // Choose the unit of capacities. The speeds of ports count, too, because rounding them up to a
+        // multiple of the bandwidth of links could make them much faster.
+        let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
+        let port_speeds = port_speeds(rates, nodes, fastest);
         if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {
             return Err(OptimumError::NoBandwidth { from: (*from).into(), to: (*to).into() });
         }
-        let whole = bandwidths().all(|b| b.fract() == 0.0 && b < f64::from(1 << 24));
-        let least = bandwidths().fold(f64::INFINITY, f64::min);
-        let fastest = bandwidths().fold(0.0, f64::max);
+        let speeds = || {
+            let of_links = listed.iter().map(|(.., bandwidth)| *bandwidth);
+            of_links.chain(port_speeds.iter().map(|(_, speed)| *speed))
+        };
+        let whole = speeds().all(|b| b.fract() == 0.0 && b < f64::from(1 << 24));
         let capacity_unit = if whole || listed.is_empty() {
             1.0
         } else {
-            (least / 2_f64.powi(20)).max(fastest / 2_f64.powi(48))
+            let least = speeds().fold(f64::INFINITY, f64::min);
+            (least / 2_f64.powi(20)).max(speeds().fold(0.0, f64::max) / 2_f64.powi(48))
         };
+        let capacity = |speed: f64| (speed / capacity_unit).ceil() as u64;
         let links = listed.iter().map(|&(from, to, bandwidth)| Link {
             from,
             to,
-            capacity: (bandwidth / capacity_unit).ceil() as u64,
+            capacity: capacity(bandwidth),
         });
+        let ports =
+            port_speeds.iter().map(|&(rule, speed)| Ports { rule, capacity: capacity(speed) });
         Ok(Self {
             nodes: nodes as u32,
             vertices: vertices as u32,
             links: links.collect(),
-            ports: ports(rates, nodes, fastest, capacity_unit),
+            ports: ports.collect(),
             translations,
             capacity_unit,
         })
@@ -182,22 +190,20 @@ fn translations(topology: &dyn Topology) -> Vec<u32> {
     }
 }
 
-/// Returns the limits that ports and injection rates impose. The capacity of a port is calculated
-/// from its rate, divided by the speed of a link.
-fn ports(rates: &NetworkRates, nodes: u64, fastest: f64, unit: f64) -> Vec<Ports> {
-    let mut ports = Vec::new();
-    let capacity = |rate: f64| (rate / unit).ceil() as u64;
+/// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of
+/// bandwidth 1. They depend only on ratios of the rates.
+fn port_speeds(rates: &NetworkRates, nodes: u64, fastest: f64) -> Vec<(PortRule, f64)> {
+    let mut speeds = Vec::new();
+    let of_time = |byte_us: f64| (byte_us / rates.link_byte_us).recip();
     if let Some(rate) = rates.ports.filter(|rate| rate.limit.count() < nodes.saturating_sub(1)) {
-        let together = rate.limit.count() as f64 * fastest * rates.link_byte_us / rate.byte_us;
-        let rule = if rate.each_hop { PortRule::Shared } else { PortRule::Ends };
-        ports.push(Ports { rule, capacity: capacity(together) });
+        let together = rate.limit.count() as f64 * fastest * of_time(rate.byte_us);
         if rate.each_hop {
-            ports.push(Ports { rule: PortRule::Ends, capacity: capacity(together) });
+            speeds.push((PortRule::Shared, together));
         }
+        speeds.push((PortRule::Ends, together));
     }
     if rates.injection_byte_us > 0.0 {
-        let capacity = capacity(rates.link_byte_us / rates.injection_byte_us);
-        ports.push(Ports { rule: PortRule::Ends, capacity });
+        speeds.push((PortRule::Ends, of_time(rates.injection_byte_us)));
     }
-    ports
+    speeds
 }

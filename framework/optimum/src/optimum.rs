@@ -4,7 +4,7 @@
 use crate::certificate::{Certificate, FORMAT, Origin, Proof};
 use crate::demand::Demand;
 use crate::error::OptimumError;
-use crate::flow::{self, Solution, value};
+use crate::flow::{self, Progress, Solution, value};
 use crate::network::{Network, PortRule};
 use crate::trees::{Packing, pack};
 use swapmeet_core::cost::model::NetworkRates;
@@ -21,13 +21,18 @@ pub struct Question<'a> {
     pub rates: NetworkRates,
 }
 
+/// The default relative width of the interval.
+pub const DEFAULT_GAP: f64 = 0.02;
+
 /// Options of the search.
 pub struct Options<'a> {
     /// The search ends when the width of the interval, divided by its lower end, is at most this
     /// number.
     pub gap: f64,
-    /// A function that is called with both ends of the interval in µs after each update.
-    pub progress: &'a mut dyn FnMut(f64, f64),
+    /// A function that is called with both ends of the interval in µs after each update. The ends are
+    /// 0 and infinity while no interval is known. If the function returns `false`, the search ends
+    /// with [`OptimumError::Stopped`].
+    pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 
 /// The resources that limit the time.
@@ -60,6 +65,13 @@ pub struct Optimum {
     pub bottleneck: Bottleneck,
     /// The evidence for the interval. Its origin is empty.
     pub certificate: Certificate,
+}
+
+impl Optimum {
+    /// Returns the relative width of the interval: the upper end divided by the lower end, minus 1.
+    pub fn gap(&self) -> f64 {
+        if self.lower_us > 0.0 { self.upper_us / self.lower_us - 1.0 } else { 0.0 }
+    }
 }
 
 /// Returns the network and the demand of a task. Also returns the time in which a link of capacity
@@ -102,21 +114,20 @@ pub fn solve_problem(
     (network, demand, unit_us): (Network, Demand, f64),
     options: &mut Options<'_>,
 ) -> Result<Optimum, OptimumError> {
+    let progress =
+        &mut |lower: f64, upper: f64| (options.progress)(lower * unit_us, upper * unit_us);
     let parts = match &demand {
         Demand::Even(_) | Demand::Pairs(_) => {
-            let progress = &mut |lower: f64, upper: f64| {
-                (options.progress)(lower * unit_us, upper * unit_us);
-            };
             let solution = flow::solve(&network, &demand, options.gap, progress)?;
             Parts::of_flow(&network, solution)
         }
-        Demand::Copies(amounts) => Parts::of_trees(&network, amounts)?,
+        Demand::Copies(amounts) => Parts::of_trees(&network, amounts, progress)?,
         Demand::Sums(amounts) => {
-            let parts = Parts::of_trees(&network.reversed(), amounts)?;
+            let parts = Parts::of_trees(&network.reversed(), amounts, progress)?;
             let turned = |links: Vec<(u32, u32)>| links.iter().map(|(a, b)| (*b, *a)).collect();
             Parts { saturated: turned(parts.saturated), ..parts }
         }
-        Demand::SumForAll(amount) => Parts::of_sum(&network, *amount)?,
+        Demand::SumForAll(amount) => Parts::of_sum(&network, *amount, progress)?,
     };
     // The data that passes through ports at the origins and destinations does not depend on the
     // paths, so its time is calculated separately.
@@ -179,9 +190,13 @@ impl Parts {
         Self { lower: value(lower), upper, saturated, proof }
     }
 
-    fn of_trees(network: &Network, amounts: &[(u32, u64)]) -> Result<Self, OptimumError> {
+    fn of_trees(
+        network: &Network,
+        amounts: &[(u32, u64)],
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, OptimumError> {
         passes_on(network)?;
-        let Packing { time, cut } = pack(network, amounts)?;
+        let Packing { time, cut } = pack(network, amounts, progress)?;
         let upper = value(time) * slowed_by_ports(network);
         let saturated = leaving(network, &cut);
         Ok(Self { lower: value(time), upper, saturated, proof: Proof::Trees { cut } })
@@ -191,14 +206,18 @@ impl Parts {
     /// two facts: `amount` must leave and enter every set of nodes, and every term must be moved
     /// twice, once to be added and once to be distributed. The upper end is the time of a
     /// reduce-scatter followed by an allgather.
-    fn of_sum(network: &Network, amount: u64) -> Result<Self, OptimumError> {
+    fn of_sum(
+        network: &Network,
+        amount: u64,
+        progress: &mut Progress<'_>,
+    ) -> Result<Self, OptimumError> {
         passes_on(network)?;
         let reversed = network.reversed();
         let nodes = u64::from(network.nodes);
         // With translations, no cut gives a larger bound than the cut between one node and all
         // other nodes.
-        let crossing = |network: &Network| match network.translations.is_empty() {
-            true => pack(network, &[(0, amount)]),
+        let mut crossing = |network: &Network| match network.translations.is_empty() {
+            true => pack(network, &[(0, amount)], progress),
             false if nodes < 2 => Ok(Packing { time: (0, 1), cut: Vec::new() }),
             false => {
                 let capacity = network.links.iter().map(|link| u128::from(link.capacity)).sum();
@@ -207,7 +226,7 @@ impl Parts {
         };
         let (out, into) = (crossing(network)?, crossing(&reversed)?);
         let each: Vec<(u32, u64)> = (0..network.nodes).map(|node| (node, 1)).collect();
-        let parts = [pack(network, &each)?, pack(&reversed, &each)?];
+        let parts = [pack(network, &each, progress)?, pack(&reversed, &each, progress)?];
         let all = value((2 * u128::from(nodes - 1) * u128::from(amount), leaving_nodes(network)));
         let all = if nodes < 2 { 0.0 } else { all };
         let upper: f64 = parts.iter().map(|part| value(part.time)).sum();

@@ -46,7 +46,7 @@ impl Random {
 }
 
 fn answer(network: Network, demand: Demand, gap: f64) -> Optimum {
-    let options = &mut Options { gap, progress: &mut |_, _| {} };
+    let options = &mut Options { gap, progress: &mut |_, _| true };
     let optimum = solve_problem((network, demand, 1.0), options).unwrap();
     let verified = check(&optimum.certificate).unwrap();
     assert!((verified.lower_us / optimum.lower_us - 1.0).abs() < 1e-12 || optimum.lower_us == 0.0);
@@ -61,7 +61,7 @@ fn interval(topology: &str, collective: Collective, machine: &str, gap: f64) -> 
     let machine = Machine::parse(&format!("free:byte_us=1,{machine}")).unwrap();
     let question =
         Question { task: &task, unit_bytes: 1.0, rates: machine.network_rates().unwrap() };
-    let optimum = solve(&question, &mut Options { gap, progress: &mut |_, _| {} }).unwrap();
+    let optimum = solve(&question, &mut Options { gap, progress: &mut |_, _| true }).unwrap();
     check(&optimum.certificate).unwrap();
     optimum
 }
@@ -255,6 +255,20 @@ fn ports_at_every_hop_limit_forwarding() {
     assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
 }
 
+/// A port moves the 15 blocks of a node at the speed of one message, however many messages a link
+/// carries at full speed. Injection at a third of the speed of links takes three times as long.
+#[test]
+fn ports_that_are_slower_than_links_keep_their_speed() {
+    for (machine, blocks) in
+        [("ports=1,free_contention=4", 15.0), ("ports=all,injection_byte_us=3", 45.0)]
+    {
+        let optimum = interval("torus:4x4", Collective::of(&ALL_TO_ALL), machine, 0.01);
+        assert!(optimum.lower_us <= blocks * (1.0 + 1e-9), "{machine}: {}", optimum.lower_us);
+        assert!(optimum.lower_us > blocks * (1.0 - 1e-5), "{machine}: {}", optimum.lower_us);
+        assert!(optimum.upper_us < blocks * 1.01, "{machine}: {}", optimum.upper_us);
+    }
+}
+
 #[test]
 fn collectives_that_copy_or_add_data_have_closed_forms() {
     let copies = |topology, kind, machine| {
@@ -288,7 +302,7 @@ fn nothing_takes_no_time() {
     let alone = Task::new(parse("mesh:1").unwrap(), Collective::of(&ALL_TO_ALL));
     let rates = Machine::parse("free:byte_us=1").unwrap().network_rates().unwrap();
     let question = Question { task: &alone, unit_bytes: 1.0, rates };
-    let optimum = solve(&question, &mut Options { gap: 0.01, progress: &mut |_, _| {} }).unwrap();
+    let optimum = solve(&question, &mut Options { gap: 0.01, progress: &mut |_, _| true }).unwrap();
     assert_eq!((optimum.lower_us, optimum.upper_us), (0.0, 0.0));
     assert_eq!(optimum.bottleneck, Bottleneck::Nothing);
 }

@@ -16,7 +16,7 @@
 //! A sum takes the same time as a copy with all links reversed.
 
 use crate::error::{MAX_CELLS, OptimumError};
-use crate::flow::{Ratio, expand};
+use crate::flow::{Progress, Ratio, expand};
 use crate::max_flow::MaxFlow;
 use crate::network::Network;
 
@@ -31,11 +31,17 @@ pub(crate) struct Packing {
 }
 
 /// Finds the least time in which every node with an amount of data can send it to all other nodes.
+/// Calls `progress` after each receiver.
 ///
 /// # Errors
 ///
-/// Returns an error if a node cannot be reached, or if the problem is too large.
-pub(crate) fn pack(network: &Network, amounts: &[(u32, u64)]) -> Result<Packing, OptimumError> {
+/// Returns an error if a node cannot be reached, if the problem is too large, or if
+/// `progress` stops the search.
+pub(crate) fn pack(
+    network: &Network,
+    amounts: &[(u32, u64)],
+    progress: &mut Progress<'_>,
+) -> Result<Packing, OptimumError> {
     // With translations, all nodes have the same amount, and it is enough to compute the flow to
     // one receiver.
     let receivers = if network.translations.is_empty() { network.nodes } else { 1 };
@@ -78,6 +84,9 @@ pub(crate) fn pack(network: &Network, amounts: &[(u32, u64)]) -> Result<Packing,
                 return Err(OptimumError::Unconnected { from, to: receiver.into() });
             }
             packing = Packing { time: (amount.map(u128::from).sum(), leaving), cut };
+        }
+        if !progress(0.0, f64::INFINITY) {
+            return Err(OptimumError::Stopped);
         }
     }
     Ok(packing)

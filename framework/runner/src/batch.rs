@@ -11,6 +11,8 @@
 
 use crate::case::Case;
 use crate::dispatch::Dispatcher;
+use crate::optimum::Search;
+use crate::optimum_columns;
 use crate::unit::{Unit, units};
 use crate::worker::Workers;
 use std::collections::{BTreeMap, VecDeque};
@@ -147,10 +149,16 @@ impl Shared {
             report: &mut report,
             idle: Vec::new(),
             spare: None,
+            optima: BTreeMap::new(),
         };
         while let Some(unit) = self.next_unit() {
             let numbers: Vec<usize> = unit.cases.collect();
             (dispatcher.report)(BatchEvent::Started { cases: numbers.clone() });
+            // The search ends before a worker starts, so that no case spends its time limit on it.
+            let unit: Vec<&Case> = numbers.iter().map(|number| &cases[*number]).collect();
+            let report = &mut |line| (dispatcher.report)(BatchEvent::Log { line });
+            let optima = optimum_columns::of_unit(&unit, &mut Search { stop, report });
+            dispatcher.optima = numbers.iter().copied().zip(optima).collect();
             dispatcher.run(&numbers, self.next_plugin());
         }
     }

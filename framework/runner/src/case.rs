@@ -6,6 +6,7 @@ mod product;
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, OwnMachine};
 use crate::input::{InputError, Text};
 use crate::machine::{self, LoadedMachine};
+use crate::optimum::Optima;
 use crate::plugin::{Algorithm, Param, ParamKind};
 use crate::registry::Registry;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,8 @@ pub struct Case {
     /// Seed of the random numbers of this repetition.
     pub seed: u64,
     pub options: RunOptions,
+    /// The optima of the experiment's cases; `None` if rows shall not contain them.
+    pub optima: Option<Arc<Optima>>,
 }
 
 /// Options for running a case. They do not change its results: in its row they can only change the
@@ -130,6 +133,7 @@ impl Case {
             repetition: parts.repetition,
             seed: parts.seed,
             options: parts.options,
+            optima: None,
         }
     }
 

@@ -2,10 +2,12 @@
 //! a row, even if its worker fails.
 
 use crate::case::Case;
+use crate::optimum::CaseOptimum;
+use crate::optimum_columns;
 use crate::plugin_output::REMARK;
 use crate::session::refuse;
 use crate::worker::{Job, Observation, Worker, WorkerEvent, Workers, invalid_reply};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use swapmeet_results::{Record, Status};
@@ -29,7 +31,8 @@ pub enum BatchEvent {
     Finished { case: usize, record: Box<Record> },
     /// A value reported by an observer.
     Observed { value: serde_json::Value },
-    /// A line that a plugin has printed, or a remark of the program about a plugin.
+    /// A line that a plugin has printed, a remark of the program about a plugin, or the progress of
+    /// a search for an optimum.
     Log { line: String },
 }
 
@@ -44,6 +47,8 @@ pub(crate) struct Dispatcher<'a> {
     pub idle: Vec<Worker>,
     /// A worker that was started in advance and has not loaded a plugin.
     pub spare: Option<Worker>,
+    /// The optimum of each case of the unit that has one.
+    pub optima: BTreeMap<usize, CaseOptimum>,
 }
 
 impl Dispatcher<'_> {
@@ -173,7 +178,9 @@ impl Dispatcher<'_> {
         self.finished(case, record);
     }
 
-    fn finished(&mut self, case: usize, record: Record) {
+    fn finished(&mut self, case: usize, mut record: Record) {
+        // A value from the worker is replaced, because a plugin may have written it.
+        optimum_columns::fill(&mut record, self.optima.get(&case).unwrap_or(&None));
         (self.report)(BatchEvent::Finished { case, record: Box::new(record) });
     }
 }

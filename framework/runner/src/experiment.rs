@@ -25,6 +25,8 @@ pub struct Experiment {
     pub seed: u64,
     /// Time limit of a case, in seconds.
     pub timeout_secs: Option<f64>,
+    /// Whether rows contain the optimum of their network and workload.
+    pub optimum: bool,
     /// The nodes on which delivery is verified. It is not a key of the file, because results do not
     /// depend on it.
     pub proof_scope: ProofScope,
@@ -52,6 +54,7 @@ impl Default for Experiment {
             repetitions: 1,
             seed: 42,
             timeout_secs: None,
+            optimum: false,
             proof_scope: ProofScope::Auto,
         }
     }
@@ -70,7 +73,7 @@ pub fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e9).ok_or(SECONDS)
 }
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "name",
     "topologies",
     "algorithms",
@@ -80,6 +83,7 @@ const KEYS: [&str; 10] = [
     "repetitions",
     "seed",
     "timeout_secs",
+    "optimum",
     "machine",
 ];
 
@@ -108,6 +112,7 @@ impl Experiment {
                 }
                 "seed" => experiment.seed = reader.whole(value, 0, u64::MAX)?,
                 "timeout_secs" => experiment.timeout_secs = Some(time_limit(&reader, value)?),
+                "optimum" => experiment.optimum = reader.truth(value)?,
                 "machine" => experiment.own_machines = own_machines(&reader, value)?,
                 _ => return Err(reader.unknown(key, "an experiment", KEYS)),
             }

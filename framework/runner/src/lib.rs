@@ -4,9 +4,10 @@
 //!
 //! 1. input ([`input`], [`experiment`]);
 //! 2. the components that the input names ([`topology`], [`plugin`], [`registry`]);
-//! 3. cases ([`mod@case`], [`lookup`]) and units of work;
-//! 4. worker processes, in which [`session`] runs a plugin through the [`host`];
-//! 5. rows ([`batch`], [`mod@observe`]).
+//! 3. the [`optimum`] of a network and a workload;
+//! 4. cases ([`mod@case`], [`lookup`]) and units of work;
+//! 5. worker processes, in which [`session`] runs a plugin through the [`host`];
+//! 6. rows ([`batch`], [`mod@observe`], [`optimum_columns`]).
 
 pub mod batch;
 pub mod case;
@@ -24,6 +25,8 @@ pub mod lookup;
 pub mod machine;
 pub mod max_bytes;
 pub mod observe;
+pub mod optimum;
+pub mod optimum_columns;
 pub mod plugin;
 pub mod plugin_output;
 mod process;

@@ -10,6 +10,8 @@ use crate::case::{
 use crate::experiment::Experiment;
 use crate::input::{InputError, Text};
 use crate::machine::LoadedMachine;
+use crate::optimum::Optima;
+use crate::optimum_columns;
 use crate::registry::Registry;
 use crate::topology;
 use std::borrow::Borrow;
@@ -34,6 +36,7 @@ pub struct CaseLookup<R> {
     algorithms: Cache<SelectedAlgorithm>,
     workloads: Cache<Workload>,
     machines: Cache<LoadedMachine>,
+    optima: Arc<Optima>,
 }
 
 /// Returns the value of a spec from the cache. The spec is parsed only if it is not in the cache.
@@ -61,13 +64,16 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
             algorithms: HashMap::new(),
             workloads: HashMap::new(),
             machines: HashMap::new(),
+            optima: Arc::default(),
         }
     }
 
-    /// Returns the case of a row. Errors name the component that cannot be found.
+    /// Returns the case of a row, with optimum if the row has one. Errors name the component that
+    /// cannot be found.
     pub fn row(&mut self, row: &Record) -> Result<Case, String> {
         let case = self.case(&row.case())?;
-        Ok(Case { experiment: row.experiment.as_str().into(), ..case })
+        let optima = optimum_columns::has_optimum(row).then(|| Arc::clone(&self.optima));
+        Ok(Case { experiment: row.experiment.as_str().into(), optima, ..case })
     }
 
     /// Returns the case with this identity. The name of its experiment is empty.

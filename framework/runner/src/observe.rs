@@ -5,6 +5,7 @@ use crate::case::Case;
 use crate::dispatch::Dispatcher;
 use crate::worker::{Observation, ObserverKind, Workers};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 pub use crate::dispatch::BatchEvent;
@@ -32,6 +33,7 @@ pub fn observe(
         report,
         idle: Vec::new(),
         spare: None,
+        optima: BTreeMap::new(),
     }
     .run(&unit, None);
 }

@@ -97,6 +97,13 @@ impl TomlReader {
             })
     }
 
+    pub(crate) fn truth(&self, value: &Spanned<DeValue<'_>>) -> Result<bool, InputError> {
+        match value.get_ref() {
+            DeValue::Boolean(truth) => Ok(*truth),
+            _ => Err(self.wrong(value, "true or false")),
+        }
+    }
+
     pub(crate) fn number(&self, value: &Spanned<DeValue<'_>>) -> Option<String> {
         match value.get_ref() {
             DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace('_', "")),

@@ -28,13 +28,16 @@ impl KnownRow<'_> {
 
 /// Returns the row without the columns that may differ between two rows of the same case and
 /// repetition. These are the times that the run took (`plan_ms`, `wall_ms`), the name of the
-/// experiment, and the note, which files of earlier versions do not have.
+/// experiment, the note, which files of earlier versions do not have, and the optimum, which rows
+/// of a run without `--optimum` do not have.
 fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,
         wall_ms: None,
         experiment: String::new(),
         note: String::new(),
+        optimum_us: None,
+        optimum_gap: None,
         ..r.as_written()
     }
 }

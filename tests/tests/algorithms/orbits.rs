@@ -52,6 +52,7 @@ fn rows(
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope },
+        optima: None,
     };
     session::run_group(&MACHINES.iter().map(case).collect::<Vec<_>>(), &mut [])
 }

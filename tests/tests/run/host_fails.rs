@@ -40,6 +40,7 @@ fn a_panic_of_the_host_is_an_error() {
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope: ProofScope::Auto },
+        optima: None,
     };
     let rows = session::run_group(&[case], &mut [&mut Broken]);
     let reason = "swapmeet itself failed, please report it: step 2 was too much";

@@ -44,7 +44,7 @@ pub(crate) struct OptimumArgs {
     #[arg(long, default_value_t = 42)]
     pub seed: u64,
     /// Stop at this relative width of the interval.
-    #[arg(long, value_name = "X", default_value = "0.02", value_parser = gap)]
+    #[arg(long, value_name = "X", default_value_t = swapmeet_optimum::DEFAULT_GAP, value_parser = gap)]
     pub gap: f64,
     /// Select the output format.
     #[arg(long, default_value = "text")]

@@ -88,6 +88,10 @@ pub(crate) struct CaseArgs {
     /// Stop a case after SECS seconds [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,
+    /// Also find the least time of any schedule, once for each network and workload, and fill the
+    /// columns optimum_us and optimum_gap (see docs/optimum.md).
+    #[arg(long)]
+    pub optimum: bool,
     /// Continue an interrupted run: keep the rows in --out and run only the missing cases.
     #[arg(long)]
     pub resume: bool,

@@ -13,7 +13,7 @@ pub(super) const MAX_RUN_NODES: u64 = 1024;
 /// The optimum of a case, and the rows of the algorithms.
 pub(super) struct Answer {
     pub optimum: Optimum,
-    /// The lower bound of the optimum plus the start-ups and latencies that every schedule has, in
+    /// The lower end of the interval plus the start-ups and latencies that every schedule has, in
     /// µs.
     pub optimum_us: f64,
     /// The rows that have a time, in ascending order of time.
@@ -27,7 +27,7 @@ impl Answer {
         let Optimum { lower_us, upper_us, certificate, .. } = &self.optimum;
         let origin = &certificate.origin;
         let mut text = format!("{}, {} on {}\n", origin.topology, origin.workload, origin.machine);
-        let gap = if *lower_us > 0.0 { (upper_us / lower_us - 1.0) * 100.0 } else { 0.0 };
+        let gap = self.optimum.gap() * 100.0;
         let _ = writeln!(
             text,
             "bytes alone take {} to {} (width {gap:.1} %)",
@@ -126,7 +126,7 @@ impl Answer {
     }
 }
 
-/// Returns whether the upper bound of the optimum is only valid for one kind of schedule. Other
+/// Returns whether the upper end of the interval is only valid for one kind of schedule. Other
 /// kinds of schedules may then be faster.
 fn is_wide(certificate: &Certificate) -> bool {
     matches!(certificate.demand, Demand::SumForAll(_))

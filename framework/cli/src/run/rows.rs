@@ -10,10 +10,14 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use swapmeet_results::{
     CaseId, CsvSink, ReadError, Record, Sink, Status, atomic_file, columns, read_rows,
 };
 use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::optimum::Search;
+use swapmeet_runner::optimum_columns::{fill, lacks, of_unit};
+use swapmeet_runner::unit::units;
 
 /// A destination of rows.
 pub(crate) enum Rows {
@@ -66,6 +70,26 @@ impl Found {
         self.kept() < before
     }
 
+    /// Fills the columns of the optimum in rows of an earlier run that had none. Returns whether any
+    /// row was changed.
+    fn add_optima(&mut self, cases: &[Case], report: &mut dyn FnMut(String)) -> bool {
+        let stop = AtomicBool::new(false);
+        let mut changed = false;
+        for unit in units(cases) {
+            let lacks = |number: &usize| {
+                self.rows[*number].as_ref().is_some_and(|row| lacks(&cases[*number], row))
+            };
+            let numbers: Vec<usize> = unit.cases.filter(lacks).collect();
+            let unit: Vec<&Case> = numbers.iter().map(|number| &cases[*number]).collect();
+            let optima = of_unit(&unit, &mut Search { stop: &stop, report });
+            for (number, optimum) in numbers.into_iter().zip(optima) {
+                self.rows[number].iter_mut().for_each(|row| fill(row, &optimum));
+                changed = true;
+            }
+        }
+        changed
+    }
+
     /// Returns the number of existing rows.
     pub(crate) fn kept(&self) -> usize {
         self.rows.iter().flatten().count()
@@ -85,13 +109,15 @@ impl Rows {
         (rows, Found::nothing(cases))
     }
 
-    /// Opens the destination of the rows of `cases`. `all` are the cases of all shards.
+    /// Opens the destination of the rows of `cases`. `all` are the cases of all shards. `report`
+    /// receives lines about the search for optima that existing rows lack.
     pub(crate) fn open(
         out: Option<&Path>,
         before: Before,
         cases: &[Case],
         all: &Product,
         remarks: &Remarks,
+        report: &mut dyn FnMut(String),
     ) -> Result<(Self, Found), Failure> {
         let Some(path) = out else {
             return Ok((Self::Kept(Vec::new()), Found::nothing(cases.len())));
@@ -100,7 +126,7 @@ impl Rows {
             return Ok(Self::printed(RowFormat::Csv, cases.len()));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
-        let (file, found) = open_and_lock(path, before, cases, all)?;
+        let (file, found) = open_and_lock(path, before, cases, all, report)?;
         let lock = file.try_clone().map_err(|e| refused(&e))?;
         let csv = sink(file, path, remarks).map_err(|e| refused(&e))?;
         Ok((
@@ -218,12 +244,14 @@ fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
 }
 
 /// Opens and locks a file for the rows of `cases`. Returns the file, and the existing rows that are
-/// kept. `all` are the cases of all shards.
+/// kept. `all` are the cases of all shards. `report` receives lines about the search for optima
+/// that existing rows lack.
 pub(crate) fn open_and_lock(
     path: &Path,
     before: Before,
     cases: &[Case],
     all: &Product,
+    report: &mut dyn FnMut(String),
 ) -> Result<(File, Found), Failure> {
     let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));
     // Check the type of the file before opening it, because opening a pipe waits until the pipe has
@@ -261,7 +289,8 @@ pub(crate) fn open_and_lock(
                 file.set_len(intact).map_err(|e| refused(&e))?;
                 let replaced = found.kept() < held;
                 let dropped = before == Before::KeepGood && found.drop_failed();
-                if dropped || replaced || !is_as_written {
+                let changed = found.add_optima(cases, report);
+                if dropped || replaced || changed || !is_as_written {
                     file = rewrite(path, &found)?;
                 }
             }
@@ -435,7 +464,8 @@ mod tests {
         symlink(&file, &link).unwrap();
         let none = Product::of(&Experiment::default(), &Registry::default()).unwrap();
         let (mut rows, _) =
-            Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default()).unwrap();
+            Rows::open(Some(&link), Before::Drop, &[], &none, &Remarks::default(), &mut |_| ())
+                .unwrap();
         rows.finish().unwrap();
         let before = std::fs::metadata(&file).unwrap();
         rows.sort(&[], false).unwrap();
@@ -445,7 +475,7 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
         assert_eq!(std::fs::read_to_string(&others).unwrap(), "the user's");
-        let refused = |path: &Path| matches!(open_and_lock(path, Before::Drop, &[], &none), Err(Failure::Usage(why)) if why.ends_with("is writing to it"));
+        let refused = |path: &Path| matches!(open_and_lock(path, Before::Drop, &[], &none, &mut |_| ()), Err(Failure::Usage(why)) if why.ends_with("is writing to it"));
         assert!(refused(&file) && refused(&link));
         drop(rows);
         assert!(!refused(&file));

@@ -42,6 +42,7 @@ pub(crate) fn experiment(args: &CaseArgs) -> Result<Experiment, Failure> {
     experiment.seed = args.seed.unwrap_or(experiment.seed);
     experiment.repetitions = args.repetitions.unwrap_or(experiment.repetitions);
     experiment.timeout_secs = args.timeout.or(experiment.timeout_secs);
+    experiment.optimum |= args.optimum;
     experiment.proof_scope = match args.proof {
         ProofArg::Auto => ProofScope::Auto,
         ProofArg::Full => ProofScope::Full,

@@ -2,7 +2,7 @@
 //! both ends of the interval.
 
 use super::problem::{Amounts, Resources};
-use super::{Ratio, Solution, value};
+use super::{Progress, Ratio, Solution, value};
 use crate::cuts::BestCut;
 use crate::error::OptimumError;
 use crate::paths::{NONE, Rows, ShortestPaths};
@@ -91,7 +91,7 @@ impl<'a> Solver<'a> {
     pub(super) fn run(
         mut self,
         gap: f64,
-        progress: &mut dyn FnMut(f64, f64),
+        progress: &mut Progress<'_>,
     ) -> Result<Solution, OptimumError> {
         let mut sources: Vec<usize> = (0..self.amounts.sources.len()).collect();
         let mut random = Random(99);
@@ -136,7 +136,9 @@ impl<'a> Solver<'a> {
                 self.take_cut(cut);
             }
             let lower = value(self.lower);
-            progress(lower, upper);
+            if !progress(lower, upper) {
+                return Err(OptimumError::Stopped);
+            }
             if upper == 0.0 || upper / lower - 1.0 <= gap {
                 break;
             }

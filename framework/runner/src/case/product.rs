@@ -8,6 +8,7 @@ use super::{
 use crate::experiment::Experiment;
 use crate::input::{InputError, Text};
 use crate::machine::LoadedMachine;
+use crate::optimum::Optima;
 use crate::registry::Registry;
 use crate::topology;
 use std::collections::HashMap;
@@ -38,6 +39,8 @@ pub struct Product {
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
+    /// Shared by all cases if the experiment asks for optima.
+    optima: Option<Arc<Optima>>,
 }
 
 /// The networks of a topology, and the digests of the files that the topology names. There is one
@@ -110,6 +113,7 @@ impl Product {
             before,
             seed: experiment.seed,
             options: RunOptions::new(experiment.timeout_secs, experiment.proof_scope),
+            optima: experiment.optimum.then(Arc::default),
         })
     }
 
@@ -138,7 +142,7 @@ impl Product {
         let repetitions = workload.replicates().unwrap_or(self.repetitions) as usize;
         let (machine, repetition) =
             (&self.machines[rest / repetitions], (rest % repetitions) as u32);
-        Case::new(CaseParts {
+        let case = Case::new(CaseParts {
             experiment: Arc::clone(&self.name),
             topology: Arc::clone(&topologies[(repetition as usize).min(topologies.len() - 1)]),
             topology_inputs: inputs,
@@ -149,7 +153,8 @@ impl Product {
             repetition,
             seed: self.seed.saturating_add(u64::from(repetition)),
             options: self.options,
-        })
+        });
+        Case { optima: self.optima.clone(), ..case }
     }
 
     /// Returns an iterator over all cases.

@@ -34,6 +34,9 @@ pub(crate) fn as_toml(experiment: &Experiment) -> String {
     if let Some(seconds) = experiment.timeout_secs {
         text += &format!("timeout_secs = {seconds}\n");
     }
+    if experiment.optimum {
+        text += "optimum = true\n";
+    }
     for machine in &experiment.own_machines {
         text += &format!("\n[machine.{}]\n", key(&machine.name.value));
         if let Some(base) = &machine.base {
@@ -208,6 +211,7 @@ pub(crate) fn command(case: &Case, plugin_dirs: &[PathBuf]) -> String {
     for dir in plugin_dirs {
         flag("--plugin-dir", &dir.display().to_string());
     }
+    words.extend(case.optima.is_some().then(|| "--optimum".to_owned()));
     words.join(" ")
 }
 
@@ -223,6 +227,7 @@ machines = ["mine", "my own"]
 repetitions = 3
 seed = 18446744073709551615
 timeout_secs = 0.5
+optimum = true
 
 [machine.mine]
 base = "paragon"

@@ -89,17 +89,21 @@ pub(crate) enum Setting {
     Seed,
     /// The time limit of a case in seconds.
     Timeout,
+    /// Whether rows contain the optimum.
+    Optimum,
     Name,
 }
 
 impl Setting {
-    const ALL: [Self; 4] = [Self::Repetitions, Self::Seed, Self::Timeout, Self::Name];
+    const ALL: [Self; 5] =
+        [Self::Repetitions, Self::Seed, Self::Timeout, Self::Optimum, Self::Name];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Repetitions => "repetitions",
             Self::Seed => "seed",
             Self::Timeout => "timeout_secs",
+            Self::Optimum => "optimum",
             Self::Name => "name",
         }
     }
@@ -110,6 +114,7 @@ impl Setting {
             Self::Repetitions => "how often each case is run, each time with the next seed",
             Self::Seed => "the seed of the first repetition",
             Self::Timeout => "time limit of a case in seconds; empty for no limit",
+            Self::Optimum => "true: also find the least time of any schedule; empty for false",
             Self::Name => "the name of the experiment in the rows",
         }
     }
@@ -124,6 +129,7 @@ pub(crate) struct SelectionState {
     repetitions: u32,
     seed: u64,
     timeout_secs: Option<f64>,
+    optimum: bool,
 }
 
 /// The selection of cases, and the suggestions for its lists.
@@ -159,6 +165,7 @@ impl Selection {
             repetitions: experiment.repetitions,
             seed: experiment.seed,
             timeout_secs: experiment.timeout_secs,
+            optimum: experiment.optimum,
         };
         Self {
             state,
@@ -278,6 +285,8 @@ impl Selection {
             Setting::Repetitions => self.state.repetitions.to_string(),
             Setting::Seed => self.state.seed.to_string(),
             Setting::Timeout => self.state.timeout_secs.map(|s| s.to_string()).unwrap_or_default(),
+            Setting::Optimum if self.state.optimum => "true".to_owned(),
+            Setting::Optimum => String::new(),
             Setting::Name => self.state.name.clone(),
         }
     }
@@ -312,6 +321,10 @@ impl Selection {
             Setting::Timeout if text.is_empty() => self.state.timeout_secs = None,
             Setting::Timeout => {
                 self.state.timeout_secs = Some(seconds(text).map_err(bad)?);
+            }
+            Setting::Optimum => {
+                let given = if text.is_empty() { "false" } else { text };
+                self.state.optimum = given.parse().map_err(|_| bad("true or false"))?;
             }
             Setting::Name if text.is_empty() => return Err(bad("a name")),
             Setting::Name => text.clone_into(&mut self.state.name),
@@ -363,6 +376,7 @@ impl Selection {
             repetitions: self.state.repetitions,
             seed: self.state.seed,
             timeout_secs: self.state.timeout_secs,
+            optimum: self.state.optimum,
             proof_scope: self.proof_scope,
         }
     }

@@ -1,0 +1,277 @@
+//! The optimum of cases: the time that no schedule is below, from the interval that
+//! [`swapmeet_optimum`] certifies.
+//!
+//! Many cases of a sweep have the same network and demand. [`Optima`] searches for the interval of
+//! each network and demand once. The interval is a number of bytes on a link of bandwidth 1, so it
+//! serves every block size and every machine with the same ratios of speeds.
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use swapmeet_core::cost::bound::Traffic;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::cost::model::NetworkRates;
+use swapmeet_core::network::topology::Topology;
+use swapmeet_core::simulation::Task;
+use swapmeet_optimum::optimum::{problem, solve_problem};
+use swapmeet_optimum::{DEFAULT_GAP, MAX_PAIRS, OptimumError, Options, Question};
+use swapmeet_workloads::Workload;
+
+/// The optimum of a case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Optimum {
+    /// The lower end of the interval plus the start-ups and latencies that no schedule avoids, in
+    /// µs.
+    pub optimum_us: f64,
+    /// The relative width of the interval, without start-ups and latencies.
+    pub gap: f64,
+}
+
+/// The optimum of a case, or the reason why it is unknown. `None` if the model of the machine has
+/// none.
+pub type CaseOptimum = Option<Result<Optimum, String>>;
+
+/// The surroundings of a search.
+pub struct Search<'a> {
+    /// Set to stop the search.
+    pub stop: &'a AtomicBool,
+    /// Called with a line about the progress of a long search.
+    pub report: &'a mut dyn FnMut(String),
+}
+
+/// The interval of an optimum, in bytes on a link of bandwidth 1 for each unit of load.
+#[derive(Debug, Clone, Copy)]
+struct Interval {
+    lower: f64,
+    gap: f64,
+}
+
+/// The interval of one network and demand, once it is known. The lock is held during the search, so
+/// that no other thread begins the same search.
+type Slot = Mutex<Option<Result<Interval, String>>>;
+
+/// A digest of a network and a demand.
+type Key = [u8; 32];
+
+/// The intervals that have been found so far.
+#[derive(Debug, Default)]
+pub struct Optima {
+    slots: Mutex<HashMap<Key, Arc<Slot>>>,
+}
+
+impl Optima {
+    /// Returns the optimum of a workload on a topology for each machine, which is given with the
+    /// bytes of a unit of load. The seed determines random sizes.
+    pub fn of(
+        &self,
+        (topology, workload, seed): (&Arc<dyn Topology>, &Workload, u64),
+        machines: &[(&Machine, f64)],
+        search: &mut Search<'_>,
+    ) -> Vec<CaseOptimum> {
+        let rates: Vec<Option<NetworkRates>> =
+            machines.iter().map(|(machine, _)| machine.network_rates()).collect();
+        if rates.iter().all(Option::is_none) {
+            return vec![None; machines.len()];
+        }
+        let known = task(topology, workload, seed).map(|task| (Traffic::of(&task), task));
+        let name = format!("{}, {workload}", topology.spec());
+        // Machines with the same ratios of speeds have the same interval.
+        let mut intervals: Vec<(NetworkRates, Result<Interval, String>)> = Vec::new();
+        let mut interval = |task: &Task, rates: NetworkRates| {
+            let rates = relative(rates)?;
+            if let Some((_, interval)) = intervals.iter().find(|(other, _)| *other == rates) {
+                return interval.clone();
+            }
+            intervals.push((rates, self.interval(task, rates, &name, search)));
+            intervals[intervals.len() - 1].1.clone()
+        };
+        let of_machine = |((machine, unit_bytes), rates): (&(&Machine, f64), &Option<_>)| {
+            let rates = (*rates)?;
+            Some(known.as_ref().map_err(String::clone).and_then(|(traffic, task)| {
+                let Interval { lower, gap } = interval(task, rates)?;
+                let traffic = traffic.in_bytes(*unit_bytes).with_link_load(lower * unit_bytes);
+                let bound = machine.lower_bound(topology.as_ref(), &traffic);
+                Ok(Optimum { optimum_us: bound.total_us(), gap })
+            }))
+        };
+        machines.iter().zip(&rates).map(of_machine).collect()
+    }
+
+    /// Returns the interval of a task, which is searched for only once.
+    fn interval(
+        &self,
+        task: &Task,
+        rates: NetworkRates,
+        name: &str,
+        search: &mut Search<'_>,
+    ) -> Result<Interval, String> {
+        /// The time between two lines about the progress.
+        const PAUSE: Duration = Duration::from_secs(5);
+        let problem =
+            problem(&Question { task, unit_bytes: 1.0, rates }).map_err(|e| e.to_string())?;
+        let key = digest(&problem).map_err(|e| e.to_string())?;
+        let slots = || self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = Arc::clone(slots().entry(key).or_default());
+        let mut known = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*known {
+            return known.clone();
+        }
+        let mut last = Instant::now();
+        let progress = &mut |lower: f64, upper: f64| {
+            if last.elapsed() >= PAUSE {
+                last = Instant::now();
+                let width = (upper / lower - 1.0) * 100.0;
+                let width = if width.is_finite() {
+                    format!(": {width:.1} % so far")
+                } else {
+                    String::new()
+                };
+                (search.report)(format!("searching for the optimum of {name}{width}"));
+            }
+            !search.stop.load(Ordering::Relaxed)
+        };
+        let solved = solve_problem(problem, &mut Options { gap: DEFAULT_GAP, progress });
+        let was_stopped = solved == Err(OptimumError::Stopped);
+        let interval = solved
+            .map(|optimum| Interval { lower: optimum.lower_us, gap: optimum.gap() })
+            .map_err(|e| e.to_string());
+        if !was_stopped {
+            *known = Some(interval.clone());
+        }
+        interval
+    }
+}
+
+/// Returns the task of a workload. The error says why it has none, or why it is too large.
+fn task(topology: &Arc<dyn Topology>, workload: &Workload, seed: u64) -> Result<Task, String> {
+    let pairs = topology.nodes().saturating_mul(topology.nodes());
+    let lists_pairs = workload.collective().connects_all_pairs() && !workload.counts_blocks();
+    if lists_pairs && pairs > MAX_PAIRS {
+        return Err(OptimumError::TooManyPairs { pairs }.to_string());
+    }
+    workload.task(topology, seed)
+}
+
+/// Returns the same ratios of speeds for links on which a byte takes 1 µs.
+fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
+    let link = rates.link_byte_us;
+    if link <= 0.0 {
+        return Err(OptimumError::NoTime.to_string());
+    }
+    Ok(NetworkRates {
+        link_byte_us: 1.0,
+        ports: rates.ports.map(|mut ports| {
+            ports.byte_us /= link;
+            ports
+        }),
+        injection_byte_us: rates.injection_byte_us / link,
+    })
+}
+
+/// Returns the digest of a value as JSON.
+fn digest(value: &impl Serialize) -> serde_json::Result<Key> {
+    struct Hasher(Sha256);
+    impl io::Write for Hasher {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.update(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut hasher = Hasher(Sha256::new());
+    serde_json::to_writer(&mut hasher, value)?;
+    Ok(hasher.0.finalize().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    fn found(
+        optima: &Optima,
+        topology: &str,
+        workload: &str,
+        machines: &[&str],
+    ) -> Vec<CaseOptimum> {
+        let machines: Vec<Machine> =
+            machines.iter().map(|spec| Machine::parse(spec).unwrap()).collect();
+        let workload = Workload::parse(workload).unwrap();
+        let unit = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
+        let machines: Vec<(&Machine, f64)> = machines.iter().map(|m| (m, unit)).collect();
+        let (stop, report) = (AtomicBool::new(false), &mut |_| ());
+        let topology = topology::parse(topology).unwrap();
+        optima.of((&topology, &workload, 42), &machines, &mut Search { stop: &stop, report })
+    }
+
+    /// Suh & Shin (1998), 3.1.4: n N1 / 4 blocks cross a link of a mesh. With a port for every other
+    /// node, a schedule has one start-up.
+    #[test]
+    fn one_search_serves_all_sizes_and_speeds() {
+        let optima = Optima::default();
+        for (bytes, machine, byte_us) in [
+            (64.0, "free:startup_us=5,byte_us=1,ports=all", 1.0),
+            (8.0, "free:startup_us=5,byte_us=0.3,ports=all", 0.3),
+        ] {
+            let workload = format!("uniform:{bytes}");
+            let all = found(&optima, "mesh:8x8", &workload, &[machine]);
+            let Some(Ok(Optimum { optimum_us, gap })) = all[0] else { panic!("{all:?}") };
+            let bisection = 128.0 * bytes * byte_us;
+            assert!(optimum_us <= 5.0 + bisection + 1e-6, "{optimum_us}");
+            assert!(optimum_us >= 5.0 + bisection * 0.98, "{optimum_us}");
+            assert!((0.0..=0.02).contains(&gap), "{gap}");
+        }
+        let count = || optima.slots.lock().unwrap().len();
+        assert_eq!(count(), 1);
+        // Another ratio of port and link speed, and another network, have intervals of their own.
+        found(&optima, "mesh:8x8", "uniform:8", &["free:byte_us=1,injection_byte_us=1,ports=all"]);
+        found(&optima, "mesh:8x4", "uniform:8", &["free:byte_us=1,ports=all"]);
+        assert_eq!(count(), 3);
+    }
+
+    #[test]
+    fn models_without_links_have_no_optimum() {
+        let machines = [
+            "free:model=flat,byte_us=1",
+            "free:model=loggp,byte_us=1",
+            "free:model=fluid,byte_us=1,noise=0.1",
+            "free",
+            "free:byte_us=1",
+        ];
+        let all = found(&Optima::default(), "ring:4", "uniform:8", &machines);
+        assert_eq!(all[..3], [None, None, None]);
+        assert_eq!(
+            all[3],
+            Some(Err("bytes take no time on this machine: expected byte_us above 0".to_owned()))
+        );
+        assert!(matches!(all[4], Some(Ok(_))));
+        let large = found(
+            &Optima::default(),
+            "mesh:60x60",
+            "irregular:dist=lognormal,mean=64,cv=2",
+            &machines[4..],
+        );
+        assert!(matches!(&large[0], Some(Err(why)) if why.starts_with("12960000 pairs of nodes")));
+    }
+
+    #[test]
+    fn a_stopped_search_is_not_remembered() {
+        let optima = Optima::default();
+        let topology = topology::parse("mesh:4x4").unwrap();
+        let (workload, machine) =
+            (Workload::parse("uniform:8").unwrap(), Machine::parse("free:byte_us=1").unwrap());
+        let found = |stop: bool| {
+            let (stop, report) = (AtomicBool::new(stop), &mut |_| ());
+            let search = &mut Search { stop: &stop, report };
+            optima.of((&topology, &workload, 42), &[(&machine, 8.0)], search).remove(0)
+        };
+        assert_eq!(found(true), Some(Err("the search was stopped".to_owned())));
+        assert!(matches!(found(false), Some(Ok(_))));
+    }
+}

@@ -1,0 +1,48 @@
+//! The columns `optimum_us` and `optimum_gap` of rows. The process that writes rows fills them,
+//! because the optimum depends on no plugin. The time limit of cases does not include the search.
+
+use crate::case::Case;
+use crate::optimum::{CaseOptimum, Optimum, Search};
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_results::{Record, Status};
+
+/// The beginning of the note of a row whose optimum is unknown.
+const UNKNOWN: &str = "no optimum: ";
+
+/// Returns the optimum of each of these cases, which share a schedule.
+pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Vec<CaseOptimum> {
+    let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
+    else {
+        return vec![None; cases.len()];
+    };
+    let machines: Vec<(&Machine, f64)> =
+        cases.iter().map(|case| (&case.machine, case.unit_bytes() as f64)).collect();
+    optima.of((&first.topology, &first.workload, first.seed), &machines, search)
+}
+
+/// Sets the columns of the optimum. They stay empty in rows that are not `ok`.
+pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
+    let optimum = optimum.as_ref().filter(|_| row.status == Status::Ok);
+    (row.optimum_us, row.optimum_gap) = (None, None);
+    match optimum {
+        None => {}
+        Some(Ok(Optimum { optimum_us, gap })) => {
+            (row.optimum_us, row.optimum_gap) = (Some(*optimum_us), Some(*gap));
+        }
+        Some(Err(why)) => {
+            let separator = if row.note.is_empty() { "" } else { "; " };
+            row.note += &format!("{separator}{UNKNOWN}{why}");
+        }
+    }
+}
+
+/// Returns whether the row was made with optimum.
+pub(crate) fn has_optimum(row: &Record) -> bool {
+    row.optimum_us.is_some() || row.note.contains(UNKNOWN)
+}
+
+/// Returns whether the case has an optimum that its row does not have.
+pub fn lacks(case: &Case, row: &Record) -> bool {
+    let has_links = || case.machine.network_rates().is_some();
+    case.optima.is_some() && row.status == Status::Ok && !has_optimum(row) && has_links()
+}

@@ -1,0 +1,195 @@
+//! `run --optimum`: the columns `optimum_us` and `optimum_gap`.
+
+use crate::support::{rows, swapmeet, timeless, timeless_rows, words};
+use serde_json::Value;
+use std::path::Path;
+use swapmeet_results::{Record, Status};
+use tempfile::tempdir;
+
+/// Two sizes on machines with and without links. `linear` is as fast as the bisection allows.
+const SWEEP: &str = "--topology mesh:4x4 --topology torus:4x4 --algorithm linear \
+    --algorithm pairwise --workload uniform:100 --workload uniform:1KiB \
+    --machine free:byte_us=1,startup_us=2,ports=all --machine free:byte_us=1,startup_us=2 \
+    --machine free:byte_us=1,model=flat --machine free:byte_us=1,model=loggp";
+
+fn without_optimum(row: &Record) -> Record {
+    Record { optimum_us: None, optimum_gap: None, ..timeless(row) }
+}
+
+/// Runs [`SWEEP`] with more flags and writes the rows to a file.
+fn sweep(out: &Path, flags: &str) {
+    let out = out.to_str().unwrap();
+    let flags = [words(SWEEP), words(flags)].concat();
+    swapmeet(&["run", "--quiet", "--out", out]).args(flags).assert().success();
+}
+
+/// Suh & Shin (1998), 3.1.4: n N1 / 4 blocks cross a link of a mesh, n N1 / 8 a link of a torus.
+/// With one port, a node sends n - 1 blocks. A schedule has one start-up if nodes have n - 1 ports,
+/// and log2(n) start-ups with one port.
+#[test]
+fn rows_have_the_optimum_of_their_network() {
+    let plain = rows(&words(SWEEP));
+    let with = rows(&[words(SWEEP), words("--optimum --jobs 1")].concat());
+    assert_eq!(plain.len(), 2 * 2 * 2 * 4);
+    assert!(plain.iter().all(|row| row.optimum_us.is_none() && row.optimum_gap.is_none()));
+    assert_eq!(
+        with.iter().map(without_optimum).collect::<Vec<_>>(),
+        plain.iter().map(timeless).collect::<Vec<_>>(),
+        "no other column changes"
+    );
+    for row in &with {
+        let (Some(optimum), Some(gap)) = (row.optimum_us, row.optimum_gap) else {
+            assert!(["flat", "loggp"].contains(&&*row.model), "{row:?}");
+            assert_eq!((row.optimum_us, row.optimum_gap), (None, None));
+            continue;
+        };
+        let (blocks, startups) = match (&*row.topology, row.machine.contains("ports=all")) {
+            ("mesh:4x4", true) => (16.0, 1.0),
+            ("torus:4x4", true) => (8.0, 1.0),
+            ("mesh:4x4", false) => (16.0, 4.0),
+            _ => (15.0, 4.0),
+        };
+        let (bytes, startups) = (blocks * row.block_bytes.unwrap() as f64, startups * 2.0);
+        assert!((0.0..=0.02).contains(&gap), "{gap}");
+        assert!(optimum <= startups + bytes + 1e-6, "{optimum}: {row:?}");
+        assert!(optimum >= startups + bytes * 0.98, "{optimum}: {row:?}");
+        assert!(optimum >= row.lower_bound_us.unwrap());
+        assert!(row.time_us.unwrap() >= optimum);
+        let same = with.iter().filter(|other| {
+            (&other.topology, &other.workload, &other.machine)
+                == (&row.topology, &row.workload, &row.machine)
+        });
+        assert!(same.clone().count() == 2 && same.clone().all(|r| r.optimum_us == row.optimum_us));
+    }
+    let parallel = rows(&[words(SWEEP), words("--optimum --jobs 4")].concat());
+    assert_eq!(
+        parallel.iter().map(timeless).collect::<Vec<_>>(),
+        with.iter().map(timeless).collect::<Vec<_>>()
+    );
+    // The command gives the same optimum as the column.
+    let first = &with[0];
+    let specs = ["--topology", &first.topology, "--workload", &first.workload];
+    let command = swapmeet(&["optimum", "--format", "json", "--machine", &first.machine])
+        .args(specs)
+        .output()
+        .unwrap();
+    let command: Value = serde_json::from_slice(&command.stdout).unwrap();
+    let number = |key: &str| command[key].as_f64().unwrap();
+    assert!((number("optimum_us") - first.optimum_us.unwrap()).abs() < 1e-5, "{command}");
+    let gap = number("upper_us") / number("lower_us") - 1.0;
+    assert!((gap - first.optimum_gap.unwrap()).abs() < 1e-5, "{command}");
+}
+
+#[test]
+fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
+    let dir = tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let (with, plain) = (at("with.csv"), at("plain.csv"));
+    sweep(&with, "--optimum");
+    sweep(&plain, "");
+    let expected = timeless_rows(&with);
+    // Rows that were made without optimum get it.
+    sweep(&plain, "--resume --optimum");
+    assert_eq!(timeless_rows(&plain), expected);
+    // An interrupted run is continued.
+    let text = std::fs::read_to_string(&with).unwrap();
+    std::fs::write(&plain, &text[..text.len() * 2 / 3]).unwrap();
+    sweep(&plain, "--resume --optimum");
+    assert_eq!(timeless_rows(&plain), expected);
+    // Without the flag, rows that have the optimum keep it.
+    std::fs::write(&plain, &text[..text.len() * 2 / 3]).unwrap();
+    sweep(&plain, "--resume");
+    let mixed = timeless_rows(&plain);
+    assert!(mixed[0].optimum_us.is_some() && mixed[28].optimum_us.is_none());
+    let same = |rows: &[Record]| rows.iter().map(without_optimum).collect::<Vec<_>>();
+    assert_eq!(same(&mixed), same(&expected));
+    // Shards with and without optimum are joined, and compared with a whole file.
+    let (one, two, joined) = (at("1.csv"), at("2.csv"), at("joined.csv"));
+    sweep(&one, "--shard 1/2 --optimum");
+    sweep(&two, "--shard 2/2");
+    let paths = [&one, &two, &joined, &with].map(|path| path.to_str().unwrap());
+    swapmeet(&["merge", paths[0], paths[1], "--out", paths[2]]).assert().success();
+    assert_eq!(timeless_rows(&joined).len(), expected.len());
+    swapmeet(&["compare", paths[2], paths[3]]).assert().success();
+    // A row with optimum is run again with optimum.
+    swapmeet(&["rerun", paths[3], "--all"]).assert().success();
+    swapmeet(&["rerun", paths[2], "--all"]).assert().success();
+}
+
+#[test]
+fn an_unknown_optimum_is_explained_in_the_note() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("experiment.toml");
+    let experiment = "topologies = [\"ring:4\"]\nalgorithms = [\"ring\"]\n\
+        workloads = [\"allgather/uniform:8\"]\nmachines = [\"free:startup_us=1\", \"paragon\"]\noptimum = true\n";
+    std::fs::write(&file, experiment).unwrap();
+    let found = rows(&[file.to_str().unwrap()]);
+    assert_eq!((found[0].optimum_us, found[0].optimum_gap), (None, None));
+    assert_eq!(
+        found[0].note,
+        "no optimum: bytes take no time on this machine: expected byte_us above 0"
+    );
+    assert_eq!((found[1].optimum_gap, &*found[1].note), (Some(0.0), ""));
+    // A row with such a note is not changed when the run is continued or the row is run again.
+    let out = dir.path().join("rows.csv");
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    swapmeet(&["run", file, "--quiet", "--out", out]).assert().success();
+    let before = std::fs::read_to_string(out).unwrap();
+    swapmeet(&["run", file, "--quiet", "--out", out, "--resume"]).assert().success();
+    assert_eq!(std::fs::read_to_string(out).unwrap(), before);
+    swapmeet(&["rerun", out, "--all"]).assert().success();
+    std::fs::write(file, experiment.replace("true", "1")).unwrap();
+    let said = crate::support::refused(&["run", file]);
+    assert!(said.contains("expected true or false, found a whole number"), "{said}");
+    let said = crate::support::refused(&words(
+        "run --on mpirun --optimum --topology ring:4 --algorithm ring",
+    ));
+    let why = "--optimum: measured rows have no optimum, because it depends on a model";
+    assert!(said.contains(why), "{said}");
+}
+
+/// Runs all algorithms under all models that have an optimum. An algorithm below the lower end would
+/// refute it.
+#[test]
+fn no_algorithm_is_faster_than_the_optimum() {
+    let dir = tempdir().unwrap();
+    let edges = "0 1 2\n1 2 4\n2 3 1\n0 4 4\n4 5 1\n3 6 2\n1 7 1\n0 3 1";
+    std::fs::write(dir.path().join("g.txt"), edges).unwrap();
+    let list = swapmeet(&["list", "algorithms", "--format", "json"]).output().unwrap();
+    let list: Value = serde_json::from_slice(&list.stdout).unwrap();
+    let names = list.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap());
+    let names: Vec<&str> = names.filter(|name| !["msccl", "schedule"].contains(name)).collect();
+    let mut command = swapmeet(&["run", "--quiet", "--optimum", "--out", "rows.csv"]);
+    command.current_dir(dir.path()).args(names.iter().flat_map(|name| ["--algorithm", name]));
+    for topology in ["torus:4x4", "mesh:3x4", "hypercube:3", "graph:g.txt", "fat-tree:2x3"] {
+        command.args(["--topology", topology]);
+    }
+    for workload in words(
+        "uniform:64 irregular:dist=lognormal,mean=512,cv=2 scatter/uniform:64 gather/uniform:64 \
+         broadcast/uniform:256 allgather/uniform:64 reduce/uniform:256 reduce-scatter/uniform:64 \
+         allreduce/uniform:1KiB permutation/transpose-2d:64",
+    ) {
+        command.args(["--workload", workload]);
+    }
+    for machine in words(
+        "free:byte_us=1,startup_us=3,hop_us=1 free:byte_us=1,ports=all,injection_byte_us=2 \
+         free:byte_us=1,ports=2,free_contention=3 free:byte_us=1,model=store-and-forward,startup_us=3 \
+         free:byte_us=1,model=circuit,ports=all,virtual_channels=2 \
+         free:byte_us=1,model=fluid,startup_us=3,hop_us=1",
+    ) {
+        command.args(["--machine", machine]);
+    }
+    command.assert().success();
+    let mut compared = 0;
+    for row in timeless_rows(&dir.path().join("rows.csv")) {
+        if row.status != Status::Ok {
+            continue;
+        }
+        assert_eq!(row.optimum_us.is_none(), row.note.contains("no optimum: "), "{row:?}");
+        let Some(optimum) = row.optimum_us else { continue };
+        assert!(optimum >= row.lower_bound_us.unwrap() - 1e-6, "{row:?}");
+        assert!(row.time_us.unwrap() >= optimum * (1.0 - 1e-9) - 1e-6, "{row:?}");
+        compared += 1;
+    }
+    assert!(compared > 1000, "{compared} rows");
+}
