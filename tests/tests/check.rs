@@ -209,7 +209,8 @@ const WRONG: [Wrong; 24] = [
         "the second time the same problem gives another schedule: in step 1 node 0 sends to node 3, where the first time in step 1 node 0 sends to node 1",
     ),
     (
-        // Both schedules have the same number of messages between the same nodes.
+        // The first and the second schedule have the same number of messages between the same
+        // nodes.
         "takes_what_is_for_another",
         &[("PLAN", "static uint32_t calls; return there_and_back(problem, host, calls++ % 2);")],
         "fault repeats wrong ring:4 ",

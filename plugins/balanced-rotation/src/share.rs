@@ -26,7 +26,7 @@ pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> 
     let mut chains = 0;
     for bucket in 0..room.len() {
         while left[bucket] < 0 {
-            // Breadth-first search for a bucket with room.
+            // Find a bucket with room by a breadth-first search from this bucket.
             let mut reached = vec![(bucket, 0, 0)];
             seen[bucket] = chains;
             let mut at = 0;

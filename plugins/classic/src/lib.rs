@@ -6,14 +6,16 @@
 //! | r | `from` | rank of a process |
 //! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
-//! `linear` is the baseline of every collective: each node that has a block sends it straight to
-//! its receivers, all in one step. The other algorithms are from R. Thakur, R. Rabenseifner and W.
-//! Gropp, *Optimization of Collective Communication Operations in MPICH* (2005), from J. Bruck et
-//! al., *Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems*
-//! (1997), and from A. Juerss and S. Schmid (`retri`, 2026).
+//! `linear` is the baseline of every collective: each node that has a block sends it directly to
+//! its receivers, and all messages are sent in one step. The other algorithms are from these
+//! papers:
+//! * R. Thakur, R. Rabenseifner and W. Gropp, *Optimization of Collective Communication Operations
+//!   in MPICH* (2005);
+//! * J. Bruck et al., *Efficient Algorithms for All-to-All Communications in Multiport
+//!   Message-Passing Systems* (1997);
+//! * A. Juerss and S. Schmid (`retri`, 2026).
 //!
-//! Algorithms that name ranges of ranks treat the nodes as a line: their grid has one axis,
-//! whatever the topology.
+//! Algorithms that send to ranges of ranks use a grid with one axis, whatever the topology.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
@@ -55,9 +57,10 @@ impl Algorithm for Linear {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (problem.topology().nodes(), problem.root());
-        // Choose the symmetry. Case 1: every rank sends to all others. The schedule is invariant
-        // under all shifts of the ranks. Case 2: a permutation. The host accepts shifts of each
-        // dimension if the permutation commutes with them. Case 3: a root breaks all symmetry.
+        // Choose the symmetry. Case 1: every rank sends to all other ranks. All shifts of the ranks
+        // leave the schedule unchanged. Case 2: a permutation. The host accepts shifts along a
+        // dimension only if the permutation commutes with them. Case 3: a collective with a root
+        // has no symmetry.
         let (from_each_to_each, symmetry) = match problem.collective() {
             Collective::AllToAll
             | Collective::AllGather

@@ -1,25 +1,26 @@
 //! Wenheng Liu, Cho-Li Wang and Viktor K. Prasanna: *Portable and Scalable Algorithm for Irregular
 //! All-to-All Communication*, Journal of Parallel and Distributed Computing 62 (2002). The plugin
-//! has the four-stage algorithm (A4) and the three algorithms that the paper compares it with (A1
+//! has the four-stage algorithm (A4) and the three algorithms with which the paper compares it (A1
 //! to A3).
 //!
 //! | paper | here | meaning |
 //! | --- | --- | --- |
 //! | P | `p` | number of nodes |
-//! | C, R | `Array`: `columns`, `rows` | the nodes as an array, numbered row-major |
+//! | C, R | `Array`: `columns`, `rows` | the nodes as an array, numbered row by row |
 //! | r | `rest` | number of nodes in the incomplete row; 0 if all rows are complete |
 //! | M | the workload | `M[i][j]`: bytes that node i has for node j, including i = j |
-//! | L | | the most bytes that a node sends or receives |
+//! | L | | the largest number of bytes that a node sends or receives |
 //! | sBUF, rBUF | `send_peak`, `receive_peak` of the reproduction | send and receive buffer of a node |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
 //! A1 and A3 move whole blocks. A2 and A4 redistribute the data of a node element by element (the
-//! workload's `element=`), so that messages have nearly equal lengths. The origin of an element is
-//! not tracked: the host verifies that the bytes for each destination all arrive there.
+//! size of an element is the workload's `element=`), so that messages have nearly equal lengths.
+//! The host does not track the origin of an element. It verifies that all bytes for a destination
+//! arrive there.
 //!
-//! Every stage is a phase. It begins with a rearrangement, because messages are composed in the
-//! send buffer, and, on a machine of model `flat`, with a barrier. The paper counts a node's
-//! message to itself; here it is a local copy.
+//! Every stage is a phase. A phase begins with a rearrangement, because nodes compose their
+//! messages in the send buffer. On a machine with the model `flat`, it also begins with a barrier.
+//! In the paper, the data that a node keeps for itself is a message. Here it is a local copy.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,

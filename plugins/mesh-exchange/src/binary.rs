@@ -1,11 +1,11 @@
 //! `binary-exchange`: S. H. Bokhari and H. Berryman, *Complete Exchange on a Circuit Switched Mesh*
-//! (1992), as described by Suh and Shin, section 1. It takes 2 d ts + d 2^(2d) m tc + (2^(d+2) - 2
-//! d - 4) tl, plus the waiting times of the 2^(d-1) messages that share the links of a cut (ts is
-//! alpha, tc is beta).
+//! (1992), as described by Suh and Shin, section 1. It takes `2 d ts + d 2^(2d) m tc + (2^(d+2) - 2
+//! d - 4) tl` (ts is alpha, tc is beta). In addition there are waiting times, because in each step
+//! 2^(d-1) messages share the links of a cut.
 //!
 //! "The mesh is recursively halved and nodes symmetrically located with respect to each cut
-//! exchange block[s]": first across the cut between columns, then across the cut between rows, then
-//! in each quarter.
+//! exchange block[s]". First nodes exchange across the cut between the two halves of the columns,
+//! then across the cut between the two halves of the rows. Then the same is done in each quarter.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};

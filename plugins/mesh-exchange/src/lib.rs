@@ -1,24 +1,26 @@
-//! All-to-all by halving on square meshes and tori with 2^d rows: the algorithms that Suh and Shin
-//! compare theirs with (sections 1 and 5, Table 2).
+//! All-to-all by halving, on square meshes and tori with 2^d rows. Suh and Shin compare their own
+//! algorithms with these (sections 1 and 5, Table 2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | 2^d | `side` | number of rows and of columns |
-//! | D | `distance` | distance of an exchange: 2^(d-1), halved down to 1 |
+//! | D | `distance` | distance of an exchange: 2^(d-1), 2^(d-2), etc. to 1 |
 //! | r, c | coordinates 0 and 1 | row and column of a node |
 //! | m | | bytes of a block |
 //! | ts, tc, tl, rho | | start-up of a message (alpha), time per byte (beta), time per link, rearrangement of a byte |
 //!
-//! In every exchange a node sends to its partner all blocks for the half of the row, or column,
-//! that the partner belongs to: half of the blocks that it holds.
+//! In every exchange, a node and its partner are in different halves of a row (or of a column). The
+//! node sends to its partner all blocks whose destinations are in the partner's half. These are
+//! half of the blocks that it has.
 //!
 //! Three algorithms are missing because their descriptions are incomplete:
-//! * *Quadrant exchange* (Bokhari and Berryman): successive 2 x 2 groups are interleaved. It is not
-//!   stated which nodes form a group and which blocks its four nodes exchange, and there is no
+//! * *Quadrant exchange* (Bokhari and Berryman) interleaves successive groups of 2 x 2 nodes. It is
+//!   not stated which nodes form a group and which blocks its four nodes exchange, and there is no
 //!   closed form.
-//! * Suh and Yalamanchili's bottom-up algorithm: its messages grow beyond half of a node's blocks.
-//!   Table 2 has the sums, but no text states which node holds which blocks.
-//! * Tseng and Gupta's direct algorithm: only the order of its start-ups is given.
+//! * Suh and Yalamanchili's bottom-up algorithm has messages with more than half of a node's
+//!   blocks. Table 2 has the sums, but no text states which node has which blocks.
+//! * For Tseng and Gupta's direct algorithm, only the order of magnitude of the number of start-ups
+//!   is given.
 
 use swapmeet_sdk::{About, Axis, Blocks, Grid, Problem, Schedule, Set, Stop, export_plugin};
 

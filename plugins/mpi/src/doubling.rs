@@ -31,8 +31,9 @@ impl Algorithm for Doubling {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = line(problem, schedule, 1)?;
-        // Partners differ in one bit, and a rank has the blocks of the ranks that agree with it in
-        // the higher bits. Both remain true if the same exclusive-or is applied to all ranks.
+        // Applying an exclusive-or to all ranks leaves the schedule unchanged: partners still
+        // differ in the same bit, and a rank still has the blocks of the ranks that agree with it
+        // in the higher bits.
         let planned = schedule.symmetric(&[Symmetry::xor(1)])?;
         for b in (0..n.trailing_zeros()).map(|bit| 1 << bit) {
             schedule.step()?;

@@ -204,8 +204,8 @@ fn mirrored(
     Ok(cheaper.unwrap_or(standard))
 }
 
-/// Checks that n is even. A mirror lies between two nodes on both sides of a cycle, which is only
-/// possible for an even n.
+/// Checks that n is even. A mirror crosses a cycle at two opposite places, each of which lies
+/// between two nodes. This is only possible if n is even.
 fn check_even(n: u64) -> Result<(), Stop> {
     if n.is_multiple_of(2) {
         return Ok(());

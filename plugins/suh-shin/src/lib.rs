@@ -14,25 +14,26 @@
 //! | data rearrangement | one call between two phases |
 //! | ts, tc, tl, rho | start-up of a message (alpha), time per byte (beta), time per link, rearrangement of a byte |
 //!
-//! Blocks travel in rings over the nodes of one group until each is in the submesh of its
-//! destination. Then two rounds of exchanges (one in a mesh) between the groups of a submesh
-//! deliver them.
+//! In the first n phases, blocks are sent along rings within a group of nodes, until each block is
+//! in the submesh of its destination. In the last two phases (one in a mesh), the nodes of a
+//! submesh exchange the blocks, so that each block arrives at its destination.
 //!
 //! Times with N nodes and blocks of m bytes (Table 1):
-//! * n-dimensional torus with sides N1 >= N2 >= etc.: n (N1/4 + 1) ts + n/8 (N1 + 4) N m tc + n (N1
-//!   - 1) tl + (n + 1) N m rho;
-//! * mesh: n/2 N1 ts + n/4 N1 N m tc + n/2 ((N1 - 2)^2 + 2) tl + n N m rho.
+//! * n-dimensional torus with sides N1 >= N2 >= etc.: `n (N1/4 + 1) ts`, `n/8 (N1 + 4) N m tc`, `n
+//!   (N1 - 1) tl` and `(n + 1) N m rho`, added up;
+//! * mesh: `n/2 N1 ts`, `n/4 N1 N m tc`, `n/2 ((N1 - 2)^2 + 2) tl` and `n N m rho`, added up.
 //!
 //! Remarks on the paper:
-//! * There is no one-dimensional form: four classes of nodes need four directions, and a line has
-//!   two.
-//! * Erratum: the data array of 3.1.3 cannot be followed literally. Its text exchanges u and v.
-//!   Also, the submesh "k hops away" from a node that is not at the trailing edge of its submesh
-//!   differs from the submesh of the array's column. Groups of blocks as in 3.1.1, one for each
-//!   submesh, are correct, and the rules here are equivalent to them.
-//! * Table 1 charges all ring phases for the longest dimension. In three and more dimensions the
-//!   last dimension is used only in Phases 1 and n. If it alone is the longest, the network takes
-//!   fewer steps. The paper's order of sizes, longest first, is therefore not the cheapest.
+//! * There is no one-dimensional form, because four classes of nodes need four directions, and a
+//!   line has only two.
+//! * Erratum: the data array of 3.1.3 cannot be followed literally. Its text confuses u and v.
+//!   Also, the submesh "k hops away" is not always the submesh of the array's column: they differ
+//!   if the node is not at the trailing edge of its submesh. Groups of blocks as in 3.1.1, one
+//!   group for each submesh, are correct. The rules here are equivalent to them.
+//! * Table 1 uses the number of steps of the longest dimension for all ring phases. In three and
+//!   more dimensions, the last dimension is used only in Phases 1 and n. If only the last dimension
+//!   has the greatest length, the network therefore takes fewer steps. The order of sizes in the
+//!   paper, longest first, is not the cheapest.
 
 mod directions;
 mod network;

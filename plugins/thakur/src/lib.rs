@@ -10,7 +10,7 @@
 //! | m | | bytes of a block |
 //! | f | | number of messages that share a link, up to sqrt(p)/2 |
 //! | alpha, beta | | start-up of a message, time per byte |
-//! | beta_sr | | time per byte of a processor that sends to one and receives from another |
+//! | beta_sr | | time per byte of a processor that sends to one processor and receives from a different one |
 //!
 //! | algorithm | section | figure | steps | time |
 //! | --- | --- | --- | --- | --- |
@@ -19,10 +19,10 @@
 //! | PEX-GEN-SHIFT (`pex-gen-shift`) | 3.3 | 4 | q - 1 | q (alpha + f m beta) in the paper |
 //! | GEN (`gen`) | 3.4 | 5 | p - 1 | (p - 1) (alpha + f m beta_sr) |
 //!
-//! In each step every processor sends one block to its destination; no block is passed on. The
-//! algorithms differ only in the partner of each processor in each step, and therefore in the
-//! messages that share links. The paper shows that some sharing costs nothing where links have
-//! spare bandwidth.
+//! In each step, every processor sends one block directly to its destination. The algorithms differ
+//! only in the partner of each processor in each step. The partners determine which messages share
+//! links. The paper shows that two messages can share a link at no cost if the link has spare
+//! bandwidth.
 
 use swapmeet_sdk::{
     About, Algorithm, Blocks, Collective, Problem, Schedule, Stop, Symmetry, export_plugin,

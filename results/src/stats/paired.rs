@@ -73,8 +73,9 @@ fn approximated(ranks: &[usize], above: usize) -> f64 {
 }
 
 /// Returns the ratio of the means of paired samples of positive values, by the delta method as in
-/// [`ratio`](super::ratio()). Variation that both values of a pair have in common does not enter
-/// the variance, and Student's t has n - 1 degrees of freedom. `None` if the ratio is undefined.
+/// [`ratio`](super::ratio()). The variance does not include variation that both values of a pair
+/// have in common. Student's t has n - 1 degrees of freedom. Returns `None` if the ratio is
+/// undefined.
 pub fn paired_ratio(a: &[f64], b: &[f64]) -> Option<Ratio> {
     let (own, base) = (Summary::of(a)?, Summary::of(b)?);
     let plain = super::ratio(&own, &base)?;

@@ -146,7 +146,8 @@ fn invalid_names_and_existing_folders_are_refused() {
 fn two_new_plugins_live_in_one_workspace() {
     let root = tempdir().unwrap();
     let manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"my-*\"]\n";
-    // One plugin is created before the workspace, and the other is added to it.
+    // The first plugin is created before the workspace, and is then added to it. The second plugin
+    // is created in the workspace.
     swapmeet(&["new-plugin", "my-ring"]).current_dir(root.path()).assert().success();
     std::fs::write(root.path().join("Cargo.toml"), manifest).unwrap();
     swapmeet(&["new-plugin", "my-tree"]).current_dir(root.path()).assert().success();

@@ -73,8 +73,8 @@ fn json_rows_equal_csv_rows() {
 }
 
 /// Settings of the user: the default machine and the folders of plugins. The file in the current
-/// folder takes precedence over the file in the user's home folder, but it cannot name folders of
-/// plugins.
+/// folder takes precedence over the file in the user's configuration folder, but it cannot name
+/// folders of plugins.
 #[test]
 fn a_configuration_file_sets_defaults() {
     let home = tempfile::tempdir().unwrap();
@@ -94,8 +94,8 @@ fn a_configuration_file_sets_defaults() {
         let (csv, said) = run(&[&case[..], more].concat());
         read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {said}"))[0].machine.clone()
     };
-    // The file in the home folder sets the machine and a folder of plugins. A flag takes precedence
-    // over it.
+    // The file in the configuration folder sets the machine and a folder of plugins. A flag takes
+    // precedence over it.
     std::fs::write(own.join("swapmeet.toml"), "plugin_dirs = [\"more\"]\nmachine = \"delta\"\n")
         .unwrap();
     assert_eq!(
@@ -105,7 +105,7 @@ fn a_configuration_file_sets_defaults() {
     let (list, _) = run(&["list", "plugins", "--format", "csv"]);
     assert!(list.contains(plugins.join(&file).to_str().unwrap()), "{list}");
 
-    // The file in the current folder takes precedence over the file in the home folder.
+    // The file in the current folder takes precedence over the file in the configuration folder.
     let local = here.join("swapmeet.toml");
     std::fs::write(&local, "machine = \"cm5\"\n").unwrap();
     assert_eq!(machine(&[]), "cm5");

@@ -120,7 +120,8 @@ fn rearrangement_is_packed_or_declared() {
         [us("bruck", declared), us("pairwise", declared), us("pairwise", "")],
         [0.0, 0.0, 0.0]
     );
-    // There are six steps, each with 32 gathered and 32 scattered blocks.
+    // In each of six steps, 32 blocks are gathered into the message and 32 blocks are scattered
+    // from it.
     assert_eq!(us("bruck", ""), 6.0 * 64.0 * 10.0);
     assert!(
         us("suh-shin", "") > us("suh-shin", declared),

@@ -33,8 +33,8 @@ pub(super) struct Order<'a> {
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
-/// The indices of the parts that a part waits for. The second number of an entry is the smallest
-/// number of steps by which the waiting part must be later.
+/// The parts that a part waits for. Each entry has the index of a part, and by how many steps the
+/// waiting part must at least be later than it.
 type Waits = Vec<(usize, u64)>;
 
 impl<'a> Order<'a> {

@@ -61,11 +61,11 @@ impl Mirror {
     /// Calls `pass` with each node of the circuit from `node` to its image, without `node` itself.
     /// Returns the image.
     ///
-    /// In two dimensions the circuit is a staircase. A circuit that used the row first and the
-    /// column second would meet all circuits of its row in one node. Two cycles of n nodes lead
-    /// through each node, and every link belongs to one of all 2n cycles (Fig. 4.7 b). The circuit
-    /// uses the first of the two cycles of the node, or, if `other` is set, the second cycle, which
-    /// begins along the other axis.
+    /// In two dimensions the circuit is a staircase. If circuits used the row first and the column
+    /// second, all circuits of a row would meet in one node. Two cycles of n nodes lead through
+    /// each node, and every link belongs to one of all 2n cycles (Fig. 4.7 b). The circuit uses the
+    /// first of the two cycles of the node, or, if `other` is set, the second cycle, which begins
+    /// along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,

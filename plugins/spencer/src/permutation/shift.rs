@@ -59,8 +59,8 @@ pub(crate) enum Directions {
     /// Blocks use the longer direction if this takes fewer rounds, or if both directions are
     /// equally long.
     Best,
-    /// Blocks use the longer direction only if it is not really longer: the distance is half the
-    /// cycle, so both directions are equally long.
+    /// Blocks use the shorter direction. If the distance is half of the cycle, both directions are
+    /// equally long, and blocks use both.
     Forward,
     /// Blocks use the longer direction whenever this allows more collectors.
     Both,

@@ -30,8 +30,8 @@ pub(super) fn titles(panels: &mut [(&Family, Panel)]) -> (String, String) {
     ];
     let first = panels[0].0;
     let same = |part: Part| panels.iter().all(|(family, _)| part(family) == part(first));
-    // A machine has exactly one cost model. A title therefore includes the model only if all panels
-    // have the same machine name but different models.
+    // The name of a machine usually determines its cost model, so a title omits the model. A title
+    // includes the model only if all panels have the same machine name but their models differ.
     let is_shown = |index: usize| index != 3 || same(PARTS[2].0) && !same(PARTS[3].0);
     let parts =
         PARTS.iter().enumerate().filter(|(index, _)| is_shown(*index)).map(|(_, part)| part);
