@@ -1,18 +1,19 @@
-//! The load of directed links in a step, for steps of one message and of millions.
+//! The load of directed links in a step. The number of messages in a step can be one or millions.
 //!
-//! Counting link by link costs as many operations per message as it has hops, which may be a
-//! hundred thousand. There are therefore three counters, which all take the [`Run`]s of routes:
+//! If loads were counted link by link, a message would cost as many operations as it has hops,
+//! which may be a hundred thousand. So there are three counters. All of them count the [`Run`]s of
+//! routes:
 //!
-//! * `Intervals` sorts the first and last links of a few runs. It touches no link without load, so
-//!   that it also serves networks with too many links for an array (`fully-connected:100000` has
+//! * `Intervals` sorts the first and last links of a few runs. It visits no link without load. So
+//!   it also works for networks with too many links for an array (`fully-connected:100000` has
 //!   10^10).
-//! * `LineSums` serves many runs on topologies with [`Plane`]s. It adds at the first link of a run,
+//! * `LineSums` counts many runs on topologies with [`Plane`]s. It adds at the first link of a run,
 //!   subtracts after the last one, and sums along the lines at the end of the step.
-//! * `Counters` serves many runs on other topologies. It has an array with one counter for each
+//! * `Counters` counts many runs on other topologies. It has an array with one counter for each
 //!   link, and adds to the counter of every link of a run.
 //!
-//! [`LinkLoad`] starts each step with intervals and moves to the array of its topology when there
-//! are so many runs that the array is faster.
+//! [`LinkLoad`] starts each step with intervals. It moves to the array of its topology as soon as
+//! there are so many runs that the array is faster.
 
 mod counters;
 mod intervals;
@@ -25,15 +26,17 @@ use intervals::Intervals;
 use line_sums::LineSums;
 use std::sync::Arc;
 
-/// The load of directed links, counted step by step. A load is exact if the sum of all amounts of a
-/// step fits 64 bits.
+/// The load of directed links, counted step by step. Loads are exact if the sum of all amounts of a
+/// step fits into 64 bits.
 #[derive(Debug)]
 pub struct LinkLoad {
     planes: Arc<[Plane]>,
     slots: u64,
-    /// The runs of the step while they are few; empty once the array is in use.
+    /// The runs of the step while there are few of them. Empty after the loads have moved to the
+    /// array.
     intervals: Intervals,
-    /// The maximum number of runs that are kept as intervals. With more runs, the array is used.
+    /// The maximum number of runs that are kept as intervals. With more runs, the loads move to the
+    /// array.
     most_intervals: usize,
     array: Option<Array>,
     in_array: bool,
@@ -47,7 +50,7 @@ enum Array {
 
 /// A counter of link loads.
 trait Counter {
-    /// Starts a step: no link has any load.
+    /// Starts a step, in which no link has any load yet.
     fn clear(&mut self);
     /// Returns the largest load of a link in this step.
     fn max(&mut self) -> u64;
@@ -56,16 +59,16 @@ trait Counter {
 }
 
 impl LinkLoad {
-    /// Sorting one run takes about as long as summing this many links.
+    /// The number of links that are summed in about the time in which one run is sorted.
     const LINKS_PER_RUN: u64 = 64;
-    /// The maximum size of the array of line sums, in links of 8 bytes each: enough for a torus of
-    /// 2^26 nodes.
+    /// The maximum number of links for which an array of line sums is used. With 8 bytes per link,
+    /// the array is large enough for a torus of 2^26 nodes.
     const MAX_SUMMED: u64 = 1 << 28;
-    /// The maximum size of the array of counters, in links of 16 bytes each: enough for a hypercube
-    /// of 20 dimensions.
+    /// The maximum number of links for which an array of counters is used. With 16 bytes per link,
+    /// the array is large enough for a hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
-    /// The maximum number of links per node for which an array of more than [`Self::FEW_LINKS`]
-    /// counters is used. With more links per node, a step uses only a few of them.
+    /// The maximum number of links per node for which a large array of counters is used (more than
+    /// [`Self::FEW_LINKS`]). With more links per node, a step uses only few of them.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 
@@ -83,13 +86,13 @@ impl LinkLoad {
         Self { planes, slots, intervals, most_intervals, array: None, in_array: false }
     }
 
-    /// Starts a step: no link has any load.
+    /// Starts a step, in which no link has any load yet.
     pub fn begin(&mut self) {
         self.counter().clear();
         self.in_array = false;
     }
 
-    /// Adds `amount` to every link of a run, which a route on this topology has reported.
+    /// Adds `amount` to every link of a run. A route on this topology must have reported the run.
     pub fn add(&mut self, run: Run, amount: u64) {
         match &mut self.array {
             Some(array) if self.in_array => array.add(run, amount),
@@ -124,8 +127,8 @@ impl LinkLoad {
         }
     }
 
-    /// Moves to the array if the planes in use are so small that summing their links is faster than
-    /// sorting the runs.
+    /// Moves the loads to the array if summing the links of all used planes is faster than sorting
+    /// the runs.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {
             return;

@@ -1,5 +1,5 @@
-//! Statistics of a network, each with the method by which it was found. They are counted or
-//! searched if the network is small enough, and calculated by a formula otherwise.
+//! Statistics of a network. Each statistic is stored with the method by which it was found. In a
+//! small network, statistics are counted or searched. Otherwise they are calculated by a formula.
 
 use super::topology::Topology;
 use crate::network::topology::adjacency::Adjacency;
@@ -7,20 +7,20 @@ use std::fmt;
 
 mod partition;
 
-/// The method by which a statistic was found.
+/// The method by which a statistic of a network was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SurveyMethod {
     /// Every link was visited.
     Counted,
     /// Breadth-first search from every node.
     Searched,
-    /// Breadth-first search from node 0, in a network that looks the same from every node.
+    /// Breadth-first search from node 0 only, because the network looks the same from every node.
     SearchedFromOne,
     /// Every division of the nodes into halves was tried.
     Exhaustive,
     /// The exact formula of the family.
     Formula,
-    /// A formula of the family for a cut which may not be the smallest.
+    /// A formula of the family for a cut that may not be the smallest cut.
     CutFormula,
     /// The smallest cut that a heuristic found.
     Heuristic,
@@ -53,22 +53,22 @@ pub struct Survey {
     pub diameter: (u64, SurveyMethod),
     /// The mean distance between two different nodes, in hops.
     pub mean_hops: Option<(f64, SurveyMethod)>,
-    /// The number of links in one direction across the smallest known cut, and the number of nodes
-    /// on its smaller side. This side has half of the nodes, or nearly half if the best cut of a
-    /// formula is along a row.
+    /// The smallest known cut: its number of links in one direction, and the number of nodes on its
+    /// smaller side. This side has half of the nodes. If a formula's best cut follows a row, the
+    /// side may have slightly fewer nodes.
     pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 
-/// The maximum number of links that searches visit.
+/// The maximum number of links that all searches together visit.
 const MAX_VISITS: u64 = 1 << 31;
-/// The maximum number of nodes for which every division into halves is tried. These are 1.35
-/// million divisions.
+/// The maximum number of nodes for which every division into halves is tried. With this number
+/// there are 1.35 million divisions.
 const MAX_EXHAUSTIVE: u64 = 24;
 
 impl Survey {
-    /// Counts and measures a network as far as its size allows.
+    /// Computes all statistics that are feasible for a network of this size.
     pub fn of(topology: &dyn Topology) -> Self {
-        // Ranks that share a node use the network of nodes.
+        // If ranks share nodes, use the network of nodes.
         let topology = topology.node_network().unwrap_or(topology);
         // Start with the formulas of the family.
         let formula = |degree| (degree, degree, SurveyMethod::Formula);
@@ -122,8 +122,8 @@ impl Survey {
         survey
     }
 
-    /// Returns (degree + diameter) / log2 nodes, the hardware cost of a network for its
-    /// communication cost (Li, Peng & Chu, section II).
+    /// Returns `(degree + diameter) / log2(nodes)`, which combines hardware cost (degree) and
+    /// communication cost (diameter) (Li, Peng & Chu, section II).
     pub fn cost_ratio(&self) -> Option<f64> {
         let (_, degree, _) = self.degree?;
         (self.nodes > 1).then(|| (degree + self.diameter.0) as f64 / (self.nodes as f64).log2())
@@ -141,16 +141,16 @@ fn hops_from(network: &Adjacency, from: u64, nodes: u64) -> (u64, u64) {
     (to_nodes().max().unwrap_or(0), to_nodes().sum())
 }
 
-/// Returns the smallest number of links, in one direction, across any division of at most
-/// [`MAX_EXHAUSTIVE`] vertices into halves.
+/// Returns the number of links, in one direction, across the smallest cut into halves. All
+/// divisions of the vertices are tried; there may be at most [`MAX_EXHAUSTIVE`] vertices.
 fn exhaustive_cut(network: &Adjacency) -> u64 {
     let n = network.vertices();
     let out: Vec<u32> =
         (0..n).map(|v| network.out(v).iter().fold(0, |set, end| set | 1 << end)).collect();
     let mut parallel = Vec::new();
     for v in 0..n {
-        // In the sets of neighbours, parallel links (as in a torus dimension of two) count once.
-        // List the others.
+        // In a set of neighbours, parallel links count only once (as in a torus dimension of two).
+        // List the remaining parallel links.
         let mut seen = 0_u32;
         for &end in network.out(v) {
             if seen >> end & 1 == 1 {
@@ -166,9 +166,9 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
             parallel.iter().filter(|(v, end)| side >> v & 1 == 1 && side >> end & 1 == 0).count();
         within.map(apart).sum::<u64>() + again as u64
     };
-    // Try all sets of n / 2 vertices without the last one, which may be on the other side. If n is
-    // odd, the sides have different sizes, so that the last vertex must also be tried on the
-    // smaller side.
+    // Try all sets of `n / 2` vertices that do not contain the last vertex. For an even n, this
+    // covers all cuts, because the two sides can be exchanged. For an odd n, the sides have
+    // different sizes, so also try the sets that contain the last vertex.
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
     let smaller_with_last = (n % 2 == 1).then(|| {
         (0..1_u32 << (n - 1))

@@ -1,33 +1,34 @@
 //! Symmetry groups of schedules. A group is a product of shifts and exclusive-ors, each of which
 //! acts on one axis of a grid.
 //!
-//! No element but the identity fixes a node, so that every orbit has as many nodes as the group has
-//! elements. A count for one node of each orbit is therefore multiplied by the order of the group.
-//! Reflections and rotations of axes fix nodes, and are not supported for this reason.
+//! No element except the identity maps a node to itself. So every orbit has as many nodes as the
+//! group has elements, and a count for one node of each orbit can be multiplied by the order of the
+//! group. Reflections and rotations of axes map some nodes to themselves. They are not supported
+//! for this reason.
 
 use std::ops::Range;
 
 /// The action of a group on one axis of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symmetry {
-    /// Fixes every coordinate.
+    /// Maps every coordinate to itself.
     Fixed,
-    /// Adds multiples of a period, modulo the radix.
+    /// Adds multiples of this period, modulo the radix of the axis.
     Shift(u64),
-    /// Exclusive-ors with multiples of a power of two.
+    /// Applies exclusive-or with multiples of this power of two.
     Xor(u64),
 }
 
-/// One axis of a grid with the action of a group. The coordinates below `unit` represent the
-/// orbits.
+/// One axis of a grid, and the action of a group on it. The coordinates below `unit` represent the
+/// orbits of coordinates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupAxis {
     /// The number of coordinates.
     pub radix: u64,
-    /// The group's elements are the multiples of this number. It is the radix if the group fixes
-    /// the axis.
+    /// The group's elements on this axis are the multiples of this number. It is the radix if the
+    /// group does not move the axis.
     pub unit: u64,
-    /// Whether elements act by exclusive-or; otherwise they are added.
+    /// Whether an element acts by exclusive-or. If not, the element is added to the coordinate.
     pub xor: bool,
 }
 
@@ -46,13 +47,14 @@ impl GroupAxis {
         if self.xor || element == 0 { element } else { self.radix - element }
     }
 
-    /// Returns whether the group fixes the axis.
+    /// Returns whether the group does not move the axis.
     pub(crate) fn is_fixed(self) -> bool {
         self.unit == self.radix
     }
 }
 
-/// A group that acts on the nodes of a grid. An element is named by the image of node 0.
+/// A group that acts on the nodes of a grid. The number of an element is the image of node 0 under
+/// this element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     axes: Vec<GroupAxis>,
@@ -61,8 +63,8 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates the group with these actions on the axes of a grid with these radices. `Err` has the
-    /// reason why there is no such group.
+    /// Creates the group that acts by these symmetries on the axes of a grid. `Err` has the reason
+    /// if there is no group with these actions.
     pub fn new(radices: &[u64], symmetries: &[Symmetry]) -> Result<Self, String> {
         if radices.len() != symmetries.len() {
             return Err(format!(
@@ -179,8 +181,8 @@ impl Group {
         element
     }
 
-    /// Returns the images of all representatives under an element. They form a box, which is given
-    /// by its range of coordinates on each axis.
+    /// Returns the images of all representatives under an element. They form a box, given by a
+    /// range of coordinates for each axis.
     pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
         let mut rest = element;
         let mut ranges: Vec<Range<u64>> = Vec::with_capacity(self.axes.len());
@@ -193,8 +195,8 @@ impl Group {
         ranges
     }
 
-    /// Returns generators of the group: for each axis the smallest shift, or the exclusive-or with
-    /// each bit.
+    /// Returns generators of the group. For each axis, these are the smallest shift, or the
+    /// exclusive-or with each bit.
     pub fn generators(&self) -> Vec<u64> {
         let (mut generators, mut stride) = (Vec::new(), 1);
         for axis in self.axes.iter().rev().filter(|axis| axis.radix > 1) {
@@ -223,9 +225,9 @@ impl Group {
     }
 }
 
-/// Returns `number % radix` and `number / radix`, if possible without a slow division: `number` is
-/// below the radix on the first axis of a grid (or the only one), and most other radices are powers
-/// of two.
+/// Returns `number % radix` and `number / radix`, if possible without a slow division. This is
+/// often possible: on the first axis of a grid `number` is less than the radix, and most radices of
+/// other axes are powers of two.
 fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {
         (number, 0)

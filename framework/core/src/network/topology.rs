@@ -1,9 +1,9 @@
-//! Topologies: directed, full-duplex links between nodes, with deterministic routes that are
-//! calculated rather than stored.
+//! Topologies: directed, full-duplex links between nodes, and deterministic routes. Routes are
+//! calculated, not stored.
 //!
-//! Nodes are numbered row-major over a mixed-radix grid (the last axis fastest). A route is
-//! reported as runs of links, so that a million nodes need no tables and a long straight route
-//! takes no more time than a short one.
+//! Nodes are numbered in row-major order in a grid of several axes, so that the coordinate of the
+//! last axis changes fastest. A route is reported as runs of links. So a million nodes need no
+//! tables, and a long straight route takes no more time than a short one.
 
 use crate::spec::{Spec, SpecError};
 use std::fmt;
@@ -42,9 +42,10 @@ pub use route::{Route, RouteError, Run};
 
 use route::walk_path;
 
-/// A plane: links that form lines along one axis in one direction. Link `offset + (o * radix + c) *
-/// stride + i` leaves coordinate `c` of line `(o, i)`: line `i` of the block of lines `o`. In
-/// topologies with planes, the load of long runs is summed along lines instead of link by link.
+/// A plane: the links along one axis in one direction, which form lines. The link with the number
+/// `offset + (o * radix + c) * stride + i` leaves coordinate `c` of line `(o, i)`, which is line
+/// `i` of block `o`. In topologies with planes, the load of long runs is summed along lines, not
+/// link by link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plane {
     /// The first link of the plane.
@@ -72,21 +73,22 @@ pub struct Bisection {
     /// The number of directed links that lead from one side to the other, in one direction. Each of
     /// them has at most the machine's bandwidth.
     pub links: u64,
-    /// Whether it is known that no cut into halves has fewer links. For an odd number of nodes, the
-    /// halves differ by one node.
+    /// Whether it is known that no other cut into halves has fewer links. If the number of nodes is
+    /// odd, the halves differ by one node.
     pub exact: bool,
 }
 
-/// A symmetry of the topology's routes, expressed by the numbers of nodes and links.
+/// A symmetry of a topology's routes, described by how nodes and links are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Regularity<'a> {
     /// No known symmetry.
     Irregular,
-    /// A torus with dimensions of these sizes. Links are numbered by planes, one for each dimension
-    /// and direction, and within a plane by the nodes that they leave. Routes follow the dimensions
-    /// one by one, the last one first. A rotation of a dimension maps routes to routes.
+    /// A torus with dimensions of these sizes. Links are sorted by planes, with one plane for each
+    /// dimension and direction, and within a plane by the nodes that they leave. Routes follow the
+    /// dimensions one by one, the last one first. A rotation of a dimension maps routes to routes.
     Torus(&'a [u64]),
-    /// Like [`Regularity::Torus`], with lines instead of rings, and without rotations.
+    /// A mesh with dimensions of these sizes. Links and routes are as in [`Regularity::Torus`], but
+    /// rotations do not map routes to routes.
     Mesh(&'a [u64]),
     /// A hypercube with this number of bits. Link `node * bits + bit` leads from `node` to the node
     /// whose number differs in `bit`. Inverting the same bits of all node numbers maps routes to
@@ -94,9 +96,9 @@ pub enum Regularity<'a> {
     Hypercube(u32),
     /// A link between every two nodes. Every permutation of nodes maps routes to routes.
     Complete,
-    /// Two equal halves: the nodes with the lower and with the higher numbers. The exchange of the
-    /// halves maps routes to routes. The links within the first half have the lowest numbers,
-    /// followed by the links within the second half, and by the links between the halves in the
+    /// Two equal halves: the nodes with lower numbers and the nodes with higher numbers. The
+    /// exchange of the halves maps routes to routes. Links are sorted: first the links within the
+    /// first half, then the links within the second half, then the links between the halves in the
     /// order of the nodes that they leave.
     Halves {
         /// The number of link numbers within a half.
@@ -124,23 +126,24 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64 {
         self.properties().switches
     }
-    /// Returns the network of nodes if several ranks share a node. The nodes of this topology are
-    /// then the ranks.
+    /// Returns the network of nodes if several ranks share a node, and `None` otherwise. If ranks
+    /// share nodes, the nodes of this topology are the ranks.
     fn node_network(&self) -> Option<&dyn Topology> {
         None
     }
-    /// Returns the node whose ports and links a rank uses: the rank's own number, or the node's
-    /// number in [`Topology::node_network`] if ranks share nodes.
+    /// Returns the node whose ports and links a rank uses. If ranks share nodes, this is a node of
+    /// [`Topology::node_network`]. Otherwise it has the rank's own number.
     fn host(&self, rank: u64) -> u64 {
         rank
     }
-    /// Returns the vertex at which the routes of a rank begin and end: the rank itself or, if ranks
-    /// share nodes, its node. Nodes are numbered after the ranks, and switches after the nodes.
+    /// Returns the vertex at which the routes of a rank begin and end. This is the rank itself or,
+    /// if ranks share nodes, the rank's node. Nodes are then numbered after the ranks, and switches
+    /// after the nodes.
     fn endpoint(&self, rank: u64) -> u64 {
         self.node_network().map_or(rank, |_| self.nodes() + self.host(rank))
     }
-    /// Returns the random routing, if the topology draws each route at random. [`Topology::route`]
-    /// then returns one of the possible routes.
+    /// Returns the random routing if the topology draws routes at random, and `None` otherwise.
+    /// With random routing, [`Topology::route`] returns one of the possible routes.
     fn random_routing(&self) -> Option<&dyn RandomRouting> {
         None
     }
@@ -157,7 +160,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Irregular
     }
-    /// Returns a number that is greater than every link number. Numbers below it may be unused.
+    /// Returns an upper limit of the link numbers. All link numbers are less than this limit, and
+    /// some numbers may be unused.
     fn link_slots(&self) -> u64 {
         self.properties().link_slots
     }
@@ -182,7 +186,7 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn links_from(&self, _node: u64) -> Option<u64> {
         self.degree()
     }
-    /// Returns the number of directed links, or an upper bound of it.
+    /// Returns the number of directed links, or an upper bound.
     fn max_links(&self) -> u64 {
         let regular = self.degree().filter(|_| self.switches() == 0);
         let links = regular.map_or(self.link_slots(), |degree| degree * self.nodes());
@@ -192,7 +196,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn bisection(&self) -> Option<Bisection> {
         self.properties().bisection
     }
-    /// Returns the sum of distances from a node to all others, if it is the same for all nodes.
+    /// Returns the sum of the distances from a node to all other nodes, if this sum is the same for
+    /// all nodes.
     fn distance_sum(&self) -> Option<u64> {
         self.properties().distance_sum
     }
@@ -219,17 +224,17 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn latency(&self, _link: u64) -> f64 {
         1.0
     }
-    /// Calls `visit` with the runs of the topology's own route and returns its hops. May panic if a
-    /// node does not exist: callers check node numbers.
+    /// Calls `visit` with the runs of the topology's own route and returns the number of hops.
+    /// Callers must check node numbers, because the function may panic if a node does not exist.
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64;
-    /// Returns the link from a vertex to a neighbour, for requested paths; `None` if there is no
-    /// such link.
+    /// Returns the link from a vertex to a neighbour, for requested paths. Returns `None` if there
+    /// is no link between the two.
     fn link_between(&self, _from: u64, _to: u64) -> Option<Run> {
         None
     }
-    /// Calls `visit` with the runs of a requested route and returns its hops. If `route` is `None`,
-    /// this is the topology's own route. Otherwise it must be a path, unless the topology has
-    /// dimensions with a choice of direction.
+    /// Calls `visit` with the runs of a route and returns its number of hops. If `route` is `None`,
+    /// this is the topology's own route. Otherwise `route` must be a path, except on topologies
+    /// whose dimensions have a choice of direction.
     ///
     /// # Errors
     /// If the topology does not have the requested route.
@@ -252,8 +257,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
         }
     }
 
-    /// Returns the vertex that a link leaves and the vertex to which it leads; `None` if there is
-    /// no such link. Vertices from [`Topology::nodes`] on are switches.
+    /// Returns the vertex that a link leaves and the vertex that it enters. Returns `None` if there
+    /// is no link with this number. Vertices from [`Topology::nodes`] on are switches.
     fn link_ends(&self, link: u64) -> Option<(u64, u64)>;
 }
 
@@ -263,9 +268,9 @@ pub trait RandomRouting {
     fn with_seed(&self, seed: u64) -> Arc<dyn Topology>;
     /// Returns the network with its own, deterministic routes.
     fn minimal(&self) -> &dyn Topology;
-    /// Calls `visit` with a link, the expected number of messages on the link and their expected
-    /// load, for each link with messages. A link may be visited several times. `messages` has the
-    /// sender, receiver and load of each message.
+    /// Computes the expected link loads of messages, each given as (sender, receiver, load). Calls
+    /// `visit` for each link with messages, with the expected number of messages on the link and
+    /// their expected load. A link may be visited several times.
     fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
@@ -276,7 +281,7 @@ pub trait RandomRouting {
 }
 
 /// A family of topologies. The parser, the lists of topologies and the suggestions for misspelt
-/// names use the same table of families.
+/// names all use the table of families.
 #[derive(Debug)]
 pub struct Family {
     /// The name of the family, which stands before the colon of a spec.
@@ -285,8 +290,8 @@ pub struct Family {
     pub syntax: &'static str,
     /// A description for lists.
     pub help: &'static str,
-    /// A small example; empty if the family takes a file. The command `check` uses the example.
-    /// Tests compare its links, routes and distances with the results of searches.
+    /// A small example of a spec; empty if the family needs a file. The command `check` uses the
+    /// example. Tests compare its links, routes and distances with the results of searches.
     pub example: &'static str,
     make: fn(&Spec, ReadFile<'_>) -> Made,
 }
@@ -297,7 +302,8 @@ type Made = Result<Arc<dyn Topology>, SpecError>;
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// Returns the stride of each axis of a grid, which is the difference between the numbers of
-/// neighbouring nodes. Nodes are numbered row-major, the last axis fastest.
+/// neighbouring nodes. Nodes are numbered in row-major order, so that the coordinate of the last
+/// axis changes fastest.
 pub fn strides(radices: &[u64]) -> Vec<u64> {
     let mut strides = vec![1; radices.len()];
     for axis in (1..radices.len()).rev() {

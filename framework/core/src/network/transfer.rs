@@ -1,4 +1,4 @@
-//! Messages as the network sees them.
+//! The messages of a step, with the properties that determine their load on the network.
 
 /// A message of a step between two different nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,12 +7,12 @@ pub struct Transfer {
     pub from: u32,
     /// The receiver.
     pub to: u32,
-    /// The route: its index among the routes of the step, plus one; 0 stands for the topology's own
-    /// route.
+    /// The number of the route among the routes of the step, counted from 1; 0 for the topology's
+    /// own route.
     pub route: u32,
     /// The number of directed links on the route, which is 0 between two ranks that share a node.
     pub hops: u32,
-    /// The amount of data: blocks if sizes are uniform, otherwise bytes; multiplied by the number
-    /// of segments if blocks are split.
+    /// The amount of data, in blocks if sizes are uniform and in bytes otherwise. If blocks are
+    /// split, the amount is in segments of these units.
     pub load: u64,
 }

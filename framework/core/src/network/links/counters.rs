@@ -3,12 +3,12 @@
 use super::Counter;
 use crate::network::topology::Run;
 
-/// An array of counters. A counter is valid only if it is marked with the current step, so that
-/// clearing takes no time.
+/// An array of counters. A counter is valid only if it has the number of the current step. So
+/// clearing the array takes no time.
 #[derive(Debug)]
 pub(super) struct Counters {
-    /// For each link, the last step in which it had load, and the load. They are pairs because the
-    /// allocator provides zeroed pairs without touching the memory.
+    /// For each link, the last step in which it had load, and the load. The two are stored as a
+    /// pair, because the allocator provides zeroed pairs without writing to memory.
     cells: Vec<(u64, u64)>,
     step: u64,
     max: u64,

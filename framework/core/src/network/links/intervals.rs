@@ -1,9 +1,9 @@
-//! A counter that keeps the runs of a step as intervals, for steps that use few links of the
-//! network.
+//! A counter for steps that use only few links of the network. It stores the runs of the step as
+//! intervals.
 //!
-//! On topologies with planes, the links are renumbered so that the links of a line have consecutive
-//! numbers, whatever the stride of the line. A run is then an interval, and the load changes only
-//! where an interval begins or ends.
+//! On topologies with planes, links are renumbered so that the links of a line have consecutive
+//! numbers, whatever the stride of the line. A run is then an interval of numbers, and loads change
+//! only where an interval begins or ends.
 
 use super::Counter;
 use crate::network::topology::{Plane, Run};
@@ -15,8 +15,8 @@ use std::sync::Arc;
 pub(super) struct Intervals {
     planes: Arc<[Plane]>,
     runs: Vec<(Run, u64)>,
-    /// Scratch memory. With planes, it has renumbered links at which the load changes, and the
-    /// change modulo 2^64. Without planes, it has links, each with the amount of one run.
+    /// Scratch memory. With planes, it has the renumbered links at which the load changes, each
+    /// with the change modulo 2^64. Without planes, it has links, each with the amount of one run.
     changes: Vec<(u64, u64)>,
 }
 
@@ -44,9 +44,9 @@ impl Intervals {
         self.planes.iter().zip(used).filter(|(_, used)| *used).map(|(p, _)| p.links()).sum()
     }
 
-    /// Calls `visit` with each interval of renumbered links that have the same load, and with this
-    /// load. All links of an interval are on one line. Together, the intervals contain all links
-    /// with load.
+    /// Divides the renumbered links into intervals of links with the same load, and calls `visit`
+    /// with each interval and its load. All links of an interval are on the same line. Together,
+    /// the intervals contain all links with load.
     fn for_each_interval(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         self.changes.clear();
         if self.planes.is_empty() {
@@ -99,8 +99,8 @@ impl Counter for Intervals {
     fn for_each_loaded(&mut self, visit: &mut dyn FnMut(u64, u64)) {
         let planes = Arc::clone(&self.planes);
         self.for_each_interval(&mut |interval, load| {
-            // Renumbering only permutes the links of a plane, so that renumbered links are in the
-            // same range.
+            // Renumbering exchanges only links of the same plane. So renumbered links are in the
+            // range of the same plane.
             let plane = planes.iter().find(|p| p.range().contains(&interval.start));
             for number in interval {
                 visit(plane.map_or(number, |plane| plane.number(number)), load);
@@ -116,7 +116,8 @@ impl Plane {
         self.offset + at % self.stride * (self.outer * self.radix) + at / self.stride
     }
 
-    /// Returns the link with this new number; the inverse of [`Plane::renumber`].
+    /// Returns the link that has this number after renumbering. This is the inverse of
+    /// [`Plane::renumber`].
     fn number(&self, renumbered: u64) -> u64 {
         let (at, column) = (renumbered - self.offset, self.outer * self.radix);
         self.offset + at % column * self.stride + at / column

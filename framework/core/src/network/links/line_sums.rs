@@ -1,23 +1,24 @@
-//! A counter by sums along lines: a run of any length is recorded only at its first link and after
-//! its last one.
+//! A counter that sums along lines. A run is recorded only at its first link and after its last
+//! link, so the cost does not depend on its length.
 
 use super::Counter;
 use crate::network::topology::{Plane, Run};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The change of load from each link to the next one on its line, modulo 2^64.
+/// For each link, the change of load from the previous link on its line, modulo 2^64.
 ///
-/// No run continues beyond the end of its line, so that the changes of a line add up to 0. One
-/// running sum therefore serves all lines of a plane that follow one another.
+/// No run continues beyond the end of its line, so the changes on a line add up to 0. The sum is
+/// therefore 0 again at the start of the next line, and one running sum is enough for consecutive
+/// lines of a plane.
 #[derive(Debug)]
 pub(super) struct LineSums {
     planes: Arc<[Plane]>,
-    /// Whether each plane has any load in this step.
+    /// For each plane, whether any of its links has load in this step.
     used: Vec<bool>,
     changes: Vec<u64>,
-    /// The running sum of each of the adjacent lines that are summed together, and the largest
-    /// value of each sum (`most`).
+    /// Scratch memory for lines that are summed at the same time: the running sum of each line, and
+    /// its largest value so far (`most`).
     sums: Vec<u64>,
     most: Vec<u64>,
 }
@@ -34,8 +35,8 @@ impl LineSums {
         let first = &mut self.changes[run.first as usize];
         *first = first.wrapping_add(amount);
         let after = run.first + run.len * run.stride;
-        // A run that ends with the plane needs no subtraction, because the next link is in another
-        // plane.
+        // A run that ends at the last link of its plane needs no subtraction, because the next link
+        // is in another plane.
         if after < self.planes[run.plane as usize].range().end {
             let after = &mut self.changes[after as usize];
             *after = after.wrapping_sub(amount);

@@ -1,16 +1,16 @@
-//! The load of links for schedules that are planned for one node of each symmetry orbit. The
-//! messages of the representatives stand for all their images under the group; where possible,
+//! The load of links for schedules of which only one node of each symmetry orbit is planned. Each
+//! message of these representatives stands for all of its images under the group. If possible,
 //! loads are found without expanding these images.
 //!
-//! * [`LinkOrbits`]: if the group maps every route to a route, links fall into orbits as nodes do.
-//!   The number of images of a message that cross a link is the number of links on the message's
-//!   own route that are in the orbit of this link.
-//! * [`GridLines`]: if ranks are shifted or exclusive-ored on a mesh or torus, the images of a
-//!   message put the same load on all lines of a dimension, or loads that depend only on whether an
-//!   addition of lower digits carries.
-//! * Otherwise the caller expands the messages and counts them one by one. This is the case on
-//!   other networks, with links of different bandwidth, and for explicit routes that the second
-//!   method cannot count.
+//! * [`LinkOrbits`] is used if the group maps every route to a route. Links then have orbits, as
+//!   nodes do. Let a message's own route have m links in the orbit of a link. Then m images of the
+//!   message cross this link.
+//! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
+//!   torus. The images of a message then put the same load on all lines of a dimension, or loads
+//!   that depend only on whether an addition of lower digits carries.
+//! * Otherwise the caller expands the messages and counts them one by one. This is the case on all
+//!   other networks, if links have different bandwidths, and for requested routes that
+//!   [`GridLines`] cannot count.
 
 mod grid_lines;
 mod link_orbits;
@@ -21,11 +21,12 @@ use crate::network::transfer::Transfer;
 use grid_lines::{GridLines, RankAction};
 use link_orbits::LinkOrbits;
 
-/// Counts the link loads of the representatives' messages and of all images of these messages.
+/// Counts the link loads of all messages. Given are only the messages of the representatives.
 #[derive(Debug)]
 pub(crate) struct OrbitLinkLoad {
     method: Method,
-    /// The messages of the last counted step. A step with the same messages has the same counts.
+    /// The messages of the step that was counted last. If the next step has the same messages, its
+    /// counts are the same.
     last: Vec<(u32, u32, u32)>,
     routes: Vec<Route>,
     counts: OrbitCounts,
@@ -38,14 +39,14 @@ enum Method {
     Expanded,
 }
 
-/// Statistics of a step's messages with all their images.
+/// Statistics of the messages of a step, including all of their images.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OrbitCounts {
     /// The largest number of messages on a directed link.
     pub max_messages: u64,
     /// The hops of the longest route.
     pub max_hops: u64,
-    /// For each message, the sum of hops over all its images.
+    /// For each message, the sum of the hops of all its images.
     pub hops: Vec<u128>,
 }
 
@@ -70,8 +71,8 @@ impl OrbitLinkLoad {
         Self { method, last: Vec::new(), routes: Vec::new(), counts: OrbitCounts::default() }
     }
 
-    /// Returns the counts of a step and the largest load of a directed link; `None` if messages
-    /// have to be expanded. `Err` has the index of a message that cannot be routed.
+    /// Returns the counts of a step and the largest load of a directed link. Returns `None` if the
+    /// messages have to be expanded. `Err` has the index of a message that cannot be routed.
     pub(crate) fn count(
         &mut self,
         topology: &dyn Topology,
@@ -112,8 +113,8 @@ impl OrbitLinkLoad {
     }
 }
 
-/// Chooses the method for a mesh or torus: line by line if the group consists of all shifts or of
-/// all exclusive-ors of ranks.
+/// Chooses the method for a mesh or torus. If the group consists of all shifts or of all
+/// exclusive-ors of ranks, loads are counted line by line.
 fn grid_lines(dims: &[u64], wraps: bool, group: &Group) -> Method {
     let own: Vec<_> = group.axes().iter().filter(|axis| axis.radix > 1).collect();
     let shifts = matches!(own[..], [axis] if axis.unit == 1 && !axis.xor);

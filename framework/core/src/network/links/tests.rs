@@ -20,7 +20,7 @@ fn loads(load: &mut LinkLoad) -> Plain {
     found
 }
 
-/// Creates a counter that always uses the array, or never.
+/// Creates a counter that always uses the array (`array`) or never does.
 fn forced(topology: &dyn Topology, array: bool) -> LinkLoad {
     let mut load = LinkLoad::new(topology);
     load.most_intervals = if array { 0 } else { usize::MAX };
@@ -44,8 +44,8 @@ fn networks() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    /// Each counter gives every link the load of a plain count, and starts the next step without
-    /// load.
+    /// Each counter gives every link the same load as a simple count, and starts the next step
+    /// without load.
     #[test]
     fn every_counter_agrees_with_a_plain_count(
         spec in networks(),
@@ -89,8 +89,9 @@ proptest! {
     }
 }
 
-/// On a ring of 8 nodes a message to the opposite node has 4 hops. If all are sent in the plus
-/// direction, four share each link; if half of them are sent in the minus direction, two share it.
+/// On a ring of 8 nodes, a message to the opposite node has 4 hops. If all messages use the plus
+/// direction, four messages share each link. If half of them use the minus direction, two messages
+/// share each link.
 #[test]
 fn using_both_directions_of_a_ring_halves_the_load() {
     let ring = parse("ring:8").unwrap();

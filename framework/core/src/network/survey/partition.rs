@@ -1,30 +1,31 @@
-//! A heuristic for small cuts into halves, for families without a formula: a spectral order of the
-//! vertices is cut in the middle, and swaps make the cut smaller (B. W. Kernighan, S. Lin, *An
-//! Efficient Heuristic Procedure for Partitioning Graphs*, 1970).
+//! A heuristic that finds small cuts into halves, for families without a formula. It sorts the
+//! vertices by a spectral order, cuts this order in the middle, and swaps vertices to make the cut
+//! smaller (B. W. Kernighan, S. Lin, *An Efficient Heuristic Procedure for Partitioning Graphs*,
+//! 1970).
 //!
-//! A node with one link stays with the switch at its other end. The heuristic therefore divides
-//! *clusters*: a switch with its nodes, or a single vertex.
+//! A node with a single link stays with its switch. So the heuristic divides *clusters*: a switch
+//! with its nodes, or a single vertex.
 
 use crate::network::topology::adjacency::Adjacency;
 use std::collections::BTreeMap;
 
 /// The maximum number of clusters that are divided.
 const MAX: usize = 1 << 11;
-/// The number of rotations of the vertex order that are tried as starts, in addition to the
+/// The number of further starts. Each of them cuts a rotation of the vertex order instead of the
 /// spectral order.
 const ROTATIONS: usize = 6;
 
 struct Clusters {
     /// The number of nodes of each cluster.
     weight: Vec<u64>,
-    /// For each cluster, the links to other clusters.
+    /// For each cluster, the clusters to which it has links, each with the number of these links.
     links: Vec<BTreeMap<u32, i64>>,
-    /// For each cluster, its single vertex or its switch.
+    /// For each cluster, its switch or its only vertex.
     vertex: Vec<usize>,
 }
 
-/// Returns the fewest links in one direction across the cuts that are tried, and the nodes on the
-/// smaller side. Returns `None` if there are too many clusters, or fewer than two.
+/// Returns the smallest cut that was found: its number of links in one direction, and the number of
+/// nodes on its smaller side. Returns `None` if there are too many clusters, or fewer than two.
 pub(super) fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)> {
     let clusters = Clusters::of(network, nodes as usize);
     if clusters.vertex.len() > MAX || clusters.vertex.len() < 2 {
@@ -46,7 +47,7 @@ pub(super) fn smallest_cut(network: &Adjacency, nodes: u64) -> Option<(u64, u64)
 
 impl Clusters {
     fn of(network: &Adjacency, nodes: usize) -> Self {
-        // A node with one link belongs to the cluster of its switch.
+        // A node with a single link belongs to the cluster of its switch.
         let cluster_vertex = |v: usize| match network.out(v) {
             [end] if v < nodes && *end as usize >= nodes => *end as usize,
             _ => v,
@@ -72,7 +73,7 @@ impl Clusters {
         Self { weight, links, vertex }
     }
 
-    /// Puts the first clusters of an order on one side, up to half of the nodes, and improves this
+    /// Places the first clusters of an order on one side, up to half of the nodes. Improves this
     /// cut until neither a swap nor a move makes it smaller. Returns the links across the cut and
     /// the nodes on the smaller side.
     fn improved(&self, order: &[usize], nodes: u64) -> (u64, u64) {
@@ -94,7 +95,8 @@ impl Clusters {
         (0..inside.len()).filter(|cluster| inside[*cluster]).flat_map(out).sum::<i64>() as u64
     }
 
-    /// Returns by how many links the cut shrinks if a cluster changes sides.
+    /// Returns the number of links by which the cut shrinks if a cluster is moved to the opposite
+    /// side.
     fn gain(&self, cluster: usize, inside: &[bool]) -> i64 {
         self.links[cluster]
             .iter()
@@ -102,8 +104,8 @@ impl Clusters {
             .sum()
     }
 
-    /// Moves clusters without nodes to the side with more links to them. Returns whether the cut
-    /// became smaller.
+    /// Moves each cluster without nodes to the side to which it has more links. Returns whether the
+    /// cut became smaller.
     fn move_switches(&self, inside: &mut [bool]) -> bool {
         let mut moved = false;
         for cluster in (0..inside.len()).filter(|cluster| self.weight[*cluster] == 0) {
@@ -115,9 +117,9 @@ impl Clusters {
         moved
     }
 
-    /// Swaps pairs of clusters with equally many nodes, each cluster at most once. Keeps those
-    /// first swaps that lead to the smallest cut, and undoes the others. Returns whether the cut
-    /// became smaller.
+    /// Swaps pairs of clusters with the same number of nodes, each cluster at most once. The
+    /// smallest cut appears after some of the swaps. Keeps these, and undoes the later swaps.
+    /// Returns whether the cut became smaller.
     fn swap_pass(&self, inside: &mut [bool]) -> bool {
         let mut at = inside.to_vec();
         let mut gains: Vec<i64> = (0..at.len()).map(|cluster| self.gain(cluster, &at)).collect();
@@ -193,8 +195,8 @@ mod tests {
         }
     }
 
-    /// No division of n vertices into halves cuts fewer than (k - l) n / 4 edges of a graph of
-    /// degree k with second eigenvalue l (Fiedler, 1973). The Hoffman-Singleton graph,
+    /// Fiedler (1973): if a graph of n vertices has degree k and second eigenvalue l, every
+    /// division into halves cuts at least `(k - l) n / 4` edges. The Hoffman-Singleton graph,
     /// `slim-fly:5`, has l = 2 and a bound of 62.5. The 338 vertices of `slim-fly:13`, with 19
     /// links each, have l = 6 (by power iteration on the graph as McKay, Miller and Siran define
     /// it).
@@ -209,8 +211,9 @@ mod tests {
         }
     }
 
-    /// The smallest cut of a random regular graph of degree d has at least about n/4 (d - 2 sqrt(d
-    /// - 1)) edges, and no random division cuts more than n d/4 (Bollobas, 1988).
+    /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
+    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` edges on average, so the
+    /// smallest cut has no more.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

@@ -1,5 +1,5 @@
-//! A network as a list of links, for algorithms that visit every link: searches, network
-//! statistics and cuts.
+//! A network as a list of links, for algorithms that visit every link (searches, network statistics
+//! and cuts).
 
 use super::Topology;
 use std::collections::VecDeque;
@@ -12,12 +12,12 @@ pub(crate) struct Adjacency {
     /// The links out of vertex `v` have the indices `first[v]..first[v + 1]`.
     first: Vec<usize>,
     ends: Vec<u32>,
-    /// The topology's number of each link.
+    /// For each link, its number in the topology.
     numbers: Vec<u64>,
     bandwidths: Vec<f64>,
 }
 
-/// The maximum number of link numbers of a topology whose links are listed.
+/// The maximum number of link numbers that a topology may have if its links are listed.
 const MAX_SLOTS: u64 = 1 << 25;
 
 impl Adjacency {
@@ -29,8 +29,8 @@ impl Adjacency {
         let links = || {
             (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
         };
-        // Count the links of each vertex, and add up the counts: a vertex's links begin after those
-        // of all lower vertices.
+        // Count the links of each vertex, and sum the counts: a vertex's links begin after those of
+        // all lower vertices.
         let vertices = (topology.nodes() + topology.switches()) as usize;
         let mut first = vec![0; vertices + 1];
         links().for_each(|(_, (from, _))| first[from as usize + 1] += 1);
@@ -76,7 +76,7 @@ impl Adjacency {
         self.first.len() - 1
     }
 
-    /// Returns the number of directed links; parallel links count one by one.
+    /// Returns the number of directed links, including all parallel links.
     pub(crate) fn link_count(&self) -> usize {
         self.ends.len()
     }
@@ -86,7 +86,7 @@ impl Adjacency {
         self.first[vertex as usize]..self.first[vertex as usize + 1]
     }
 
-    /// Returns the vertex from which a link leads, and the one to which it leads.
+    /// Returns the vertex that a link leaves and the vertex that it enters.
     pub(crate) fn link_ends(&self, index: u64) -> Option<(u64, u64)> {
         let to = *self.ends.get(index as usize)?;
         let from = self.first.partition_point(|first| *first as u64 <= index) - 1;
@@ -139,8 +139,8 @@ impl Adjacency {
         self.hops_from_nearest([from as u32])
     }
 
-    /// Returns the hops to every vertex from the nearest of several vertices; `u32::MAX` if there
-    /// is no path.
+    /// Returns, for every vertex, the hops from the nearest of several vertices; `u32::MAX` if
+    /// there is no path.
     pub(crate) fn hops_from_nearest(&self, from: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let mut hops = vec![u32::MAX; self.vertices()];
         let mut queue = VecDeque::from_iter(from);
@@ -160,16 +160,17 @@ impl Adjacency {
     /// Approximates the Fiedler vector, which is the eigenvector of the second smallest eigenvalue
     /// of the Laplacian, by power iteration. Closely connected vertices have similar values.
     pub(crate) fn fiedler_vector(&self) -> Vec<f64> {
-        /// The maximum number of visits of links, over all iterations.
+        /// The maximum number of links that all iterations together visit.
         const MAX_VISITS: usize = 1 << 26;
         let n = self.vertices();
         let iterations = (MAX_VISITS / self.link_count().max(1)).clamp(1, 300);
         let most = (0..n as u64).map(|v| self.bandwidth_of(v)).fold(0.0, f64::max);
-        // The start is arbitrary, but the same on every platform.
+        // The start vector is arbitrary, but it is the same on every platform.
         let mut at: Vec<f64> =
             (0..n as u64).map(|v| (v.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as f64).collect();
         for _ in 0..iterations {
-            // Remove the constant component, whose eigenvalue is the smallest, and normalise.
+            // Remove the constant component, whose eigenvalue is the smallest one, and normalise
+            // the vector.
             let mean = at.iter().sum::<f64>() / n as f64;
             at.iter_mut().for_each(|x| *x -= mean);
             let norm = at.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -177,9 +178,9 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
-            // Multiply by the matrix 2 `most` I - L, where L is the Laplacian. Both have the same
-            // eigenvectors, and the largest eigenvalues of this matrix belong to the smallest ones
-            // of L.
+            // Multiply by the matrix `2 most I - L`, where L is the Laplacian. Both matrices have
+            // the same eigenvectors. The largest eigenvalues of this matrix belong to the smallest
+            // eigenvalues of L.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()
             };

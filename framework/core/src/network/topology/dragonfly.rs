@@ -2,15 +2,15 @@
 //! every two groups (J. Kim, W. J. Dally, S. Scott, D. Abts, *Technology-Driven, Highly-Scalable
 //! Dragonfly Topology*, ISCA 2008).
 //!
-//! With G groups of R routers, each router has h = ceil((G - 1) / R) global links. The global links
-//! of a group are numbered from 0. Link j leaves router j / h and leads to the group at
-//! distance j + 1, modulo G. All groups therefore have the same arrangement of links (the
+//! With G groups of R routers, each router has `h = ceil((G - 1) / R)` global links. The global
+//! links of a group are numbered from 0. Link j leaves router `j / h` and leads to the group whose
+//! number is greater by `j + 1`, modulo G. So all groups have the same arrangement of links (the
 //! *palmtree* arrangement of the literature, in the opposite direction).
 //!
-//! Routes are the minimal ones of the paper: a message is sent to the router with the link to the
-//! receiver's group, over this link, and to the receiver's router. It takes at most three hops
-//! between routers. There may be a path of two hops through a third group, but routes never use two
-//! global links.
+//! Routes are the minimal routes of the paper. A message moves to the router that has the link to
+//! the receiver's group, crosses this link, and moves to the receiver's router. It takes at most
+//! three hops between routers. There may be a shorter path of two hops through a third group, but
+//! no route uses two global links.
 
 use super::Topology;
 use super::switched::{Fabric, FamilyArgs, Switched};
@@ -26,8 +26,8 @@ struct Dragonfly {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The maximum number of links of one kind at a router. The time for calculating distances at
-    /// the start grows with the square of this number.
+    /// The maximum number of links of one kind at a router. The time to calculate distances when
+    /// the network is created grows with the square of this number.
     const MAX_PORTS: u64 = 256;
     const EXPECTED: &str =
         "groups, routers per group and nodes per router, as in `dragonfly:33x8x4`";
@@ -47,12 +47,12 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 }
 
 impl Dragonfly {
-    /// Returns the distance from one group to another, modulo the number of groups.
+    /// Returns the difference between the numbers of two groups, modulo the number of groups.
     fn ahead(&self, from: u64, to: u64) -> u64 {
         (to + self.groups - from) % self.groups
     }
 
-    /// Returns the router with the link to the group at this distance.
+    /// Returns the router that has the link to the group at this distance.
     fn gateway(&self, ahead: u64) -> u64 {
         (ahead - 1) / self.global
     }
@@ -69,8 +69,8 @@ impl Fabric for Dragonfly {
         self.groups * self.routers
     }
 
-    /// Returns the number of ports: one for each router of the group, followed by those of the
-    /// global links. A router's port to itself is unused.
+    /// Returns the number of ports. The first ports lead to the routers of the group, and the other
+    /// ports are global links. A router's port to itself is unused.
     fn radix(&self) -> u64 {
         self.routers + self.global
     }
@@ -105,8 +105,8 @@ impl Fabric for Dragonfly {
         let router = switch % self.routers;
         let linked = self.linked(router);
         // Consider the groups to which this router has no link. A router of these groups is two
-        // hops away if a local and a global hop, or two global hops, lead to it. Otherwise it is
-        // three hops away.
+        // hops away if a path of a local and a global hop, or of two global hops, leads to it.
+        // Otherwise it is three hops away.
         let mut in_two: Vec<(u64, u64)> = (1..self.groups)
             .filter(|d| !linked.contains(d))
             .map(|d| (d, self.gateway(self.groups - d)))
@@ -132,7 +132,7 @@ impl Fabric for Dragonfly {
         (farthest, sum)
     }
 
-    /// Cuts between whole groups, or between the routers of a single group.
+    /// Returns a cut between whole groups, or between routers if there is a single group.
     fn cut(&self) -> Option<(u64, u64)> {
         let halves = |n: u64| (n / 2, n / 2 * (n - n / 2));
         match (self.groups, self.routers) {

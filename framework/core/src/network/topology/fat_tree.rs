@@ -1,16 +1,16 @@
 //! k-ary fat trees of L levels (k-ary n-trees: F. Petrini, M. Vanneschi, *k-ary n-trees: High
 //! Performance Networks for Massively Parallel Architectures*, 1997).
 //!
-//! k^L nodes are below L levels of k^(L-1) switches. Each switch has k links down and, except at
-//! the top, k links up. A switch of level l and one of level l + 1 are linked if their labels agree
-//! in all digits but digit l. A message is sent up until it is above its destination, and then
-//! down. On the way up from level l it takes the link that is given by digit l of the destination,
-//! so that messages to different destinations use different switches, and shifts of the whole
-//! machine share no link.
+//! There are k^L nodes below L levels of k^(L-1) switches. Each switch has k links down and, except
+//! at the top, k links up. A switch of level l and a switch of level l + 1 are linked if their
+//! labels agree in all digits except digit l. A message moves up until it is above its destination,
+//! and then down. At level l it moves up on the link that digit l of the destination selects. So
+//! messages to different destinations use different switches, and if all nodes send at the same
+//! distance, no two messages share a link.
 //!
 //! The links between nodes and switches count as hops, too. All links up are numbered before all
-//! links down. In each direction, links are numbered level by level from the nodes on, and within a
-//! level first by the switch (or node) at their lower end and then by the digit.
+//! links down. In each direction, links are sorted by level from the nodes on, within a level by
+//! the switch (or node) at their lower end, and then by the digit.
 
 use super::{Bisection, Properties, Run, Topology};
 use crate::limits;
@@ -49,11 +49,12 @@ impl FatTree {
     /// Creates a tree of at most 2^31 nodes, with k of at least 2 ([`super::parse`] checks this).
     pub fn new(k: u64, levels: u32) -> Self {
         let (nodes, height) = (k.pow(levels), u64::from(levels));
-        // The cut separates half of the subtrees below the top from the rest. It has as many links
-        // as the smaller side has nodes.
+        // The cut separates half of the subtrees below the top from the other subtrees. It has as
+        // many links as the smaller side has nodes.
         let side = k / 2 * (nodes / k);
-        // (k - 1) k^(l - 1) nodes are reached through a switch of level l but through no lower one:
-        // l levels up and l levels down.
+        // Of the nodes that are reached through a switch of level l, `(k - 1) k^(l - 1)` are not
+        // reached through a lower switch. The route to these nodes goes l levels up and l levels
+        // down.
         let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
         let properties = Properties {
             spec: format!("fat-tree:{k}x{levels}"),
@@ -102,7 +103,8 @@ impl Topology for FatTree {
         if from == to {
             return 0;
         }
-        // Find the level above both nodes: the highest digit in which they differ.
+        // Find the lowest level above both nodes, which is given by the highest digit in which they
+        // differ.
         let (mut top, mut a, mut b) = (0, from / self.k, to / self.k);
         while a != b {
             (top, a, b) = (top + 1, a / self.k, b / self.k);

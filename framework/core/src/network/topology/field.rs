@@ -1,8 +1,8 @@
-//! Finite fields with few elements, by tables.
+//! Finite fields with few elements. Operations use tables.
 //!
-//! An element is a number below q = p^k. Its digits to the base p are the coefficients of a
-//! polynomial, the lowest one first. Products are calculated by logarithms to a primitive element,
-//! which is found by trial.
+//! An element is a number below `q = p^k`. Its digits in base p are the coefficients of a
+//! polynomial, the lowest one first. Products are calculated with logarithms to a primitive
+//! element, which is found by trial.
 
 #[derive(Debug)]
 pub(super) struct Field {
@@ -22,8 +22,8 @@ impl Field {
         if p.pow(degree) != q {
             return None;
         }
-        // The primitive element is the polynomial x, where products are reduced modulo x^k - r(x).
-        // In a prime field it is a number r.
+        // In an extension field, the primitive element is the polynomial x, and products are
+        // reduced modulo `x^k - r(x)`. In a prime field, it is a number r.
         let tail = (1..q).find(|tail| Self::powers(p, q, *tail).is_some())?;
         let powers = Self::powers(p, q, tail)?;
         let mut logs = vec![0; q as usize];
@@ -31,7 +31,8 @@ impl Field {
         Some(Self { p, q, powers, logs })
     }
 
-    /// Returns all powers of x modulo x^k - `tail`, if they are all elements except 0.
+    /// Returns all powers of x modulo `x^k - tail`. Returns `None` if these are not all elements
+    /// except 0.
     fn powers(p: u64, q: u64, tail: u64) -> Option<Vec<u64>> {
         let mut powers = Vec::with_capacity(q as usize);
         let mut at = 1;
@@ -50,7 +51,8 @@ impl Field {
         (at == 1 && powers.len() as u64 == q - 1).then_some(powers)
     }
 
-    /// Lists the nearest sizes of fields below and above q for which a slim fly exists.
+    /// Returns text with the sizes of fields, nearest to q below and above, for which a slim fly
+    /// exists.
     pub(super) fn near(q: u64) -> String {
         let fits = |q: &u64| *q >= 3 && q % 4 != 2 && Self::of(*q).is_some();
         let found = [(3..q).rev().find(fits), (q + 1..2 * q).find(fits)];
@@ -81,7 +83,7 @@ impl Field {
         if a == 0 || b == 0 { 0 } else { self.power(self.logs[a as usize] + self.logs[b as usize]) }
     }
 
-    /// Returns the quotient of two elements; the second must not be 0.
+    /// Returns the quotient of two elements. The divisor must not be 0.
     pub(super) fn over(&self, a: u64, b: u64) -> u64 {
         if a == 0 {
             0
@@ -91,7 +93,7 @@ impl Field {
     }
 }
 
-/// Returns the sum of two elements, digit by digit to the base p.
+/// Returns the sum of two elements, which is the sum of each digit in base p.
 fn add(p: u64, mut a: u64, mut b: u64) -> u64 {
     let (mut sum, mut place) = (0, 1);
     while a > 0 || b > 0 {

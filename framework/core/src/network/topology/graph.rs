@@ -1,13 +1,13 @@
 //! Networks from a list of edges. [`edge_list`] describes the file.
 //!
 //! Nodes are numbered in the order of the file's vertices, and switches follow. If a vertex of the
-//! file has ranks, the vertex is a switch, and its ranks are nodes that take its position in this
-//! order. An edge is one link in each direction.
+//! file has ranks, the vertex is a switch. Its ranks are then nodes, which take the position of the
+//! vertex in this order. An edge is one link in each direction.
 //!
-//! Routes are shortest in hops. If there are several shortest routes, each vertex takes the
-//! neighbour with the lowest number. If there are m parallel links to this neighbour, a message
-//! uses number (sender + receiver) modulo m of them. The next links are stored in a table, which
-//! limits the size of graphs.
+//! Routes have the smallest number of hops. If there are several shortest routes, each vertex
+//! forwards to the neighbour with the lowest number. If m parallel links lead to this neighbour, a
+//! message uses the link with the number `(sender + receiver) modulo m` of them. A table stores the
+//! next link for each destination, which limits the size of graphs.
 
 use super::routing_table::RoutingTable;
 use super::{Properties, ReadFile, Run, Topology};
@@ -34,7 +34,7 @@ pub struct Graph {
     table: RoutingTable,
     bandwidths: Vec<f64>,
     latencies: Vec<f64>,
-    /// Whether there are parallel links.
+    /// Whether any two vertices have parallel links.
     parallel: bool,
 }
 
@@ -48,9 +48,9 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
 impl Graph {
     /// The maximum number of vertices: nodes and switches together.
     pub const MAX_NODES: u64 = RoutingTable::MAX_VERTICES;
-    /// The maximum number of edges. Routes in the largest graphs are then found in seconds.
+    /// The maximum number of edges. With this number, all routes are found within seconds.
     pub(crate) const MAX_EDGES: usize = 1 << 18;
-    /// The largest bandwidth of a link. The smallest one is its inverse.
+    /// The largest bandwidth of a link. The smallest bandwidth is its inverse.
     pub(crate) const MAX_BANDWIDTH: f64 = 1e6;
 
     /// Reads a list of edges; `file` is the name in the spec.
@@ -93,8 +93,8 @@ impl Graph {
         Ok(Self { properties, table, bandwidths, latencies, parallel })
     }
 
-    /// Returns the link that messages of a pair of nodes use among the parallel links from vertex
-    /// `at` to one neighbour; `first` is the first of these links.
+    /// Returns the link that messages from node `from` to node `to` use, among the parallel links
+    /// from vertex `at` to a neighbour. `first` is the first of these parallel links.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
         let end = self.table.end(first);
         let count = (first..self.table.links_of(at).end)
@@ -104,7 +104,7 @@ impl Graph {
     }
 }
 
-/// Returns the smallest and the largest value, unless all are 1.
+/// Returns the smallest and the largest value. Returns `None` if all values are 1.
 fn extremes(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(0.0, f64::max);
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn routes_are_shortest_with_the_lowest_neighbour_at_a_tie() {
-        // A square with a tail: the route from 0 to 3 may use 1 or 2.
+        // A square with one more node. The route from 0 to 3 may use node 1 or node 2.
         let g = graph("# a square\n0 1\n1 3\n\n3,2 # with a tail\n2 0\n3 4\n");
         assert_eq!((g.nodes(), g.diameter(), g.degree(), g.link_slots()), (5, 3, None, 10));
         assert_eq!(route(&g, 0, 3), [(0, 1), (1, 3)]);
@@ -217,14 +217,16 @@ mod tests {
     fn latencies_of_edges_and_ranks_are_read() {
         let g = graph("0 1 2.5 l3\n1 2 l0.5 x2\nranks 0 2 l7\n");
         assert_eq!((g.latencies(), g.bandwidths()), (Some((0.5, 7.0)), Some((1.0, 2.5))));
-        // Ranks 0 and 1 are at vertex 0, which is the switch 4. Nodes 2 and 3 are vertices 1 and 2.
+        // Ranks 0 and 1 are at vertex 0 of the file, which is switch 4. Nodes 2 and 3 are vertices
+        // 1 and 2.
         let of = |from, to| g.latency(g.link_between(from, to).unwrap().first);
         assert_eq!([of(0, 4), of(4, 1), of(4, 2), of(2, 3)], [7.0, 7.0, 3.0, 0.5]);
         assert_eq!(graph("0 1 4\n").latencies(), None);
     }
 
-    /// Two descriptions of a network with two nodes at each of two switches and two links between
-    /// the switches: by four nodes with links, and by ranks at the switches.
+    /// The same network is described twice: two switches with two nodes each, and two links between
+    /// the switches. One description uses nodes with links, and the other uses ranks at the
+    /// switches.
     #[test]
     fn parallel_links_between_switches_share_messages() {
         let racks = graph("switch 2 5\n0 2\n1 2\n2 5 x2 # trunk\n3 5\n4 5\n");
@@ -232,7 +234,7 @@ mod tests {
             (racks.nodes(), racks.switches(), racks.diameter(), racks.degree()),
             (4, 2, 3, Some(1))
         );
-        // Vertices 3 and 4 are nodes 2 and 3, and the switches have the numbers 4 and 5.
+        // Vertices 3 and 4 of the file are nodes 2 and 3. The switches have the numbers 4 and 5.
         assert_eq!(route(&racks, 0, 2), [(0, 4), (4, 5), (5, 2)]);
         let over = |from, to| {
             let mut links = Vec::new();
@@ -249,7 +251,7 @@ mod tests {
     #[test]
     fn ranks_at_a_vertex_have_their_own_links() {
         let g = graph("0 1 4\nranks 1 3 0.5\n2 1 4 x2\n");
-        // The nodes are vertex 0, three ranks and vertex 2. The switch has number 5.
+        // The nodes are vertex 0, three ranks and vertex 2. The switch has the number 5.
         assert_eq!((g.nodes(), g.switches()), (5, 1));
         let of = |from, to| g.bandwidth(g.link_between(from, to).unwrap().first);
         assert_eq!((of(0, 5), of(5, 2), of(3, 5), of(4, 5)), (4.0, 0.5, 0.5, 4.0));

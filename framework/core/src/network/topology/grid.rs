@@ -11,12 +11,12 @@ use super::{
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
 
-/// The links of the lines of a grid.
+/// The kind of a grid, which determines whether its lines are closed into rings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GridShape {
-    /// Lines are closed into rings.
+    /// All lines are closed into rings.
     Torus,
-    /// Lines are open.
+    /// All lines are open.
     Mesh,
     /// The grid is one ring.
     Ring,
@@ -30,7 +30,7 @@ pub struct GridNet {
     properties: Properties,
     shape: GridShape,
     dims: Vec<u64>,
-    /// Whether the lines of each dimension are closed.
+    /// For each dimension, whether its lines are closed into rings.
     closed: Vec<bool>,
     strides: Vec<u64>,
     nodes: u64,
@@ -45,8 +45,9 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
     let arg = spec.only_word(expected)?;
     let marked = |side: &str| shape == GridShape::Torus && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
-    // The letter `o` that marks an open dimension is removed before the dimensions are parsed.
-    // Positions of errors are shifted by the number of these letters before them.
+    // An open dimension is marked by the letter `o`. These letters are removed before the
+    // dimensions are parsed, and positions of errors are corrected by the number of letters before
+    // them.
     let unmarked: Vec<&str> = arg
         .value()
         .split('x')
@@ -100,17 +101,19 @@ impl GridNet {
             GridShape::Torus => ("torus", "torus"),
             GridShape::Mesh => ("mesh", "mesh"),
             GridShape::Ring => ("ring", "ring"),
-            // This kind keeps algorithms for tori from running on tori with open dimensions.
+            // With a kind of its own, a torus with open dimensions is not used by algorithms for
+            // tori.
             GridShape::Mixed => ("torus", "mixed-torus"),
         };
         // In an open line of more than two nodes, the nodes at its ends have fewer links than the
         // others.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
-        // The cut divides the dimension in which the number of pairs of nodes that it separates is
-        // largest relative to the number of links that it cuts. If the size of this dimension is
-        // even, it is the longest dimension, and no balanced cut is better. If the size is odd, the
-        // cut is unbalanced by one layer, unless there is no other dimension.
+        // The cut divides one dimension. For each dimension, compare the number of pairs of nodes
+        // that the cut separates with the number of links that it cuts, and choose the largest
+        // ratio. If the size of this dimension is even, it is the longest dimension, and no
+        // balanced cut is better. If the size is odd, the sides differ by one layer; in one
+        // dimension, this is a single node.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
@@ -119,12 +122,12 @@ impl GridNet {
         });
         let pressure =
             |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
-        // In a ring of n nodes, the distances from one node add up to n^2 / 4, rounded down. In a
+        // In a ring of n nodes, the distances from a node add up to `n^2 / 4`, rounded down. In a
         // torus, each of these distances occurs once for every line of the dimension.
         let rings = self.closed.iter().all(|closed| *closed);
         let from_node = self.dims.iter().map(|n| self.nodes / n * (n * n / 4));
-        // In an open line of n nodes, the distances over all pairs add up to (n^3 - n) / 3. Each of
-        // these distances occurs once for every ordered pair of lines of the dimension.
+        // In an open line of n nodes, the distances of all pairs of nodes add up to `(n^3 - n) /
+        // 3`. Each of these distances occurs once for every ordered pair of lines of the dimension.
         let on_line = |n: u128, closed| if closed { n * (n * n / 4) } else { n * (n * n - 1) / 3 };
         let all_pairs = self
             .sides()
@@ -154,8 +157,8 @@ impl GridNet {
         node / self.strides[dim] % self.dims[dim]
     }
 
-    /// Reports the links of `hops` hops along dimension `dim`, starting at coordinate `a` of the
-    /// line that begins at node `start`.
+    /// Reports the links of `hops` hops along dimension `dim`. The path starts at coordinate `a` of
+    /// the line that begins at node `start`.
     fn travel(
         &self,
         start: u64,
@@ -211,8 +214,8 @@ impl GridNet {
         Ok(())
     }
 
-    /// The topology's own route, along the last dimension first. Each coordinate is calculated from
-    /// the node number by a single division, because routing dominates the time for a message.
+    /// Reports the topology's own route, which follows the last dimension first. Each coordinate is
+    /// calculated by a single division, because routing is most of the time that a message costs.
     fn shortest(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         let (mut from_left, mut to_left) = (from, to);
@@ -234,7 +237,7 @@ impl GridNet {
         hops
     }
 
-    /// A route with the requested directions and order of dimensions.
+    /// Reports a route with the requested directions and order of dimensions.
     fn directed(
         &self,
         from: u64,
@@ -269,8 +272,9 @@ impl GridNet {
         Ok(hops)
     }
 
-    /// Returns the link between two nodes if they are neighbours. A torus dimension of 2 has two
-    /// such links: the sign selects one, plus is the default.
+    /// Returns the link between two nodes if they are neighbours. In a torus dimension of 2 there
+    /// are two links between them. The sign of the dimension selects the link, and plus is the
+    /// default.
     fn link(&self, from: u64, to: u64, signs: &[i8]) -> Option<Run> {
         let mut differ =
             (0..self.dims.len()).filter(|d| self.coordinate(from, *d) != self.coordinate(to, *d));
@@ -288,8 +292,8 @@ impl GridNet {
     }
 }
 
-/// Returns the planes of a grid: two for each dimension, the one of the links in the plus direction
-/// first.
+/// Returns the planes of a grid. Each dimension has two planes: first the links in the plus
+/// direction, then the links in the minus direction.
 pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     let nodes: u64 = dims.iter().product();
     let plane = |p: usize| {
@@ -299,8 +303,8 @@ pub(super) fn planes(dims: &[u64], strides: &[u64]) -> Vec<Plane> {
     (0..2 * dims.len()).map(plane).collect()
 }
 
-/// Returns the direction of the shorter path from `a` to `b` in a dimension of `n` nodes (true is
-/// plus, which is also taken at a tie), and its hops.
+/// Returns the direction of the shorter path from `a` to `b` in a dimension of `n` nodes, and its
+/// hops. The direction is true for plus, also if both paths have the same length.
 fn shorter(n: u64, closed: bool, a: u64, b: u64) -> (bool, u64) {
     if !closed {
         return (b > a, a.abs_diff(b));

@@ -1,11 +1,12 @@
-//! Two tiers: groups of ranks with fast links within a group and slower links between groups. An
-//! example is a cluster of computers with several GPUs each (NVLink within, InfiniBand across).
+//! Networks of two tiers: groups of ranks, with fast links within a group and slower links between
+//! groups. An example is a cluster of computers with several GPUs each (NVLink within a computer,
+//! InfiniBand between computers).
 //!
-//! A rank has one link to the switch of its group, for messages within the group, and one link to a
-//! single switch that joins all ranks. This link stands for the rank's network adapter. Like a fat
-//! tree under shifts, the joining switch never congests. A message takes two hops, over the switch
-//! of the group or over the joining switch. With `inside=B`, links within a group have B times the
-//! machine's bandwidth; with `inside_hop=H`, their latency is H times the machine's `hop_us`.
+//! A rank has two links. One leads to the switch of its group, for messages within the group. The
+//! other leads to a single switch that joins all ranks, and stands for the rank's network adapter.
+//! The joining switch is never a bottleneck. Every message takes two hops, through the switch of
+//! its group or through the joining switch. With `inside=B`, links within a group have B times the
+//! machine's bandwidth. With `inside_hop=H`, their latency is H times the machine's `hop_us`.
 
 use super::switched::FamilyArgs;
 use super::{Bisection, Properties, Run, Topology};
@@ -54,8 +55,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
         if value == 1.0 { String::new() } else { format!(",{key}={value}") }
     };
     let range = |value: f64| (value != 1.0).then(|| (value.min(1.0), value.max(1.0)));
-    // The cut separates half of the groups from the rest. It consists of the links between the
-    // ranks on the smaller side and the joining switch.
+    // The cut separates half of the groups from the other groups. It consists of the links between
+    // the ranks on the smaller side and the joining switch.
     let (nodes, side) = (groups * ranks, groups / 2 * ranks);
     let properties = Properties {
         spec: format!(

@@ -1,5 +1,5 @@
-//! Hypercubes: two nodes are linked if their numbers differ in one bit. Routes change the lowest
-//! differing bit first (e-cube routing).
+//! Hypercubes. Two nodes are linked if their numbers differ in one bit. Routes change the differing
+//! bits one by one, the lowest bit first (e-cube routing).
 
 use super::{Bisection, Properties, Regularity, Run, Topology};
 use crate::spec::{Spec, SpecError};
@@ -14,7 +14,7 @@ pub struct Hypercube {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Limit of the number of dimensions, because a topology has at most 2^31 nodes.
+    /// The maximum number of dimensions. A topology has at most 2^31 nodes.
     const MAX: u64 = 31;
     let arg = spec.only_word("a number of dimensions, as in `hypercube:7`")?;
     let dims = arg.value().parse::<u64>().ok().filter(|d| *d <= MAX);

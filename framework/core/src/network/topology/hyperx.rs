@@ -1,11 +1,12 @@
-//! HyperX: a grid of switches, in which each switch is linked to all others on each of its lines
-//! (J. H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale
-//! Networks*, SC 2009). If all sides are 2, it is a hypercube of switches; with one dimension it is
-//! a complete graph.
+//! HyperX: a grid of switches. On each line of the grid, every switch is linked to every other
+//! switch (J. H. Ahn and others, *HyperX: Topology, Routing, and Packaging of Efficient Large-Scale
+//! Networks*, SC 2009). If all sides are 2, it is a hypercube of switches. With one dimension, it
+//! is a complete graph.
 //!
-//! Switches are numbered row-major, the last dimension fastest. Ports are numbered dimension by
-//! dimension, and in each dimension by the coordinate of the switch to which they lead. The port
-//! with the switch's own coordinate is unused. Routes follow the last dimension first.
+//! Switches are numbered in row-major order, so that the coordinate of the last dimension changes
+//! fastest. Ports are sorted by dimension, and in each dimension by the coordinate of the switch to
+//! which they lead. The port with the switch's own coordinate is unused. Routes follow the last
+//! dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
 use super::{Topology, strides};
@@ -15,8 +16,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct HyperX {
     dims: Vec<u64>,
-    /// For each dimension, the difference between the switch numbers of neighbours, and the first
-    /// port.
+    /// For each dimension, the difference between the numbers of neighbouring switches, and the
+    /// number of its first port.
     lines: Vec<(u64, u64)>,
 }
 
@@ -70,8 +71,8 @@ impl Fabric for HyperX {
         )
     }
 
-    /// Divides the dimension in which the cut has the fewest links relative to the number of pairs
-    /// of switches that it separates.
+    /// Returns a cut that divides one dimension. The chosen dimension has the fewest cut links for
+    /// each separated pair of switches.
     fn cut(&self) -> Option<(u64, u64)> {
         let all = self.switches();
         let cuts = self

@@ -1,12 +1,13 @@
-//! Jellyfish: switches with random links, the same number for each switch (A. Singla, C.-Y. Hong,
-//! L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
+//! Jellyfish: switches with random links, and the same number of links at each switch (A. Singla,
+//! C.-Y. Hong, L. Popa, P. B. Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012).
 //!
-//! As in the paper, a link is added between two random switches that have free ports and are not
-//! yet linked to each other, until there is no such pair. If free ports are left, on one switch or
-//! on two linked switches, a random link is removed, and the two switches that it joined are linked
-//! to the free ports. Numbers are drawn by SplitMix64 from the given seed. A disconnected network
-//! is discarded, and another one is drawn. Routes are the shortest ones; at a tie each switch takes
-//! the neighbour with the lowest number.
+//! The construction is that of the paper. A link is added between two random switches that have
+//! free ports and are not linked to each other, until there is no pair of switches for a further
+//! link. If free ports are left, on one switch or on two linked switches, a random link is removed.
+//! The two switches at its ends are then linked to the free ports. SplitMix64 draws the numbers
+//! from the given seed. If the network is not connected, it is discarded and drawn again. Routes
+//! are shortest routes. If there are several, each switch forwards to the neighbour with the lowest
+//! number.
 
 use super::Topology;
 use super::random::SplitMix64;
@@ -24,7 +25,7 @@ struct Jellyfish {
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
-    /// The maximum number of networks that are drawn to find a connected one.
+    /// The maximum number of networks that are drawn until one is connected.
     const DRAWS: usize = 100;
     let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;
@@ -60,7 +61,7 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
         let Some(last) = free.last() else { break };
         let joinable = |a: usize, b: usize| a != b && !links[a].contains(&(b as u32));
         // Draw a few pairs of switches with free ports. If none of these pairs can be linked, draw
-        // from the list of all pairs that can.
+        // from the list of all pairs that can be linked.
         let drawn = (0..4).map(|_| (free[draw.below(free.len())], free[draw.below(free.len())]));
         let pair = drawn.into_iter().find(|(a, b)| joinable(*a, *b)).or_else(|| {
             let pairs = free.iter().flat_map(|a| free.iter().map(|b| (*a, *b)));
@@ -73,7 +74,7 @@ fn linked(switches: u64, degree: u64, draw: &mut SplitMix64) -> Vec<Vec<u32>> {
             continue;
         }
         // No two switches with free ports can be linked. Remove a random link, and link the two
-        // switches that it joined to the free ports.
+        // switches at its ends to the free ports.
         let (a, b) = (free[0], *last);
         let (c, d) = loop {
             let c = draw.below(links.len());

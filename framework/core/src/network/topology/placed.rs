@@ -1,9 +1,10 @@
-//! Placement of ranks on the nodes of a network: the arguments `ranks=` and `place=`, which follow
-//! the arguments of any topology.
+//! Placement of ranks on the nodes of a network. The arguments are `ranks=` and `place=`, which
+//! follow the arguments of any topology.
 //!
-//! Rank r runs on node `node[r]` of the network; a node may have several ranks. For algorithms, the
-//! ranks form the network's own grid or, if nodes have several ranks, a grid of nodes and ranks.
-//! Routes and links are those of the nodes. There is no link between two ranks of one node.
+//! Rank r runs on node `node[r]` of the network, and a node may have several ranks. Algorithms see
+//! the ranks as a grid. It is the network's own grid or, if nodes have several ranks, a grid of
+//! nodes and ranks. Routes and links are those between nodes. There is no link between two ranks of
+//! the same node.
 
 use super::{Bisection, Properties, ReadFile, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
@@ -21,13 +22,13 @@ struct Placed {
     base: Arc<dyn Topology>,
     /// The number of ranks of each node.
     ranks_each: u64,
-    /// For each rank, its node.
+    /// For each rank, the node on which it runs.
     node: Vec<u32>,
-    /// For each node, its rank; empty if nodes have several ranks.
+    /// For each node, the rank that runs on it; empty if nodes have several ranks.
     rank: Vec<u32>,
 }
 
-/// The arguments that follow the network's own ones.
+/// The arguments for ranks and routing, which follow the network's own arguments.
 #[derive(Debug, Default)]
 pub(super) struct RankArgs<'a> {
     ranks: Option<&'a Arg>,
@@ -58,7 +59,7 @@ pub(super) fn parse(
     RankArgs { ranks, place, .. }: RankArgs<'_>,
     read: ReadFile<'_>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Limit of the number of ranks, because tables take eight bytes for each rank.
+    /// The maximum number of ranks. The tables take eight bytes for each rank.
     const MAX: u64 = 1 << 24;
     let nodes = base.nodes();
     let ranks_each = ranks.map_or(Ok(1), |arg| {
@@ -66,7 +67,7 @@ pub(super) fn parse(
         let expected = "the number of ranks of each node, a whole number from 1 on";
         number.ok_or_else(|| spec.bad_value(arg, expected))
     })?;
-    // If rank r is at node r, no table is needed.
+    // If rank r runs on node r, no table is needed.
     let word = place.map_or("block", Arg::value);
     let Some(arg) =
         place.or(ranks).filter(|_| ranks_each > 1 || !["block", "cyclic"].contains(&word))
@@ -132,8 +133,8 @@ pub(super) fn parse(
         1 => properties,
         _ => Properties {
             spec: format!("{},ranks={ranks_each}{place}", base.spec()),
-            // An algorithm for a torus does not necessarily run on a torus whose nodes have several
-            // ranks.
+            // With a kind of its own, a torus whose nodes have several ranks is not used by
+            // algorithms for tori.
             kind: "ranks",
             nodes: count,
             switches: base.switches() + nodes,
@@ -159,7 +160,7 @@ impl Placed {
     }
 
     /// Returns the vertex number of a node or switch of the network. Ranks have the lowest numbers.
-    /// If nodes have several ranks, the nodes follow, and then the switches.
+    /// If nodes have several ranks, the nodes follow the ranks, and the switches follow the nodes.
     fn vertex(&self, vertex: u64) -> u64 {
         let behind = if self.shares_nodes() { self.nodes() } else { 0 };
         self.rank.get(vertex as usize).map_or(behind + vertex, |rank| u64::from(*rank))
@@ -210,9 +211,8 @@ impl Topology for Placed {
         route: Option<&Route>,
         visit: &mut dyn FnMut(Run),
     ) -> Result<u64, RouteError> {
-        // The entries of a path are ranks, which are replaced by their nodes, or numbers of other
-        // vertices. Signs and order refer to the dimensions of the network and are passed on
-        // unchanged.
+        // The entries of a path are ranks or other vertices. Replace each rank by its node. Signs
+        // and order refer to the dimensions of the network, so they do not change.
         let behind = if self.shares_nodes() { self.nodes() } else { 0 };
         let vertex = |v: &u64| if *v < self.nodes() { self.node(*v) } else { *v - behind };
         let route = route.map(|route| match route.path.is_empty() {

@@ -2,8 +2,8 @@
 
 use super::{Bisection, Plane};
 
-/// The properties of a topology. Each one is described by the method of [`super::Topology`] with
-/// the same name.
+/// The properties of a topology. The method of [`super::Topology`] with the same name describes
+/// each property.
 #[derive(Debug, Clone, Default)]
 pub struct Properties {
     pub(super) spec: String,
@@ -17,11 +17,11 @@ pub struct Properties {
     pub(super) degree: Option<u64>,
     pub(super) bisection: Option<Bisection>,
     pub(super) distance_sum: Option<u64>,
-    /// The sum of hops over all pairs of nodes. If it is `None`, the sum is `distance_sum` times
+    /// The sum of hops of all pairs of nodes. If this is `None`, the sum is `distance_sum` times
     /// the number of nodes.
     pub(super) hops_of_all_pairs: Option<u128>,
-    /// The number of directed links, or an upper bound of it. If it is `None`, the bound is the sum
-    /// of the links of all nodes, or the number of link numbers if nodes differ.
+    /// The number of directed links, or an upper bound. If this is `None`, the bound is `degree`
+    /// times the number of nodes or, if nodes have different degrees, the number of link numbers.
     pub(super) max_links: Option<u64>,
     pub(super) bandwidths: Option<(f64, f64)>,
     pub(super) latencies: Option<(f64, f64)>,

@@ -1,22 +1,24 @@
-//! Recursive dual-nets over a regular base (Y. Li, S. Peng, W. Chu, *Recursive Dual-Net*).
+//! Recursive dual-nets. They are built from a regular base network, level by level (Y. Li, S. Peng,
+//! W. Chu, *Recursive Dual-Net*).
 //!
-//! A cluster of n nodes is a copy of the base, or of the dual-net one level below. Node (t, c, x)
-//! has number `t n^2 + c n + x`: it is node x of cluster c of type t, which is 0 or 1. A cross-edge
-//! leads from (t, c, x) to (1 - t, x, c). Two clusters of different type are therefore joined by
-//! one edge, and two clusters of the same type by none.
+//! A cluster of n nodes is a copy of the base, or of the dual-net that is one level lower. Node (t,
+//! c, x) has the number `t n^2 + c n + x`. It is node x of cluster c of type t, which is 0 or 1. A
+//! cross-edge leads from (t, c, x) to (1 - t, x, c). So two clusters of different types are joined
+//! by one edge, and two clusters of the same type are not joined.
 //!
-//! Routes need no table (Theorem 2). A route to a node of the other type leads within the cluster
-//! to the node with the cross-edge to the destination's cluster, over this edge, and within the
-//! destination's cluster to the destination. A route to another cluster of the same type leads over
-//! a cross-edge, within a cluster of the other type, over a second cross-edge, and within the
-//! destination's cluster to the destination. No route is shorter.
+//! Routes need no table (Theorem 2). There are two cases. If the destination has the other type,
+//! the route first leads within the sender's cluster to the node with the cross-edge to the
+//! destination's cluster. Then it crosses this edge, and leads within the destination's cluster to
+//! the destination. If the destination is in another cluster of the same type, the route has two
+//! cross-edges, with a path in a cluster of the other type between them. Then it leads within the
+//! destination's cluster to the destination. No other path is shorter.
 
 use super::{Bisection, Properties, ReadFile, Regularity, Run, Topology};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
-/// A dual-net of one more level than `base`.
+/// A dual-net that has one level more than `base`.
 #[derive(Debug, Clone)]
 pub struct Rdn {
     properties: Properties,
@@ -47,7 +49,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
             &format!("expected a number of levels from 1 on, found `{levels}`"),
         )
     })?;
-    // Errors in the base point at a position in the whole spec.
+    // Errors in the base have positions in the whole spec.
     let mut net = super::parse_network(inner, read)
         .map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
     if net.degree().is_none() {
@@ -83,20 +85,22 @@ impl Rdn {
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
         // The bisection is the better of two cuts.
         //
-        // 1. One side has n whole clusters, about half of each type. Two clusters of different type
-        //    are joined by one edge, and half of these edges are cut.
-        // 2. If the base has a cut into halves, let H be the node numbers of one half. One side has
-        //    the clusters of type 0 with numbers in H, and the nodes in H of each cluster of type
-        //    1. No cross-edge is cut, and only the n clusters of type 1 are.
+        // 1. One side has n whole clusters, about half of each type. Two clusters of different
+        //    types are joined by one edge, and half of these edges are cut.
+        // 2. Suppose that the base has a cut into halves, and let H be the node numbers of one
+        //    half. One side has the clusters of type 0 whose numbers are in H, and the nodes in H
+        //    of each cluster of type 1. No cross-edge is cut. The only cut edges are within the n
+        //    clusters of type 1.
         //
-        // Theorem 1 claims n_k / 4 links for n_k nodes, which is the first cut.
+        // Theorem 1 claims `n_k / 4` links for `n_k` nodes, which is the first cut.
         let halves = base.bisection().filter(|cut| 2 * cut.side == n);
         let links =
             halves.map_or(u64::MAX, |cut| cut.links.saturating_mul(n)).min((n * n).div_ceil(2));
         // Let L be the distance between two nodes of a cluster. The distance from (t, c, x) to a
-        // node (1 - t, d, y) of the other type is L(x, d) + 1 + L(c, y), and to a node (t, d, y) of
-        // another cluster of the same type L(c, d) + 2 + L(x, y). If all nodes of a cluster have
-        // the same sum of distances, so have all nodes of the dual-net.
+        // node (1 - t, d, y) of the other type is `L(x, d) + 1 + L(c, y)`. The distance to a node
+        // (t, d, y) of another cluster of the same type is `L(c, d) + 2 + L(x, y)`. So if the sum
+        // of distances is the same for all nodes of a cluster, it is the same for all nodes of the
+        // dual-net.
         let distance_sum = base.distance_sum().map(|below| {
             let other_type = 2 * n * below + n * n;
             below + other_type + n * below + 2 * n * (n - 1) + (n - 1) * below
@@ -155,8 +159,8 @@ impl Topology for Rdn {
         &self.properties
     }
 
-    /// The halves are the two types. Their exchange maps each route from (t, c, x) to a route from
-    /// (1 - t, c, x).
+    /// The halves are the two types. The exchange of the types maps each route from (t, c, x) to a
+    /// route from (1 - t, c, x).
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Halves { within: self.n * self.base.link_slots() }
     }
@@ -169,8 +173,8 @@ impl Topology for Rdn {
 
     fn eccentricity(&self, node: u64) -> u64 {
         // The farthest node (t, k, v) is in another cluster of the same type. The route to it
-        // crosses to the other type, leads from c to k there, crosses to cluster k, and leads from
-        // x to v.
+        // crosses to the other type, leads from c to k within a cluster, crosses to cluster k, and
+        // leads from x to v within this cluster.
         let (_, c, x) = self.split(node);
         if self.n == 1 { 1 } else { self.base.eccentricity(x) + self.base.eccentricity(c) + 2 }
     }

@@ -2,8 +2,8 @@
 
 use super::Properties;
 
-/// A straight part of a route: links `first`, `first + stride`, .. (`len` of them). A run never
-/// wraps around: a route that does is reported as two runs.
+/// A straight piece of a route: `len` links with the numbers `first`, `first + stride`, etc. A run
+/// never wraps around at the end of a line. If a route does so, it is reported as two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// The lowest link of the run, whatever its direction.
@@ -12,7 +12,7 @@ pub struct Run {
     pub stride: u64,
     /// The number of links, at least 1.
     pub len: u64,
-    /// The index of the run's plane among those of the topology; 0 if there are no planes.
+    /// The index of the plane that contains the run; 0 if the topology has no planes.
     pub plane: u32,
 }
 
@@ -27,19 +27,19 @@ impl Run {
 /// none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// The direction in each dimension: 1 for plus, -1 for minus, 0 for the shorter path (plus at a
-    /// tie). An empty list stands for all 0.
+    /// The direction in each dimension: 1 for plus, -1 for minus, and 0 for the shorter path (plus
+    /// if both have the same length). An empty list has the same meaning as zeros.
     pub signs: Vec<i8>,
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
-    /// The nodes on the path, the receiver last; empty for a route by dimensions. With a path,
-    /// signs only select one of two links between the same nodes, and the order is ignored.
+    /// The nodes on the path, with the receiver last; empty for a route by dimensions. With a path,
+    /// signs only select between two links of the same nodes, and the order is ignored.
     pub path: Vec<u64>,
 }
 
 impl Route {
-    /// Returns whether both routes are equal. The entries are compared one by one, because they
-    /// have just been written byte by byte, and loading several of them at once would stall.
+    /// Returns whether both routes are equal. The entries have just been written byte by byte, so
+    /// they are also compared one by one: a wider load would have to wait for these stores.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.signs.iter().eq(&other.signs)
             && self.order.iter().eq(&other.order)

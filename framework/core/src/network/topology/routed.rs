@@ -1,13 +1,14 @@
-//! Random routing: the argument `routing=`, which follows all other arguments of a topology.
+//! Random routing. Its argument is `routing=`, which follows all other arguments of a topology.
 //!
-//! With `valiant`, a message is sent to a random intermediate vertex, and from there to its
-//! receiver, each by the network's own route (L. G. Valiant, G. J. Brebner, *Universal Schemes for
-//! Parallel Communication*, 1981). Intermediate vertices are switches if there are any, otherwise
-//! nodes. With `ecmp` (equal-cost multipath), a message takes a shortest path: each vertex divides
-//! messages equally over the links that lead nearer to the receiver (RFC 2992).
+//! With `valiant`, a message first goes to a random intermediate vertex and then to its receiver.
+//! Both times it takes the network's own route (L. G. Valiant, G. J. Brebner, *Universal Schemes
+//! for Parallel Communication*, 1981). Intermediate vertices are switches if the network has any,
+//! otherwise nodes. With `ecmp` (equal-cost multipath), a message takes a shortest path. Each
+//! vertex divides messages equally among the links that lead nearer to the receiver (RFC 2992).
 //!
-//! [`Topology::route`] returns a single route, which is drawn from a seed and is the same for all
-//! messages of a pair. [`RandomRouting`] has expected loads over all draws.
+//! [`Topology::route`] returns a single route. It is drawn from a seed, and is the same for all
+//! messages with the same sender and receiver. [`RandomRouting`] has the expected loads of all
+//! draws.
 
 use super::random::SplitMix64;
 use super::{Properties, RandomRouting, Route, RouteError, Run, Topology};
@@ -39,10 +40,9 @@ pub(super) fn parse(
     spec: &Spec,
     arg: Option<&Arg>,
 ) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Limit of the number of vertices, because distances take two bytes for each pair of vertices.
+    /// The maximum number of vertices. Distances take two bytes for each pair of vertices.
     const MAX_VERTICES: u64 = 1 << 13;
-    /// Limit of the number of links, because the expected loads of a step take some bytes for each
-    /// link.
+    /// The maximum number of links. The expected loads of a step take some bytes for each link.
     const MAX_LINKS: u64 = 1 << 22;
     let Some(arg) = arg else { return Ok(base) };
     let bad = |expected: &str| spec.bad_value(arg, expected);
@@ -85,7 +85,7 @@ impl Routed {
         self.base.node_network().unwrap_or(self.base.as_ref())
     }
 
-    /// Returns the random numbers for the route of a pair of nodes.
+    /// Returns the random number generator for the route from one node to another.
     fn draw(&self, from: u64, to: u64) -> SplitMix64 {
         SplitMix64::new(self.seed ^ (from << 32 | to).wrapping_mul(0xD6E8_FEB8_6659_FD93))
     }

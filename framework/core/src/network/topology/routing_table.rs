@@ -1,18 +1,19 @@
-//! Shortest routes in any network, from a table of the next link: two bytes for each pair of a
-//! vertex and a destination.
+//! Shortest routes in any network. A table has the next link for each pair of a vertex and a
+//! destination, with two bytes for each pair.
 
 use crate::network::topology::adjacency::Adjacency;
 use std::ops::Range;
 
-/// A table of the next link from every vertex to every destination. Destinations are the vertices
-/// with the lowest numbers. If there are several shortest routes, the table has the first link of
-/// the vertex that leads nearer.
+/// A table of the next link from every vertex to every destination. The destinations are the
+/// vertices with the lowest numbers. If there are several shortest routes, the table has the
+/// vertex's first link that leads nearer to the destination.
 #[derive(Debug, Clone)]
 pub(super) struct RoutingTable {
     network: Adjacency,
     /// For each destination and vertex, the position of the next link among the vertex's links.
     next: Vec<u16>,
-    /// For each destination, the hops to the farthest other one and the sum over all others.
+    /// For each destination, the hops to the farthest other destination, and the sum of the hops to
+    /// all other destinations.
     distances: Vec<(u64, u64)>,
 }
 
@@ -20,12 +21,11 @@ pub(super) struct RoutingTable {
 const NOWHERE: u16 = u16::MAX;
 
 impl RoutingTable {
-    /// Limit of the number of vertices, because a table for all pairs of so many vertices takes 128
-    /// MiB.
+    /// The maximum number of vertices. A table for all pairs of this many vertices takes 128 MiB.
     pub(super) const MAX_VERTICES: u64 = 1 << 13;
 
-    /// Finds routes to the first `destinations` vertices. `neighbours` has every link in both
-    /// directions. `Err` is a vertex that is not connected to vertex 0.
+    /// Finds the routes to the first `destinations` vertices. `neighbours` has every link in both
+    /// directions. `Err` has a vertex that is not connected to vertex 0.
     pub(super) fn find(neighbours: &[Vec<u32>], destinations: u64) -> Result<Self, u64> {
         let network = Adjacency::from_neighbours(neighbours);
         let (mut next, mut distances) = (Vec::new(), Vec::new());
@@ -64,13 +64,14 @@ impl RoutingTable {
         self.network.link_count() as u64
     }
 
-    /// Returns the position of the next link among the links of vertex `at`, on the route to another
-    /// vertex.
+    /// Returns the next link on the route from vertex `at` to vertex `to`, as a position among the
+    /// links of `at`.
     pub(super) fn next_link(&self, at: u64, to: u64) -> u64 {
         self.next[to as usize * self.network.vertices() + at as usize].into()
     }
 
-    /// Returns the hops from a destination to the farthest other one, and the sum over all others.
+    /// Returns the hops from a destination to the farthest other destination, and the sum of the
+    /// hops to all other destinations.
     pub(super) fn distances(&self, destination: u64) -> (u64, u64) {
         self.distances[destination as usize]
     }

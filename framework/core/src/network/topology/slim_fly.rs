@@ -1,18 +1,23 @@
-//! Slim flies: 2 q^2 routers, any two of which are at most two hops apart (M. Besta, T. Hoefler,
+//! Slim flies: 2 q^2 routers, of which any two are at most two hops apart (M. Besta, T. Hoefler,
 //! *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014). They are the graphs of
 //! McKay, Miller and Siran.
 //!
 //! q is a prime power of the form 4 w - 1, 4 w or 4 w + 1. There are two kinds of routers, (0, x,
-//! y) and (1, m, c), with coordinates in the field of q elements, numbered row-major. Routers of
-//! one kind with the same x or m form a column. (0, x, y) is linked to (0, x, y') if y - y' is in
-//! the set X; (1, m, c) to (1, m, c') if c - c' is in the set X'; and (0, x, y) to (1, m, c) if y =
-//! m x + c. X and X' consist of powers of a primitive element, as in section II of the paper. The
-//! first ports of a router lead to its own column, one for each element of X or X' in the order of
-//! powers. The other ports lead to the other kind, sorted by x or m.
+//! y) and (1, m, c). Their coordinates are elements of the field of q elements, and routers are
+//! numbered in row-major order. Routers of the same kind with the same x (or m) form a column.
+//! There are three rules for links:
+//!
+//! - (0, x, y) is linked to (0, x, y') if y - y' is in the set X.
+//! - (1, m, c) is linked to (1, m, c') if c - c' is in the set X'.
+//! - (0, x, y) is linked to (1, m, c) if y = m x + c.
+//!
+//! X and X' consist of powers of a primitive element, as in section II of the paper. The first
+//! ports of a router lead to its own column, one for each element of X or X' in the order of
+//! powers. The remaining ports lead to routers of the other kind, sorted by x or m.
 //!
 //! A route between two routers without a link has two hops. Between routers of different kinds
-//! there may be several such routes. The first hop then stays within the column of the first router
-//! if a route does so.
+//! there may be several routes of two hops. If the first hop of one of them stays within the first
+//! router's column, this route is used.
 
 use super::Topology;
 use super::field::Field;
@@ -32,8 +37,9 @@ struct SlimFly {
 struct Generators {
     /// The elements, one for each port.
     elements: Vec<u64>,
-    /// For each difference, the port of the first hop: the difference's own port if it is an
-    /// element, otherwise the port of one of two elements that add up to it.
+    /// For each difference, the port of the first hop. If the difference is an element of the set,
+    /// this is the port of this element. Otherwise it is the port of one of two elements whose sum
+    /// is the difference.
     ports: Vec<u64>,
 }
 
@@ -60,8 +66,8 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
 impl SlimFly {
     fn new(field: Field) -> Self {
         let q = field.size();
-        // The exponents of the elements of one set: every second exponent from `first` on. For q =
-        // 4 w - 1, those in the second half are shifted by one.
+        // The exponents of the elements of a set: every second exponent from `first` on. For `q = 4
+        // w - 1`, the exponents in the second half are shifted by one.
         let halves = |first: u64| -> Vec<u64> {
             match q % 4 {
                 3 => {
@@ -89,8 +95,8 @@ impl SlimFly {
         (kind as u64 * q + column) * q + place
     }
 
-    /// Returns the position of the router in column `other` of the other kind that is linked to
-    /// this router: c = y - m x, or y = m x + c.
+    /// Returns the position of the router that is linked to this router, in column `other` of the
+    /// other kind. It is `c = y - m x`, or `y = m x + c`.
     fn facing(&self, kind: usize, column: u64, place: u64, other: u64) -> u64 {
         let product = self.field.times(column, other);
         if kind == 0 { self.field.minus(place, product) } else { self.field.plus(place, product) }
@@ -106,8 +112,7 @@ impl Generators {
     fn new(field: &Field, exponents: Vec<u64>) -> Self {
         let elements: Vec<u64> = exponents.into_iter().map(|e| field.power(e)).collect();
         let mut ports = vec![0; field.size() as usize];
-        // Write the elements last, because one hop is better than the two hops of a sum of two
-        // elements.
+        // Write the elements last, so that they replace sums: one hop is better than two.
         for (port, a) in elements.iter().enumerate().rev() {
             elements.iter().for_each(|b| ports[field.plus(*a, *b) as usize] = port as u64);
         }
@@ -148,8 +153,8 @@ impl Fabric for SlimFly {
         let set = &self.sets[kind];
         let field = &self.field;
         if kind != last_kind {
-            // If a link within this column leads to a neighbour of the receiver, use it; otherwise
-            // cross to the receiver's column at once.
+            // If a link within this column leads to a neighbour of the receiver, use it. Otherwise
+            // the first hop crosses to the receiver's column.
             let facing = self.facing(last_kind, last_column, last_place, column);
             let difference = field.minus(facing, place);
             return if difference != 0 && set.has(difference) {
@@ -161,8 +166,8 @@ impl Fabric for SlimFly {
         if column == last_column {
             return set.ports[field.minus(last_place, place) as usize];
         }
-        // Two routers of one kind have one common neighbour of the other kind, in the column with y
-        // - m x = y' - m x', or m x + c = m x' + c'.
+        // Two routers of the same kind have one common neighbour of the other kind. It is in the
+        // column with `y - m x = y' - m x'`, or `m x + c = m x' + c'`.
         let rise = field.minus(place, last_place);
         let run = if kind == 0 {
             field.minus(column, last_column)
@@ -176,7 +181,7 @@ impl Fabric for SlimFly {
         1
     }
 
-    /// Neighbours are one hop away, all other routers two.
+    /// Neighbours are one hop away, and all other routers are two hops away.
     fn distances(&self, _: u64) -> (u64, u64) {
         (2, 2 * (self.switches() - 1) - self.radix())
     }

@@ -1,32 +1,34 @@
-//! Networks of switches with the same number of nodes at each switch: the common part of
+//! Networks of switches with the same number of nodes at each switch. This is the common code of
 //! dragonflies, HyperX, slim flies and jellyfish.
 //!
-//! With P nodes at each switch, node v is at switch v / P. Links are numbered in this order: from
-//! nodes to switches (link v), from switches to nodes (n + v, for n nodes), and between switches
-//! (port p of switch s is link 2 n + s * radix + p). A family defines where ports lead, and the
-//! next port of a route.
+//! With P nodes at each switch, node v is at switch `v / P`. Links are numbered in this order:
+//! first from nodes to switches (link v), then from switches to nodes (n + v, for n nodes), then
+//! between switches (port p of switch s is link `2 n + s * radix + p`). A family defines the switch
+//! to which each port leads, and the next port of a route.
 
 use super::{Bisection, Properties, Run, Topology};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
 
-/// The switches of a family of networks and the links between them.
+/// The switches of a network and the links between them. Each family implements this trait.
 pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn switches(&self) -> u64;
-    /// Returns the number of ports of a switch to other switches. Some of them may be unused.
+    /// Returns the number of ports by which a switch is linked to other switches. Some of these
+    /// ports may be unused.
     fn radix(&self) -> u64;
-    /// Returns the switch at the other end of a port.
+    /// Returns the switch to which a port leads; `None` if the port is unused.
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64>;
     /// Returns the port of the next hop on the route between two different switches.
     fn next_port(&self, at: u64, to: u64) -> u64;
-    /// Returns a period p: the network looks the same from switch s and from switch s % p.
+    /// Returns a period p of the symmetry: the network looks the same from switch s and from switch
+    /// `s % p`.
     fn symmetry_period(&self) -> u64;
     /// Returns the hops from a switch to the farthest other switch, and the sum of the hops to all
     /// switches.
     fn distances(&self, switch: u64) -> (u64, u64);
     /// Returns a small cut into halves: the number of switches on one side, and the number of links
-    /// that leave them.
+    /// that leave this side.
     fn cut(&self) -> Option<(u64, u64)> {
         None
     }
@@ -42,8 +44,8 @@ pub(super) struct Switched<F> {
 }
 
 impl<F: Fabric> Switched<F> {
-    /// Creates a network with `nodes_each` nodes at each switch: at least one, and in the whole
-    /// network at most 2^31. `arguments` is the part of the spec after the colon.
+    /// Creates a network with `nodes_each` nodes at each switch. There must be at least one, and at
+    /// most 2^31 in the whole network. `arguments` is the text of the spec after the colon.
     pub(super) fn new(
         fabric: F,
         kind: &'static str,
@@ -52,8 +54,8 @@ impl<F: Fabric> Switched<F> {
         nodes_each: u64,
     ) -> Self {
         let (switches, nodes) = (fabric.switches(), fabric.switches() * nodes_each);
-        // The bisection consists of the links of the fabric's cut or, if they are fewer, of the
-        // links between the nodes on the smaller side and their switches.
+        // The bisection is the fabric's cut. If the nodes on its smaller side have fewer links to
+        // their switches than the cut has, the bisection is these links instead.
         let bisection = fabric.cut().map(|(on_side, links)| {
             let side = on_side.min(switches - on_side) * nodes_each;
             Bisection { side, links: links.min(side), exact: false }
@@ -141,7 +143,7 @@ pub(super) struct FamilyArgs<'a> {
 }
 
 impl<'a> FamilyArgs<'a> {
-    /// Checks the keys; `expected` is the form of the word.
+    /// Checks the keys of a spec. `expected` describes the valid form of the word.
     pub(super) fn of(spec: &'a Spec, expected: &str, keys: &[&str]) -> Result<Self, SpecError> {
         let (word, rest) = match spec.args() {
             [word, rest @ ..] if word.key().is_none() => (word, rest),
@@ -185,7 +187,7 @@ impl<'a> FamilyArgs<'a> {
     }
 }
 
-/// Formats the argument `nodes`, which is omitted for one node.
+/// Formats the argument `nodes`. It is omitted if each switch has one node.
 pub(super) fn nodes_argument(nodes_each: u64) -> String {
     if nodes_each == 1 { String::new() } else { format!(",nodes={nodes_each}") }
 }

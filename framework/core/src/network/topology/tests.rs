@@ -104,7 +104,7 @@ const SIDES: &[&str] = &[
     "mesh:4x4,place=hilbert",
 ];
 
-/// Returns the specs of small topologies: those above, and the example of every family.
+/// Returns the specs of small topologies: [`SIDES`] and the example of every family.
 pub(crate) fn small() -> impl Iterator<Item = &'static str> {
     let examples =
         families().iter().map(|family| family.example).filter(|example| !example.is_empty());
@@ -126,8 +126,8 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Returns the vertices on a route. Checks that each link leaves the vertex at which the previous
-/// one arrived, and that the route has as many hops as links.
+/// Returns the vertices on a route. Checks that each link starts at the vertex at which the
+/// previous link ends, and that the route has as many links as hops.
 fn nodes_passed(
     topology: &dyn Topology,
     from: u64,
@@ -190,8 +190,8 @@ fn routes_are_shortest_paths() {
             for to in 0..topology.nodes() {
                 let hops =
                     nodes_passed(topology.as_ref(), from, to, None).unwrap().len() as u64 - 1;
-                // Routes in a dragonfly do not use a third group, although a path through one may
-                // be shorter.
+                // Routes in a dragonfly never use a third group, although a path through a third
+                // group may be shorter.
                 let detour =
                     topology.kind() == "dragonfly" && hops == 5 && shortest[to as usize] == 4;
                 assert!(detour || hops == shortest[to as usize], "{spec} from {from} to {to}");
@@ -211,8 +211,7 @@ fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
         assert!(planes.is_empty() || numbered == topology.link_slots(), "{spec}");
         for plane in planes {
             for node in 0..topology.nodes() {
-                // If ranks are placed, the links are in the order of the network's nodes, not of
-                // the ranks.
+                // If ranks are placed, links are sorted by the network's nodes and not by ranks.
                 let placed = spec.contains(",place=");
                 let leaves = topology.link_ends(plane.offset + node).map_or(node, |(from, _)| from);
                 assert!(placed || leaves == node, "{spec}");
@@ -273,8 +272,8 @@ fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
 
 #[test]
 fn bisections_agree_with_an_exhaustive_search() {
-    // Leave out networks with switches: a division of the nodes does not determine the side of each
-    // switch.
+    // Leave out networks with switches, because a division of the nodes does not determine the side
+    // of each switch.
     let few_nodes = |spec: &&str| topology(spec).nodes() <= 16 && topology(spec).switches() == 0;
     for spec in small().filter(few_nodes) {
         let topology = topology(spec);
@@ -401,8 +400,8 @@ fn invalid_specs_are_explained() {
     insta::assert_snapshot!(spec_error("fully-connected:10000000000"), @"topology `fully-connected:10000000000`: expected a number of nodes from 1 to 4194304, found `10000000000` [10000000000]");
 }
 
-/// A regular graph of degree 3 that is not symmetric: two halves joined by a bridge between 0 and
-/// 5.
+/// A regular graph of degree 3 that is not symmetric: two halves joined by a single edge between 0
+/// and 5.
 const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8\n7 9\n8 9\n0 5\n";
 
 #[test]

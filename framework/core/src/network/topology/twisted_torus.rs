@@ -1,15 +1,15 @@
 //! Twisted tori of sides a and 2 a, as in TPU v4 (N. Jouppi and others, *TPU v4*, ISCA 2023; the
 //! construction is by J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for High-Scale
-//! Interconnection Topologies*, TPDS 2015). The links that close the rings of a short side also
-//! lead to another position on every long side, half of that side away.
+//! Interconnection Topologies*, TPDS 2015). The rings of a short side are closed by links with a
+//! twist: the link also moves by half of every long side.
 //!
-//! All directions are therefore equivalent, and diameters are smaller: a x a x 2a is the
-//! face-centred and a x 2a x 2a the body-centred cubic lattice, a x 2a the rectangular twisted
-//! torus. Nodes and links are numbered as in a torus. Routes are shortest and follow the last
-//! dimension first, each dimension in one direction. Among several shortest routes, the program
-//! prefers one that does not use a closing link of the last short side, then one that does not use
-//! a closing link of the short side before it, and so on. At half of a long side, routes use the
-//! plus direction.
+//! The twist makes all directions equivalent, and the diameter smaller than in a torus. The network
+//! a x a x 2a is the face-centred cubic lattice, a x 2a x 2a the body-centred cubic lattice, and a
+//! x 2a the rectangular twisted torus. Nodes and links are numbered as in a torus. Routes are
+//! shortest routes. They follow the last dimension first, and each dimension in one direction. If
+//! there are several shortest routes, a route without a closing link of the last short side is
+//! preferred, then a route without a closing link of the short side before it, and so on. A
+//! distance of half of a long side is travelled in the plus direction.
 
 use super::grid::planes;
 use super::{Bisection, Properties, Run, Topology, strides};
@@ -26,10 +26,10 @@ struct TwistedTorus {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// Limit of the number of nodes, because the search for the farthest node visits all nodes.
+    /// The maximum number of nodes. The search for the farthest node visits all nodes.
     const MAX_NODES: u64 = 1 << 22;
-    /// Limit of the number of short sides, because every combination of closed rings is tried for
-    /// each message.
+    /// The maximum number of short sides. For each message, every combination of closed rings is
+    /// tried.
     const MAX_SHORT: usize = 8;
     let arg = spec.only_word("sides of a and 2a, as in `twisted-torus:4x4x8`")?;
     let dims = spec.dims(arg)?;
@@ -59,7 +59,7 @@ impl TwistedTorus {
         let a = dims.iter().copied().min().unwrap_or(1);
         let sides: Vec<String> = dims.iter().map(u64::to_string).collect();
         // The cut divides a short side. Every line along this side is cut in the middle and at its
-        // closing link, whatever the position to which the closing link leads on the other sides.
+        // closing link. The twist of the closing link does not matter.
         let layer = nodes / a;
         let properties = Properties {
             spec: format!("twisted-torus:{}", sides.join("x")),
@@ -88,13 +88,13 @@ impl TwistedTorus {
         self.dims[dim] == self.a
     }
 
-    /// Returns the hops of the shortest route in each dimension.
+    /// Returns the signed number of hops of a shortest route in each dimension.
     fn shortest(&self, from: u64, to: u64) -> Offsets {
         let apart = |d: usize| self.coordinate(to, d) as i64 - self.coordinate(from, d) as i64;
         let short = (0..self.dims.len()).filter(|d| self.is_short(*d)).count();
         let a = self.a as i64;
-        // Try each combination of directions on the short sides: the direct one, or the opposite
-        // one over the closing link.
+        // Try each combination of directions on the short sides. On each side, a route can be
+        // direct or use the closing link in the opposite direction.
         let candidates = (0..1_u32 << short).map(|closed| {
             let mut left = closed;
             let far = closed.count_ones() % 2 == 1;
@@ -120,14 +120,14 @@ impl TwistedTorus {
         candidates.min_by_key(length).unwrap_or_default()
     }
 
-    /// Reports the links of some hops along a dimension, and returns the node at their end.
+    /// Reports the links of `steps` hops along a dimension. Returns the node at their end.
     fn travel(&self, mut at: u64, dim: usize, steps: i64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (n, stride, plus) = (self.dims[dim], self.strides[dim], steps > 0);
         let plane = 2 * dim as u32 + u32::from(!plus);
         let mut left = steps.unsigned_abs();
         while left > 0 {
             let here = self.coordinate(at, dim);
-            // One run leads at most to the last node of the line and over its closing link.
+            // A run ends at the latest with the closing link of its line.
             let len = left.min(if plus { n - here } else { here + 1 });
             let lowest = if plus { at } else { at - (len - 1) * stride };
             visit(Run { first: u64::from(plane) * self.nodes + lowest, stride, len, plane });

@@ -1,8 +1,9 @@
-//! Link loads line by line, for groups of all shifts or of all exclusive-ors of ranks.
+//! Link loads, counted line by line. The group must consist of all shifts or of all exclusive-ors
+//! of ranks.
 //!
-//! Routes follow the dimensions one by one, the last one first. The line on which a message travels
-//! along dimension d is therefore given by the sender's coordinates in the dimensions before d and
-//! the receiver's coordinates in the dimensions after d.
+//! Routes follow the dimensions one by one, the last one first. So the line on which a message
+//! travels along dimension d is given by two sets of coordinates: the sender's coordinates in the
+//! dimensions before d, and the receiver's coordinates in the dimensions after d.
 
 use super::OrbitCounts;
 use crate::network::transfer::Transfer;
@@ -10,11 +11,11 @@ use crate::network::transfer::Transfer;
 /// The action of the group on ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RankAction {
-    /// All shifts. The images of a message lead from every rank r to rank r + s, for one distance
-    /// s.
+    /// All shifts. The images of a message go from every rank r to rank `r + s`, for the same
+    /// distance s.
     Rotated,
-    /// All exclusive-ors. The images of a message lead from every rank r to rank r ^ s, for one
-    /// number s.
+    /// All exclusive-ors. The images of a message go from every rank r to rank `r ^ s`, for the
+    /// same number s.
     Xored,
 }
 
@@ -41,7 +42,7 @@ impl GridLines {
         }
     }
 
-    /// Returns the receiver of the image of a message that rank 0 sends.
+    /// Returns the receiver of that image of a message which rank 0 sends.
     fn distance(&self, t: &Transfer) -> u64 {
         match self.action {
             RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
@@ -49,7 +50,7 @@ impl GridLines {
         }
     }
 
-    /// Returns the largest load of a link, where `amount` gives the load of each message.
+    /// Returns the largest load of a link. `amount` returns the load of each message.
     pub(super) fn max_load(&self, messages: &[Transfer], amount: impl Fn(&Transfer) -> u64) -> u64 {
         let loads: Vec<(u64, u64)> =
             messages.iter().map(|t| (self.distance(t), amount(t))).collect();
@@ -59,8 +60,8 @@ impl GridLines {
         }
     }
 
-    /// Returns the direction of the shorter path from `a` to `b` on a line of `n` nodes (true is
-    /// plus, which is also taken at a tie), and its hops.
+    /// Returns the direction of the shorter path from `a` to `b` on a line of `n` nodes, and its
+    /// hops. The direction is true for plus, also if both paths have the same length.
     fn shorter(&self, n: u64, a: u64, b: u64) -> (bool, u64) {
         if !self.wraps {
             return (b > a, a.abs_diff(b));
@@ -69,7 +70,8 @@ impl GridLines {
         if 2 * ahead <= n { (true, ahead) } else { (false, n - ahead) }
     }
 
-    /// Returns the sum of hops over all images, and the hops of the longest route.
+    /// Returns two values for all images of a message: the sum of their hops, and the hops of the
+    /// longest route.
     fn hops(&self, distance: u64) -> (u128, u64) {
         match self.action {
             RankAction::Rotated => self.hops_rotated(distance),
@@ -77,14 +79,14 @@ impl GridLines {
         }
     }
 
-    /// Returns the largest load of a link under all shifts.
+    /// Returns the largest load of a link, if the group consists of all shifts.
     ///
-    /// Shifting a line of n nodes by t puts a load of min(t, n - t) on the middle link of a mesh in
-    /// each direction, which is the maximum; on a ring it puts min(t, n - t) on all links of one
-    /// direction. The maxima of all messages on a line are therefore added. On a line of dimension
-    /// d, all images of a message move by digit d of the distance, or by one more if the addition
-    /// of the lower digits carried. It carried if the lower digits of the receiver are below those
-    /// of the distance.
+    /// Consider a line of n nodes whose nodes are all shifted by t. On a mesh, this puts a load of
+    /// `min(t, n - t)` on the middle link in each direction, which is the maximum. On a ring, it
+    /// puts this load on all links of one direction. So the maxima of all messages on a line can be
+    /// added. On a line of dimension d, all images of a message move by digit d of the distance, or
+    /// by one more if the addition of the lower digits carries. It carries if the lower digits of
+    /// the receiver are less than those of the distance.
     fn max_load_rotated(&self, loads: &[(u64, u64)]) -> u64 {
         let (mut most, mut stride) = (0, 1);
         let mut changes: Vec<(u64, [u64; 2])> = Vec::with_capacity(loads.len());
@@ -129,13 +131,14 @@ impl GridLines {
 
     fn hops_rotated(&self, distance: u64) -> (u128, u64) {
         let (mut all, mut stride) = (0, 1);
-        // The longest route so far among the images that do not carry into this dimension, and
-        // among those that do. No image carries into the last dimension, which comes first.
+        // The longest route so far among the images without a carry into this dimension, and among
+        // the images with a carry. No image carries into the last dimension, which is visited
+        // first.
         let mut longest = [Some(0), None];
         for &n in self.dims.iter().rev() {
             let (t, low) = (distance / stride % n, distance % stride);
-            // On each line, a shift by t moves n - t nodes in the plus direction, and t nodes
-            // around the end.
+            // On each line, a shift by t moves `n - t` nodes in the plus direction, and t nodes
+            // beyond the end of the line.
             let straight = |t: u64| if self.wraps { t.min(n - t) } else { t };
             let around = |t: u64| if self.wraps { t.min(n - t) } else { n - t };
             let on_line = |t: u64| {

@@ -1,11 +1,11 @@
-//! Link loads orbit by orbit, for groups that map every route to a route.
+//! Link loads, counted for each orbit of links. The group must map every route to a route.
 
 use super::OrbitCounts;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
 use crate::network::transfer::Transfer;
 
-/// A numbering of link orbits, and the load of each link of an orbit.
+/// The orbits of links, and for each orbit the load of one of its links.
 #[derive(Debug)]
 pub(super) struct LinkOrbits {
     numbering: Numbering,
@@ -15,22 +15,23 @@ pub(super) struct LinkOrbits {
 
 #[derive(Debug)]
 enum Numbering {
-    /// A torus. An orbit is identified by the plane of its links and the coordinates of the node
-    /// that a link leaves, modulo the period of each dimension.
+    /// A torus. An orbit is identified by the plane of its links, and by the coordinates of the
+    /// node that a link leaves, modulo the period of each dimension.
     Torus { sides: Vec<u64>, periods: Vec<u64>, nodes: u64 },
-    /// A hypercube. An orbit is identified by the dimension of its links and by the `kept` bits of
-    /// the node that a link leaves: the bits that the group does not change.
+    /// A hypercube. An orbit is identified by the dimension of its links, and by some bits of the
+    /// node that a link leaves. These `kept` bits are the bits that the group does not change.
     Hypercube { dims: u64, kept: u64 },
-    /// A complete graph, in which every route is a link of its own.
+    /// A complete graph, in which every route is a single link.
     Complete,
     /// Two halves that the group exchanges. The orbit of a link within a half is identified by the
-    /// position of the link among the links of its half. The orbit of a link between the halves is
-    /// identified by the position in its half of the node that the link leaves.
+    /// position of the link among the links of this half. The orbit of a link between the halves is
+    /// identified by the position of the node that the link leaves, within the half of this node.
     Halves { within: u64, half: u64 },
 }
 
 impl LinkOrbits {
-    /// Returns `None` if the group does not map every route to a route.
+    /// Creates the numbering of link orbits. Returns `None` if the group does not map every route
+    /// to a route.
     pub(super) fn new(topology: &dyn Topology, group: &Group) -> Option<Self> {
         let (numbering, cells) = match topology.regularity() {
             Regularity::Torus(sides) => {
@@ -45,8 +46,8 @@ impl LinkOrbits {
                 let periods = periods(&vec![2; dims as usize], group)?;
                 let kept =
                     periods.iter().fold(0, |kept, period| kept << 1 | u64::from(*period == 2));
-                // The cell of an orbit is the lowest link number of the orbit, so that some cells
-                // up to the highest one stay unused.
+                // An orbit uses the cell with the lowest link number of the orbit. So some cells
+                // below the highest used cell stay unused.
                 let cells = (kept + 1) * u64::from(dims);
                 (Numbering::Hypercube { dims: dims.into(), kept }, cells)
             }
@@ -60,7 +61,7 @@ impl LinkOrbits {
             }
             Regularity::Mesh(_) | Regularity::Irregular => return None,
         };
-        /// Limit of the number of link orbits, because a network with more has hardly any symmetry.
+        /// The maximum number of link orbits. A network with more orbits has hardly any symmetry.
         const MAX_CELLS: u64 = 1 << 26;
         (cells <= MAX_CELLS).then(|| Self {
             numbering,
@@ -102,7 +103,7 @@ impl LinkOrbits {
         mut hops: impl FnMut(u128),
     ) -> Result<u64, (usize, RouteError)> {
         self.loads.fill(0);
-        // In a complete graph each message has a link of its own.
+        // In a complete graph, no two messages share a link.
         let mut most = if let Numbering::Complete = self.numbering {
             messages.iter().map(&amount).max().unwrap_or(0)
         } else {
@@ -129,8 +130,8 @@ impl LinkOrbits {
 }
 
 impl Numbering {
-    /// Calls `visit` with each orbit of the links of a run, and with the number of these links in
-    /// the orbit.
+    /// Finds the orbits of the links of a run. Calls `visit` with each orbit and the number of the
+    /// run's links in it.
     fn for_each_orbit(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
         match self {
             Self::Complete => {}
@@ -154,8 +155,8 @@ impl Numbering {
                 }
             }
             Self::Torus { sides, periods, nodes } => {
-                // Find the number of the first link's orbit. It is the sum of `cell` and of `from *
-                // step` for the run's own dimension.
+                // Find the number of the first link's orbit: the sum of `cell` and, for the
+                // dimension of the run, `from * step`.
                 let along = (run.plane / 2) as usize;
                 let (mut rest, mut cell, mut weight) = (run.first % nodes, 0, 1);
                 let (mut from, mut step) = (0, 0);
@@ -169,7 +170,7 @@ impl Numbering {
                     }
                     weight *= periods[d];
                 }
-                // A run that is longer than the period visits some orbits several times.
+                // If a run is longer than the period, it visits some orbits several times.
                 let (plane, period) = (u64::from(run.plane) * weight, periods[along]);
                 for i in 0..run.len.min(period) {
                     let at = (from + i) % period * step;
@@ -180,16 +181,16 @@ impl Numbering {
     }
 }
 
-/// Returns the period of each dimension if the group rotates the dimensions independently of each
-/// other; otherwise `None`.
+/// Returns the period of each dimension, if the group rotates the dimensions independently of each
+/// other. Returns `None` otherwise.
 ///
-/// A dimension must consist of consecutive axes of the schedule's grid, and the group may move only
-/// the first of these axes, because a shift of a lower axis would not carry into the higher ones. A
-/// shift by multiples of a period moves only the part of a coordinate above the period. An
-/// exclusive-or moves each bit of this part by itself.
+/// A dimension must consist of consecutive axes of the schedule's grid. The group may move only the
+/// first of these axes, because a shift of a lower axis would not carry into a higher one. A shift
+/// by multiples of a period changes only the digits of a coordinate above the period. An
+/// exclusive-or changes each bit of these digits separately.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
-    // Split the axes into parts of dimensions, in reverse order. Each part has its size and whether
-    // the group moves it.
+    // Split each axis at the borders of dimensions, in reverse order. Each piece has its size and
+    // whether the group moves it.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {

@@ -1,4 +1,4 @@
-//! Compares loads counted by orbits with loads counted message by message.
+//! Compares loads that are counted by orbits with loads that are counted message by message.
 
 use super::*;
 use crate::network::links::LinkLoad;
@@ -6,7 +6,7 @@ use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use proptest::prelude::*;
 
-/// Creates messages of representatives with senders and distances given by `numbers`.
+/// Creates messages of representatives. `numbers` determines their senders and distances.
 fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
     let nodes = group.order() * group.representatives();
     let mut messages: Vec<Transfer> = Vec::new();

@@ -1,9 +1,9 @@
 //! Parser for files of edges.
 //!
-//! A line is an edge: the numbers of two vertices, optionally followed by its bandwidth, by `l3` if
-//! its latency is 3 hops, and by `x4` if it stands for 4 links. `switch 8 9` declares that vertices
+//! A line is an edge: the numbers of two vertices. Its bandwidth may follow, then `l3` if its
+//! latency is 3 hops, then `x4` if the line stands for 4 links. `switch 8 9` declares that vertices
 //! 8 and 9 have no rank. `ranks 7 4` declares that vertex 7 is a switch with 4 ranks, each with its
-//! own link to the switch; the bandwidth of these links may follow. Blank lines and text after a
+//! own link to the switch. The bandwidth of these links may follow. Blank lines and text after a
 //! `#` are ignored. Vertices are numbered from 0 without gaps.
 
 use super::{Graph, GraphError};
@@ -11,7 +11,8 @@ use crate::spec::parse_decimal;
 use crate::text::excerpt;
 use std::collections::BTreeMap;
 
-/// A directed link between renumbered vertices, of which nodes have the lowest numbers.
+/// A directed link between two vertices. The vertices are renumbered, so that nodes have the lowest
+/// numbers.
 pub(super) struct Link {
     pub(super) from: u32,
     pub(super) to: u32,
@@ -123,8 +124,8 @@ impl EdgeList {
                 )),
             });
         }
-        // For each vertex, its first node (or the first rank of a switch) and the number of its
-        // nodes.
+        // For each vertex of the file, its first node (for a switch, its first rank) and its number
+        // of nodes.
         let (mut places, mut nodes) = (Vec::new(), 0);
         for v in 0..vertices {
             let count = declared.get(&v).map_or(1, |declared| declared.ranks);
@@ -145,7 +146,7 @@ impl EdgeList {
         // Give every vertex its new number.
         let switch: BTreeMap<u32, u64> = declared.keys().copied().zip(nodes..).collect();
         let number = |v: u32| switch.get(&v).copied().unwrap_or(places[v as usize].0) as u32;
-        // Add both directions of each edge, and then the links of ranks.
+        // Add both directions of each edge, and then the links between ranks and their switches.
         let mut links = Vec::new();
         for Edge { line, ends: [a, b], bandwidth, latency, links: count } in edges {
             let (bandwidth, latency, line) = (*bandwidth, *latency, *line);
@@ -168,7 +169,7 @@ impl EdgeList {
     }
 }
 
-/// Refuses an edge that is listed twice. Parallel links must be declared by `x`.
+/// Errors if an edge is listed twice. Parallel links must be declared with `x`.
 fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     let mut known = BTreeMap::new();
     for Edge { line, ends: [a, b], .. } in edges {
@@ -181,7 +182,8 @@ fn reject_repeated(edges: &[Edge]) -> Result<(), GraphError> {
     Ok(())
 }
 
-/// If the last field is this letter and a number, returns the fields before it, and the last field.
+/// If the last field is this letter followed by a number, returns the fields before it and the last
+/// field.
 fn suffix<'a, 'b>(fields: &'b [&'a str], letter: char) -> Option<(&'b [&'a str], &'a str)> {
     let (last, rest) = fields.split_last()?;
     let number = last.strip_prefix(letter)?;
@@ -260,7 +262,8 @@ impl LineNumber {
         })
     }
 
-    /// If the last field is the latency of a link, in hops, splits it off and parses it.
+    /// If the last field is the latency of the link, in hops, removes this field and parses it.
+    /// Returns the remaining fields and the latency.
     fn latency<'a, 'b>(self, fields: &'b [&'a str]) -> Result<(&'b [&'a str], f64), GraphError> {
         let Some((rest, text)) = suffix(fields, 'l') else { return Ok((fields, 1.0)) };
         let most = Graph::MAX_BANDWIDTH;

@@ -28,7 +28,7 @@ pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
         for bit in 0..bits as usize * dims {
             x[dims - 1 - bit % dims] |= ((rank >> bit) & 1) << (bit / dims);
         }
-        // Decode the Gray code, then undo the exchanges and inversions of each level.
+        // Decode the Gray code. Then undo the exchanges and inversions of each level.
         let top = x[dims - 1] >> 1;
         for i in (1..dims).rev() {
             x[i] ^= x[i - 1];
@@ -52,7 +52,7 @@ pub(super) fn hilbert(sides: &[u64]) -> Option<Vec<u32>> {
     Some((0..nodes).map(at).collect())
 }
 
-/// Parses a list with the node of each rank, in which each node occurs as often as it has ranks.
+/// Parses a list that has the node of each rank. Each node must occur as often as it has ranks.
 /// Text after a `#` is ignored.
 pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>, String> {
     let mut seen = vec![0_u32; nodes as usize];
@@ -73,7 +73,7 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
             })?;
             let here = &mut seen[node as usize];
             *here += 1;
-            // A file with one rank per node is the common case and has its own message.
+            // One rank per node is the most frequent case, and has its own message.
             match each {
                 1 if *here > 1 => {
                     return Err(format!(
@@ -90,7 +90,7 @@ pub(super) fn from_file(content: &str, nodes: u32, each: u32) -> Result<Vec<u32>
             found.push(node);
         }
     }
-    // No node occurs too often, so an equal count means that none is missing.
+    // No node occurs too often. So if the count is right, no node is missing.
     let (count, ranks) = (found.len(), u64::from(nodes) * u64::from(each));
     if count as u64 == ranks {
         Ok(found)

@@ -1,5 +1,5 @@
-//! Equal-cost multipath: all shortest paths, on which each vertex divides messages equally over the
-//! links that lead nearer to the receiver.
+//! Equal-cost multipath: messages use all shortest paths. Each vertex divides messages equally
+//! among the links that lead nearer to the receiver.
 
 use crate::network::topology::adjacency::Adjacency;
 use crate::network::topology::random::SplitMix64;
@@ -11,17 +11,19 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(super) struct Ecmp {
     network: Adjacency,
-    /// Hops between two vertices, sorted by the destination.
+    /// The hops from every vertex to every destination, sorted by destination.
     hops: Vec<u16>,
     planes: Vec<Plane>,
 }
 
 impl Ecmp {
-    /// Measures a network of nodes; `None` if it has too many links for a list.
+    /// Computes the distances in a network of nodes. Returns `None` if the network has too many
+    /// links to list them.
     pub(super) fn new(network: &dyn Topology) -> Option<Self> {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network)?;
-        // Every link has an opposite one, so that distances from a vertex are distances to it.
+        // Every link has an opposite link. So the distances from a vertex are equal to the
+        // distances to it.
         let hops = (0..network.vertices() as u64).flat_map(|to| network.hops_from(to));
         Some(Self { hops: hops.map(|hops| hops as u16).collect(), network, planes })
     }
@@ -30,8 +32,8 @@ impl Ecmp {
         self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
-    /// Returns the links of vertex `at` that lead nearer to vertex `to`: for each link, the vertex
-    /// to which it leads and its number.
+    /// Returns the links of vertex `at` that lead nearer to vertex `to`. Each link is given by the
+    /// vertex that it enters and by its number.
     fn nearer(&self, at: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         let here = self.hops(at, to);
         self.network.numbered(at).filter(move |(end, _)| self.hops(*end, to) < here)
@@ -61,17 +63,17 @@ impl Ecmp {
         crossed
     }
 
-    /// Calls `visit` with a link, the expected number of messages on the link and their expected
-    /// load, for each link with messages. A link may be visited several times. `messages` has the
-    /// sender, receiver and load of each message.
+    /// Computes the expected link loads of messages, each given as (sender, receiver, load). Calls
+    /// `visit` for each link with messages, with the expected number of messages on the link and
+    /// their expected load. A link may be visited several times.
     pub(super) fn expected(
         &self,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // The share of the message that passes each vertex. The vertices that are farthest from the
-        // receiver come first, so that all shares that arrive at a vertex are known before they are
-        // divided.
+        // For each vertex, the fraction of the message that passes through it. The vertices that
+        // are farthest from the receiver come first. So the fraction of a vertex is complete before
+        // it is divided among the next links.
         let mut passing: BTreeMap<(Reverse<u16>, u64), f64> = BTreeMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             passing.insert((Reverse(self.hops(from, to)), from), 1.0);

@@ -1,10 +1,10 @@
 //! Valiant's routing: each message is sent to a random intermediate vertex, and from there to its
 //! receiver.
 //!
-//! For a given intermediate vertex, the first half of a route depends on the sender alone, the
-//! second half on the receiver alone. For each half and node, the program counts once for each link
-//! how many of the intermediate vertices have a route over this link. Expected loads are these
-//! whole numbers, divided by the number of intermediate vertices.
+//! For a given intermediate vertex, the first half of a route depends only on the sender, and the
+//! second half only on the receiver. For each half and each node, the program counts once for every
+//! link how many intermediate vertices have a route through this link. Expected loads are these
+//! counts, divided by the number of intermediate vertices.
 
 use super::Run;
 use crate::network::topology::Topology;
@@ -14,13 +14,13 @@ use std::sync::OnceLock;
 
 #[derive(Debug)]
 pub(super) struct Valiant {
-    /// The intermediate vertices. They are all nodes or, if messages are sent to switches, one node
-    /// of each switch with nodes.
+    /// The intermediate vertices, as nodes. They are all nodes, or one node of each switch with
+    /// nodes if switches are the intermediate vertices.
     intermediates: Vec<u64>,
-    /// The link of each node to its switch, if switches are the intermediate vertices.
+    /// For each node, the link to its switch. `None` if nodes are the intermediate vertices.
     switch_links: Option<Vec<SwitchLink>>,
-    /// The first halves of the routes from each sender, and the second halves of the routes to each
-    /// receiver; counted on first use.
+    /// For each sender, the first halves of its routes. For each receiver, the second halves of its
+    /// routes. They are counted on first use.
     halves: [Vec<OnceLock<Half>>; 2],
 }
 
@@ -41,13 +41,13 @@ enum Side {
     Second,
 }
 
-/// The first halves of the routes from a node, or the second halves of the routes to it: one for
-/// each intermediate vertex.
+/// All first halves of the routes from a node, or all second halves of the routes to it. There is
+/// one half route for each intermediate vertex.
 #[derive(Debug)]
 struct Half {
-    /// Links, each with the number of these halves that cross it.
+    /// The links of these half routes, each with the number of half routes that cross it.
     links: Vec<(u64, u64)>,
-    /// The sum of hops over these halves.
+    /// The total number of hops of these half routes.
     hops: u64,
 }
 
@@ -95,8 +95,8 @@ impl Valiant {
         }
         let Some(links) = &self.switch_links else { return runs };
         let (own, drawn) = (links[node as usize], links[via as usize]);
-        // The half ends or starts at the switch, not at the node that represents it. The new runs
-        // need no plane, because networks with planes have no switches.
+        // The half route ends or starts at the switch, not at the node that represents the switch.
+        // The new runs have no plane, because networks with planes have no switches.
         match side {
             Side::First if own.switch == drawn.switch => vec![Run::link(own.up)],
             Side::Second if own.switch == drawn.switch => vec![Run::link(own.down)],
@@ -118,15 +118,15 @@ impl Valiant {
         })
     }
 
-    /// Calls `visit` with each link, the expected number of messages on it and their expected load.
-    /// `messages` has the sender, receiver and load of each message.
+    /// Computes the expected link loads of messages, each given as (sender, receiver, load). Calls
+    /// `visit` with each link, the expected number of messages on the link and their expected load.
     pub(super) fn expected(
         &self,
         network: &dyn Topology,
         messages: &mut dyn Iterator<Item = (u64, u64, u64)>,
         visit: &mut dyn FnMut(u64, f64, f64),
     ) {
-        // Add up the messages and loads of each sender and of each receiver.
+        // Sum the messages and loads of each sender and of each receiver.
         let mut ends: HashMap<(u64, Side), (u64, u128)> = HashMap::new();
         for (from, to, load) in messages.filter(|(from, to, _)| from != to) {
             for end in [(from, Side::First), (to, Side::Second)] {
@@ -134,8 +134,8 @@ impl Valiant {
                 (*count, *sum) = (*count + 1, *sum + u128::from(load));
             }
         }
-        // Add these sums to the links of all halves. The results are whole numbers: the expected
-        // loads times the number of intermediate vertices.
+        // Add these sums to the links of all half routes. The results are whole numbers: the
+        // expected loads times the number of intermediate vertices.
         let mut on = vec![(0_u64, 0_u128); network.link_slots() as usize];
         for ((node, side), (count, load)) in ends {
             for (link, times) in &self.half(network, node, side).links {

@@ -108,8 +108,8 @@ fn invalid_fat_trees_are_explained() {
     );
 }
 
-/// Theorem 1 of Li, Peng & Chu gives the size (2 n0)^(2^k) / 2, the degree d0 + k and the diameter
-/// 2^k D0 + 2^(k+1) - 2. Their Table I has further sizes.
+/// According to Theorem 1 of Li, Peng & Chu, the size is `(2 n0)^(2^k) / 2`, the degree `d0 + k`
+/// and the diameter `2^k D0 + 2^(k+1) - 2`. Their Table I has further sizes.
 #[test]
 fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     let of = |spec: &str| {
@@ -122,9 +122,9 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(of("rdn:2(torus:3x3x3)"), (4_251_528, Some(8), 18));
     assert_eq!(of("rdn:1(hypercube:3)"), (128, Some(4), 8));
     assert_eq!(of("rdn:2(hypercube:3)"), (32_768, Some(5), 18));
-    // For the links of a smallest cut, Theorem 1 gives 313, 781,250, 1,062,882 and 8,192; from the
-    // second level on there are smaller cuts. In the paper's example, node (1, 1, 2) over a base of
-    // 3 nodes is number 14, and its cross-edge leads to (0, 2, 1).
+    // For the links of a smallest cut, Theorem 1 gives 313, 781,250, 1,062,882 and 8,192. From the
+    // second level on, there are smaller cuts than these. In the paper's example, node (1, 1, 2) of
+    // a dual-net with a base of 3 nodes has the number 14, and its cross-edge leads to (0, 2, 1).
     let cut = |spec: &str| topology(spec).bisection().unwrap().links;
     assert_eq!((cut("rdn:1(torus:5x5)"), cut("rdn:2(torus:5x5)")), (313, 391_250));
     assert_eq!((cut("rdn:2(torus:3x3x3)"), cut("rdn:2(hypercube:3)")), (532_170, 4_096));
@@ -178,8 +178,8 @@ fn errors_in_dual_nets_have_positions() {
     assert_eq!(error("rdn:1(rdn:1(mesh:3))").0, "mesh:3");
 }
 
-/// The tree has 8 nodes. A route leads up as far as needed and down to the destination. If all
-/// nodes send at the same distance, no two messages share a link.
+/// The tree has 8 nodes. A route goes up as far as necessary, and then down to the destination. If
+/// all nodes send at the same distance, no two messages share a link.
 #[test]
 fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
     let tree = topology("fat-tree:2x3");

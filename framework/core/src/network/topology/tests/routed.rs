@@ -21,8 +21,8 @@ fn close(a: f64, b: f64) -> bool {
 }
 
 /// Valiant & Brebner: for any permutation, each half of a route is a route between random nodes. In
-/// a complete graph of n nodes, each link carries 1/n of each half. In a hypercube, the load of
-/// each link is that of messages between random nodes, which is 1/2 for each half.
+/// a complete graph of n nodes, each link carries `1/n` message from each half. In a hypercube, it
+/// carries the load of messages between random nodes, which is 1/2 from each half.
 #[test]
 fn valiant_routing_loads_links_equally_for_any_permutation() {
     let shift: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6)).collect();
@@ -47,8 +47,8 @@ fn valiant_routing_loads_links_equally_for_any_permutation() {
 #[test]
 fn intermediate_vertices_are_switches_if_there_are_any() {
     let net = topology("dragonfly:3x2x2,routing=valiant");
-    // The other router of the group is one hop away. Of the four routers of other groups, two have
-    // a link to the sender's router or to the other router of its group.
+    // The second router of the group is one hop away. Of the four routers of other groups, two are
+    // linked to the sender's router or to the second router of its group.
     let base = topology("dragonfly:3x2x2");
     let between = |router: u64| {
         base.route(0, 2 * router, None, &mut |_| {}).unwrap().saturating_sub(2) as f64
@@ -61,7 +61,8 @@ fn intermediate_vertices_are_switches_if_there_are_any() {
     ));
 }
 
-/// There are two shortest paths across a square, and two to the opposite node of a ring of four.
+/// There are two shortest paths between opposite corners of a square, and between opposite nodes of
+/// a ring of four.
 #[test]
 fn shortest_paths_share_messages_equally() {
     let on = expected("torus:4x4,routing=ecmp", &[(0, 5)]);
@@ -115,7 +116,7 @@ fn random_routes_have_the_expected_mean_load() {
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in (0..run.len).map(|i| run.first + i * run.stride) {
                     let ends = drawn.link_ends(link).unwrap();
-                    // A run in the minus direction is reported from its lowest link on, which is
+                    // A run in the minus direction is reported with its lowest link first, which is
                     // not the first link of the path.
                     assert!(run.len > 1 || at.is_none_or(|at| at == ends.0), "{spec}");
                     at = if run.len > 1 { None } else { Some(ends.1) };

@@ -29,9 +29,9 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
-/// Kim et al.: a dragonfly with a = 2p = 2h has a h + 1 groups; p = 2 gives 72 nodes and p = 4
-/// gives 1,056. Routes have at most three hops between routers, one of them global. Between two
-/// halves of 33 groups there are 16 x 17 links.
+/// Kim et al.: a dragonfly with `a = 2p = 2h` has `a h + 1` groups; p = 2 gives 72 nodes and p = 4
+/// gives 1,056. Routes have at most three hops between routers, one of them global. There are 16 x
+/// 17 links between the two halves of 33 groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(figures("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -43,7 +43,7 @@ fn balanced_dragonflies_have_the_sizes_of_the_paper() {
         Some(Bisection { side: 512, links: 272, exact: false })
     );
     // Node 0 is at router 0 of group 0, whose global links lead to groups 1 and 2. The link to
-    // group 8 is at router 3. It leads to router 0 of group 8, whose nodes are 64 to 71.
+    // group 8 is at router 3 of group 0. It leads to router 0 of group 8, whose nodes are 64 to 71.
     let net = topology("dragonfly:9x4x2");
     let router = |group: u64, router: u64| 72 + 4 * group + router;
     assert_eq!(
@@ -104,8 +104,9 @@ fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(mean_hops("slim-fly:5"), (7.0 * 3.0 + 42.0 * 4.0) / 49.0);
 }
 
-/// Ahn et al.: as many hops as dimensions, and S - 1 links of a switch in each dimension of size S.
-/// A cut into halves along a side of size S cuts S^2 / 4 links of each line.
+/// Ahn et al.: a route has at most as many hops as there are dimensions. A switch has S - 1 links
+/// in each dimension of size S. A cut into halves that divides a dimension of size S cuts `S^2 / 4`
+/// links of each line.
 #[test]
 fn a_hyperx_has_the_sizes_of_the_paper() {
     assert_eq!(figures("hyperx:8x8,nodes=8"), (512, 64, 2 + 2));
@@ -134,9 +135,9 @@ fn a_hyperx_has_the_sizes_of_the_paper() {
     );
 }
 
-/// Of 200 switches with 10 links each, at most 10 are one hop away, at most 90 two hops, and the
-/// other 99 at least three: the mean is at least 2.447. As Singla et al. show, random graphs are
-/// close to this.
+/// There are 200 switches with 10 links each. From a switch, at most 10 other switches are one hop
+/// away and at most 90 are two hops away. The remaining 99 are at least three hops away, so the
+/// mean is at least 2.447. As Singla et al. show, random graphs are close to this bound.
 #[test]
 fn jellyfish_are_regular_and_as_short_as_random_graphs_are() {
     for seed in 0..5 {
@@ -167,7 +168,7 @@ fn a_twisted_torus_gains_as_much_as_tpu_v4() {
         assert!((busiest / shared - gain).abs() < 0.0005, "{sides}: {}", busiest / shared);
     }
     assert_eq!(topology("twisted-torus:4x4x8").diameter(), 6, "and of the torus 8");
-    // The closing link from node 0 in the minus direction of the first dimension of 4x4x8 leads to
+    // In 4x4x8, the closing link of node 0 in the minus direction of the first dimension leads to
     // coordinate 3, and half of the long side away.
     let net = topology("twisted-torus:4x4x8");
     assert_eq!(nodes_passed(net.as_ref(), 0, 3 * 32 + 4, None), Ok(vec![0, 3 * 32 + 4]));
