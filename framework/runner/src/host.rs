@@ -389,7 +389,8 @@ impl Host<'_> {
         })
     }
 
-    /// Runs `work`, unless an earlier call was rejected.
+    /// Runs `work` and returns the return code of the call. Does not run `work` if an earlier call was
+    /// rejected.
     fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
         /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;

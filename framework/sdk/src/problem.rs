@@ -139,18 +139,20 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns whether all blocks have the same size. A schedule for blocks of the same size is
-    /// valid for every size, so this does not count as a request for the sizes. Returns `false` if
-    /// the host is older than 1.1 and cannot say.
+    /// valid for every size, so the host may use the plan for other block sizes even if the plugin
+    /// has called this method. Returns `false` if the host is older than 1.1.
     pub fn is_uniform(&self) -> bool {
         // SAFETY: as in `destination`.
         self.host.uniform.is_some_and(|f| unsafe { f(self.host.ctx) } != 0)
     }
 
-    /// Returns the number of vertices of the network: the nodes, which have the lowest numbers, and
-    /// the switches. If several ranks share a node of the machine, the ranks are the nodes of the
-    /// problem and have no links, and the nodes of the machine count as switches.
+    /// Returns the number of vertices of the network. The vertices are the nodes, which have the
+    /// lowest numbers, and the switches. If several ranks share a node of the machine, the ranks
+    /// are the nodes of the problem and have no links, and the nodes of the machine count as
+    /// switches.
     ///
     /// # Errors
+    ///
     /// [`Stop::Failed`] if the host is older than 1.1.
     pub fn vertices(&self) -> Result<u64, Stop> {
         // SAFETY: as in `destination`.
@@ -196,12 +198,14 @@ impl<'a> Problem<'a> {
         })
     }
 
-    /// Returns the nodes that are to receive data which starts at node `from` of the machine, in
-    /// ascending order, each with its number of bytes. Receivers of 0 bytes are left out; the node
-    /// itself is listed if it has a block for itself. After this call the plan is used only for
-    /// cases with exactly these sizes; [`Problem::is_uniform`] tells whether the call is needed.
+    /// Returns the nodes that must receive data which node `from` of the machine has at the start.
+    /// They are in ascending order, with the number of bytes for each. Receivers of 0 bytes are
+    /// left out; the node itself is listed if it has a block for itself. The host uses a plan that
+    /// called this method only for cases with exactly the same sizes. [`Problem::is_uniform`] tells
+    /// whether the call is needed.
     ///
     /// # Errors
+    ///
     /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such node.
     pub fn demand(&self, from: u64) -> Result<Vec<SwmByteCount>, Stop> {
         let read = self.host.demand.ok_or_else(too_old)?;
@@ -446,7 +450,7 @@ unsafe fn copy_struct<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> 
     })
 }
 
-/// A directed link, as [`Problem::links`] lists it.
+/// A directed link, as an entry of the list that [`Problem::links`] returns.
 pub use swapmeet_abi::SwmLink as Link;
 
 const NO_LINK: Link = Link { to: 0, bandwidth: 0.0, latency: 0.0 };
@@ -455,7 +459,8 @@ fn too_old() -> Stop {
     Stop::failed("the host is older than this plugin and lacks a function that it calls")
 }
 
-/// Reads a list of unknown length: again with more room, if the first room was too small.
+/// Reads a list whose length is unknown. If the list is longer than the first buffer, reads it
+/// again into a larger buffer.
 fn read_list<T: Copy>(
     filler: T,
     mut read: impl FnMut(*mut T, u64, *mut u64) -> i32,

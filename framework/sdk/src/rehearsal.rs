@@ -144,10 +144,11 @@ impl Rehearsal {
         self
     }
 
-    /// Sets the directed links of the network: for each the vertex that it leaves, the vertex to
-    /// which it leads, and its bandwidth as a multiple of the machine's. Vertices from the number
-    /// of nodes on are switches. By default, rings, tori, meshes, hypercubes and fully connected
-    /// networks have their own links, and other families have none.
+    /// Sets the directed links of the network. An entry has the vertex that the link leaves, the
+    /// vertex to which it leads, and its bandwidth divided by the machine's. Vertices whose numbers
+    /// are not less than the number of nodes are switches. Without this call, rings, tori, meshes,
+    /// hypercubes and fully connected networks have the links of their family, and networks of
+    /// other families have none.
     #[must_use]
     pub fn links(mut self, links: &[(u64, u64, f64)]) -> Self {
         self.settings.links = links.to_vec();
@@ -396,7 +397,7 @@ impl Rehearsal {
     }
 }
 
-/// Returns the links of a network of one of the families that the naive host knows.
+/// Returns the links of a network. It must belong to one of the families that rehearsals know.
 fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
     let nodes: u64 = dims.iter().product();
     let mut links = Vec::new();
@@ -411,7 +412,8 @@ fn links_of(kind: &str, dims: &[u64]) -> Vec<(u64, u64, f64)> {
                     let (at, line) = (node / stride % side, node - node / stride % side * stride);
                     let ahead = (at + 1 < side || kind != "mesh").then_some((at + 1) % side);
                     let behind = (at > 0 || kind != "mesh").then_some((at + side - 1) % side);
-                    // On a line of two nodes, both directions lead to the same node over one link.
+                    // On a line of two nodes, there is only one link from each node to the other,
+                    // although both directions lead there.
                     let behind = behind.filter(|_| side > 2 || ahead.is_none());
                     let ends = ahead.into_iter().chain(behind).filter(|to| *to != at);
                     links.extend(ends.map(|to| (node, line + to * stride, 1.0)));

@@ -10,16 +10,21 @@ use swapmeet_core::limits;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Task;
 
-/// The links of a topology, sorted by the vertex that they leave and then by their ends.
+/// The links of a topology, sorted by the vertex that they leave and then by the vertex to which
+/// they lead.
 pub(super) struct LinkTable {
-    /// The links that leave vertex `v` have the indices `first[v]..first[v + 1]`.
+    /// The first link of each vertex: the links that leave vertex `v` have the indices
+    /// `first[v]..first[v + 1]`.
     first: Vec<u32>,
     links: Vec<SwmLink>,
 }
 
 impl LinkTable {
+    /// Lists the links of a topology.
+    ///
     /// # Errors
-    /// If there are too many vertices or links.
+    ///
+    /// Returns a fault if there are too many vertices or links.
     fn of(topology: &dyn Topology) -> Result<Self, Fault> {
         let vertices = vertices_of(topology);
         if vertices.max(topology.link_slots()) > limits::LINKS {
@@ -56,8 +61,8 @@ fn vertices_of(topology: &dyn Topology) -> u64 {
     topology.nodes() + topology.switches()
 }
 
-/// Returns the receivers of the data that starts at node `from`, in ascending order, each with its
-/// bytes.
+/// Returns the demand of node `from`: the receivers of the data that `from` has at the start, in
+/// ascending order, with the number of bytes for each.
 fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
     let (nodes, kind) = (task.topology.nodes(), task.collective.kind());
     let root = task.collective.root().unwrap_or(0);
@@ -72,7 +77,7 @@ fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
         _ => all(),
     };
     let bytes = |to| match &task.sizes {
-        // A block for all nodes has one size.
+        // If all nodes receive the same block, its size depends only on `from`.
         Some(sizes) if kind.required == FinalBlocks::All => sizes.bytes(from, from),
         Some(sizes) => sizes.bytes(from, to),
         None => block_bytes,
@@ -81,9 +86,10 @@ fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
     counts.filter(|count| count.bytes > 0).collect()
 }
 
-/// Writes as many of `items` as there is room for to `list`, and the number of all to `count`.
+/// Writes `items` to `list`, but at most `room` of them. Writes the number of all items to `count`.
 ///
 /// # Safety
+///
 /// `list` must be null or have room for `room` values, and `count` must be null or writable.
 unsafe fn write_list<T: Copy>(
     items: &[T],
@@ -93,7 +99,7 @@ unsafe fn write_list<T: Copy>(
     if count.is_null() || list.is_null() && room > 0 {
         return Err(Fault::OutOfOrder(no_room));
     }
-    // SAFETY: the caller promises room for so many values, at an address of any alignment.
+    // SAFETY: the caller promises room for `room` values. The addresses may have any alignment.
     unsafe {
         for (i, item) in items.iter().take(usize::try_from(room).unwrap_or(usize::MAX)).enumerate()
         {
@@ -117,7 +123,7 @@ pub(super) unsafe extern "C" fn links(
     room: u64,
     count: *mut u64,
 ) -> i32 {
-    // SAFETY: see `vertices`.
+    // SAFETY: for the reason given in `vertices`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.answer(|host| {
@@ -137,7 +143,7 @@ pub(super) unsafe extern "C" fn links(
 }
 
 pub(super) unsafe extern "C" fn uniform(ctx: *mut c_void) -> u32 {
-    // SAFETY: see `vertices`.
+    // SAFETY: for the reason given in `vertices`.
     unsafe { with(ctx, 1, |host| u32::from(host.task.sizes.is_none())) }
 }
 
@@ -148,7 +154,7 @@ pub(super) unsafe extern "C" fn demand(
     room: u64,
     count: *mut u64,
 ) -> i32 {
-    // SAFETY: see `vertices`.
+    // SAFETY: for the reason given in `vertices`.
     unsafe {
         with(ctx, SWM_STOPPED, |host| {
             host.answer(|host: &mut Host<'_>| {

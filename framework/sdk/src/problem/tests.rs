@@ -146,7 +146,7 @@ fn a_dual_net_has_levels_and_a_base() {
     assert_eq!(rehearsal.plan(&read), Ok(Vec::new()));
 }
 
-/// Logs everything that it can read of the network and the demand.
+/// An algorithm that writes all that it can read about the network and the demand to the log.
 struct Reader;
 
 impl Algorithm for Reader {
@@ -182,7 +182,7 @@ fn links_and_demand_are_read() {
     assert_eq!(ring[3..], ["0: [(0, 1), (2, 7)]", "1: []", "2: [(0, 4), (1, 5), (2, 6)]"]);
     let turned = log(Rehearsal::on("ring", &[3]).permutation("turn", &[1, 2, 0]));
     assert_eq!(turned[3..], ["0: [(1, 1)]", "1: [(2, 1)]", "2: [(0, 1)]"]);
-    // More links than fit the first room that the problem gives.
+    // There are more links than fit the buffer with which the problem reads them first.
     let all = log(Rehearsal::on("fully-connected", &[70]));
     assert!(all[69].starts_with("69: [0, 1, ") && all[69].ends_with(", 67, 68]"), "{}", all[69]);
 }

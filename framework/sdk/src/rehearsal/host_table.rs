@@ -110,12 +110,13 @@ getters! {
     uniform(recorder) -> u32: u32::from(recorder.settings.sizes.is_empty());
 }
 
-/// Writes as many of `items` as there is room for to `list`, and the number of all to `count`.
+/// Writes `items` to `list`, but at most `room` of them. Writes the number of all items to `count`.
 ///
 /// # Safety
+///
 /// `list` must have room for `room` values, and `count` must be writable.
 unsafe fn write_list<T: Copy>(items: &[T], list: *mut T, room: u64, count: *mut u64) {
-    // SAFETY: the caller guarantees this.
+    // SAFETY: the caller guarantees room for `room` values, and a writable `count`.
     unsafe {
         (0..room as usize).zip(items).for_each(|(i, item)| list.add(i).write(*item));
         count.write(items.len() as u64);
@@ -129,7 +130,7 @@ unsafe extern "C" fn links(
     room: u64,
     count: *mut u64,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         record(ctx, |recorder| {
             let settings = &recorder.settings;
@@ -149,7 +150,7 @@ unsafe extern "C" fn demand(
     room: u64,
     count: *mut u64,
 ) -> i32 {
-    // SAFETY: see `fail`.
+    // SAFETY: for the reason given in `fail`.
     unsafe {
         record(ctx, |recorder| {
             write_list(&recorder.demand(from)?, demand, room, count);

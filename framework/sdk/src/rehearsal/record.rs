@@ -15,7 +15,8 @@ pub(super) struct Settings {
     pub(super) element_bytes: u64,
     /// The number of nodes.
     pub(super) nodes: u64,
-    /// The links: the ends of each, and its bandwidth. Ends from `nodes` on are switches.
+    /// For each link, the vertex that it leaves, the vertex to which it leads, and its bandwidth.
+    /// Vertices from `nodes` on are switches.
     pub(super) links: Vec<(u64, u64, f64)>,
     /// Whether the counts ignore messages without bytes.
     pub(super) skip_empty: bool,
@@ -29,7 +30,7 @@ impl Settings {
         self.links.iter().map(|(from, to, _)| from.max(to) + 1).fold(self.nodes, u64::max)
     }
 
-    /// Returns the links that leave a vertex, sorted by their ends.
+    /// Returns the links that leave a vertex, sorted by the vertex to which they lead.
     pub(super) fn links_of(&self, vertex: u64) -> Vec<Link> {
         let links = self.links.iter().filter(|(from, ..)| *from == vertex);
         let mut links: Vec<Link> =

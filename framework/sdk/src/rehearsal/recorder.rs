@@ -79,7 +79,8 @@ impl Recorder {
         self.receivers.get(from as usize).copied().unwrap_or(from)
     }
 
-    /// Returns the receivers of the data that starts at a node of the machine, each with its bytes.
+    /// Returns the receivers of the data that a node of the machine has at the start, with the
+    /// number of bytes for each.
     pub(super) fn demand(&self, from: u64) -> Result<Vec<ByteCount>, String> {
         if from >= self.machine_nodes {
             return Err(format!("the plugin reads the demand of node {from}"));
