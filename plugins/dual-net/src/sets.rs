@@ -172,7 +172,6 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Returns the axes of the product.
     pub(crate) fn axes(&self) -> &[Axis<'a>] {
         &self.axes
     }

@@ -56,7 +56,6 @@ impl Torus {
         Ok(Self::new(problem.topology().dims().to_vec(), q, variant))
     }
 
-    /// Makes a torus of these dimensions.
     pub(crate) fn new(dims: Vec<u64>, q: u64, variant: Variant) -> Self {
         let mut strides = vec![1; dims.len()];
         for d in (1..dims.len()).rev() {
@@ -79,7 +78,6 @@ impl Torus {
         node - self.coordinate(node, dim) * self.strides[dim] + to * self.strides[dim]
     }
 
-    /// Returns the number of nodes of the torus.
     pub(crate) fn nodes(&self) -> u64 {
         self.dims.iter().product()
     }

@@ -26,7 +26,7 @@
 //! Remarks on the paper:
 //! * There is no one-dimensional form, because four classes of nodes need four directions, and a
 //!   line has only two.
-//! * Erratum: the data array of 3.1.3 cannot be followed literally. Its text confuses u and v.
+//! * Erratum: the data array of 3.1.3 cannot be followed literally. Its text swaps u and v.
 //!   Also, the submesh "k hops away" is not always the submesh of the array's column: they differ
 //!   if the node is not at the trailing edge of its submesh. Groups of blocks as in 3.1.1, one
 //!   group for each submesh, are correct. The rules here are equivalent to them.

@@ -103,7 +103,7 @@ fn by_group(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     Ok((grid, rings))
 }
 
-/// A ring along each dimension, one after another.
+/// A collective that uses rings along each dimension, one dimension after another.
 struct Rings {
     radices: Vec<u64>,
     order: StepOrder,

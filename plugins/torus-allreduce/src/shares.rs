@@ -146,7 +146,7 @@ pub(crate) fn exchange_whole(
     Ok(())
 }
 
-/// Runs several collectives at the same time.
+/// Plans an allreduce by several collectives that run at the same time.
 pub(crate) fn allreduce(
     grid: &Grid,
     all: &[impl ShareCollective],

@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::process::Command;
 use swapmeet_tests::project;
 
-/// Returns the contents of a fixture.
 fn fixture(name: &str) -> Value {
     let file = project("tests/fixtures").join(name);
     serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap()

@@ -94,7 +94,7 @@ fn panels_draw_only_within_their_area_at_any_size() {
 #[test]
 fn the_screen_can_be_drawn_at_any_size() {
     let mut session = compared();
-    // The overlays: the help, a confirmation, a text input with an error, and the command palette.
+    // Overlays: the help, a confirmation, a text input with an error, and the command palette.
     for keys in ["4", "?", "q", "n1ixyz", "\u{1b}:so"] {
         for c in keys.chars() {
             session.key(if c == '\u{1b}' { KeyCode::Esc } else { KeyCode::Char(c) });

@@ -153,7 +153,6 @@ impl Terminal {
     }
 }
 
-/// Reads the rows of a file.
 pub(super) fn rows(path: &Path) -> Vec<Record> {
     read_records("rows", &std::fs::read_to_string(path).unwrap()).unwrap()
 }

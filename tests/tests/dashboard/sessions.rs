@@ -18,7 +18,6 @@ use swapmeet_tui::{App, Appearance, ClickMap, Setup, Theme, draw, draw_panel};
 /// A symbol that no panel draws, with which tests find cells outside of a panel.
 pub(super) const MARKER: &str = "¤";
 
-/// Parses an experiment.
 pub(super) fn experiment(text: &str) -> Experiment {
     Experiment::parse("test", text).unwrap()
 }

@@ -225,7 +225,6 @@ fn a_blocked_terminal_does_not_delay_rows() {
     assert_eq!(rows(&path.join("rows.csv")).len(), 200);
 }
 
-/// Waits for a condition.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let patience = Instant::now() + Duration::from_secs(60);
     while !is_so() {

@@ -580,8 +580,8 @@ fn the_result_of_supports_decides_the_status() {
     }
 }
 
-/// A plugin that reads schedules of other programs must be able to report a fault in such a
-/// schedule as `invalid`. It is not an error of the plugin itself.
+/// A plugin that reads schedules of other programs must be able to report a fault in a schedule as
+/// `invalid`, because the fault is not an error of the plugin itself.
 #[test]
 fn a_schedule_reported_as_broken_is_invalid() {
     let cases = [

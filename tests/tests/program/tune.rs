@@ -63,7 +63,6 @@ fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> Strin
         .unwrap_or_else(|error| panic!("no counts of rank 0: {error}; {}: {said}", output.status))
 }
 
-/// Compiles the program.
 fn compiled(folder: &Path) -> PathBuf {
     let (source, program) = (folder.join("a.c"), folder.join("a"));
     std::fs::write(&source, PROGRAM).unwrap();

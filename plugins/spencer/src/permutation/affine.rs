@@ -26,7 +26,6 @@ pub(super) struct Affine {
 }
 
 impl Affine {
-    /// Returns the identity.
     pub(super) fn identity(dims: usize) -> Self {
         Self {
             terms: (0..dims)

@@ -297,7 +297,6 @@ impl Stage {
         path
     }
 
-    /// Returns the cost of the collection.
     fn collection(&self) -> Cost {
         let mut cost: Cost = self.rows[0].sections.costs.iter().copied().sum();
         cost.blocks /= self.lanes as f64;

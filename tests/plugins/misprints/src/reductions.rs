@@ -3,7 +3,6 @@
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};
 
-/// The injected fault.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReductionFault {
     Nothing,

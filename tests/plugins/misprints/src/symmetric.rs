@@ -4,10 +4,8 @@
 
 use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Schedule, Set, Stop, Symmetry};
 
-/// The injected fault.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InjectedFault {
-    /// No fault.
     Nothing,
     /// The last distance is missing.
     MissingDistance,
