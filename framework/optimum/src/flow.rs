@@ -56,8 +56,9 @@ pub(crate) struct Solution {
     pub flows: Vec<f32>,
 }
 
-/// A function that is called with the interval so far, in units of load per capacity: 0 to infinity
-/// while none is known. It returns whether the search continues.
+/// A function that is called with both ends of the interval so far. An end is a load divided by a
+/// capacity, without conversion to µs. While no interval is known, the ends are 0 and infinity. The
+/// function returns whether the search must continue.
 pub(crate) type Progress<'a> = dyn FnMut(f64, f64) -> bool + 'a;
 
 /// Finds the least time for a demand between pairs of nodes. It stops when the width of the

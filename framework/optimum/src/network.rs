@@ -108,8 +108,9 @@ impl Network {
             .map(|(link, (from, to))| (from as u32, to as u32, topology.bandwidth(link)))
             .collect();
         listed.sort_by_key(|(from, to, _)| (*from, *to));
-        // Choose the unit of capacities. The speeds of ports count, too, because rounding them up to a
-        // multiple of the bandwidth of links could make them much faster.
+        // Choose the unit of capacities. The speeds of ports are taken into account too. Otherwise
+        // they would be rounded up to a multiple of the links' bandwidth, which could make slow
+        // ports much faster.
         let fastest = listed.iter().map(|(.., bandwidth)| *bandwidth).fold(0.0, f64::max);
         let port_speeds = port_speeds(rates, nodes, fastest);
         if let Some((from, to, _)) = listed.iter().find(|(.., b)| !(*b > 0.0 && b.is_finite())) {
@@ -190,8 +191,8 @@ fn translations(topology: &dyn Topology) -> Vec<u32> {
     }
 }
 
-/// Returns the speeds that ports and injection rates allow, as multiples of the speed of a link of
-/// bandwidth 1. They depend only on ratios of the rates.
+/// Returns the speeds that ports and injection rates allow, divided by the speed of a link of
+/// bandwidth 1. They depend only on the ratios of the rates.
 fn port_speeds(rates: &NetworkRates, nodes: u64, fastest: f64) -> Vec<(PortRule, f64)> {
     let mut speeds = Vec::new();
     let of_time = |byte_us: f64| (byte_us / rates.link_byte_us).recip();

@@ -255,8 +255,9 @@ fn ports_at_every_hop_limit_forwarding() {
     assert!(shared.lower_us > 336.0 * 0.99 && shared.upper_us >= 335.9, "{}", shared.lower_us);
 }
 
-/// A port moves the 15 blocks of a node at the speed of one message, however many messages a link
-/// carries at full speed. Injection at a third of the speed of links takes three times as long.
+/// A port moves the 15 blocks of a node one after another, even if links can carry several messages
+/// at full speed. If nodes inject data at a third of the speed of links, it takes three times as
+/// long.
 #[test]
 fn ports_that_are_slower_than_links_keep_their_speed() {
     for (machine, blocks) in

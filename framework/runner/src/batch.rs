@@ -154,7 +154,8 @@ impl Shared {
         while let Some(unit) = self.next_unit() {
             let numbers: Vec<usize> = unit.cases.collect();
             (dispatcher.report)(BatchEvent::Started { cases: numbers.clone() });
-            // The search ends before a worker starts, so that no case spends its time limit on it.
+            // Search for the optimum before a worker starts, so that the search does not count
+            // towards the time limit of a case.
             let unit: Vec<&Case> = numbers.iter().map(|number| &cases[*number]).collect();
             let report = &mut |line| (dispatcher.report)(BatchEvent::Log { line });
             let optima = optimum_columns::of_unit(&unit, &mut Search { stop, report });

@@ -60,7 +60,8 @@ pub struct Case {
     /// Seed of the random numbers of this repetition.
     pub seed: u64,
     pub options: RunOptions,
-    /// The optima of the experiment's cases; `None` if rows shall not contain them.
+    /// The optima of the networks and workloads that have been found so far; `None` if rows must
+    /// not contain them.
     pub optima: Option<Arc<Optima>>,
 }
 

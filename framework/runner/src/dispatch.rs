@@ -47,7 +47,7 @@ pub(crate) struct Dispatcher<'a> {
     pub idle: Vec<Worker>,
     /// A worker that was started in advance and has not loaded a plugin.
     pub spare: Option<Worker>,
-    /// The optimum of each case of the unit that has one.
+    /// The optima of the cases of the unit, by case number. Cases without an optimum are missing.
     pub optima: BTreeMap<usize, CaseOptimum>,
 }
 
@@ -179,7 +179,7 @@ impl Dispatcher<'_> {
     }
 
     fn finished(&mut self, case: usize, mut record: Record) {
-        // A value from the worker is replaced, because a plugin may have written it.
+        // Replace values that came from the worker, because a plugin may have forged them.
         optimum_columns::fill(&mut record, self.optima.get(&case).unwrap_or(&None));
         (self.report)(BatchEvent::Finished { case, record: Box::new(record) });
     }

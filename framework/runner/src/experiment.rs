@@ -25,7 +25,7 @@ pub struct Experiment {
     pub seed: u64,
     /// Time limit of a case, in seconds.
     pub timeout_secs: Option<f64>,
-    /// Whether rows contain the optimum of their network and workload.
+    /// Whether rows must contain the optimum of their network and workload.
     pub optimum: bool,
     /// The nodes on which delivery is verified. It is not a key of the file, because results do not
     /// depend on it.

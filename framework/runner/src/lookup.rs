@@ -68,8 +68,8 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         }
     }
 
-    /// Returns the case of a row, with optimum if the row has one. Errors name the component that
-    /// cannot be found.
+    /// Returns the case of a row. If the row contains an optimum, the case requests one too. Errors
+    /// name the component that cannot be found.
     pub fn row(&mut self, row: &Record) -> Result<Case, String> {
         let case = self.case(&row.case())?;
         let optima = optimum_columns::has_optimum(row).then(|| Arc::clone(&self.optima));

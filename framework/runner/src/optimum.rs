@@ -1,9 +1,10 @@
-//! The optimum of cases: the time that no schedule is below, from the interval that
-//! [`swapmeet_optimum`] certifies.
+//! The optimum of cases: a lower bound on the time of every schedule. It is calculated from the
+//! interval that [`swapmeet_optimum`] certifies.
 //!
 //! Many cases of a sweep have the same network and demand. [`Optima`] searches for the interval of
-//! each network and demand once. The interval is a number of bytes on a link of bandwidth 1, so it
-//! serves every block size and every machine with the same ratios of speeds.
+//! each network and demand once. The ends of the interval are not times but numbers of bytes on a
+//! link of bandwidth 1. They are therefore the same for every block size, and for all machines with
+//! the same ratios of speeds.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -24,34 +25,36 @@ use swapmeet_workloads::Workload;
 /// The optimum of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Optimum {
-    /// The lower end of the interval plus the start-ups and latencies that no schedule avoids, in
-    /// µs.
+    /// The lower end of the interval, plus the start-ups and latencies that no schedule can avoid,
+    /// in µs.
     pub optimum_us: f64,
-    /// The relative width of the interval, without start-ups and latencies.
+    /// The relative width of the interval (upper end / lower end - 1). Start-ups and latencies are
+    /// not included in it.
     pub gap: f64,
 }
 
-/// The optimum of a case, or the reason why it is unknown. `None` if the model of the machine has
-/// none.
+/// The optimum of a case, or the reason why it is unknown. `None` if no optimum is defined for the
+/// model of the machine.
 pub type CaseOptimum = Option<Result<Optimum, String>>;
 
-/// The surroundings of a search.
+/// The connections of a search to its caller.
 pub struct Search<'a> {
-    /// Set to stop the search.
+    /// Whether the search must end. Another thread sets this flag.
     pub stop: &'a AtomicBool,
-    /// Called with a line about the progress of a long search.
+    /// A function that is called with a line about the progress of a long search.
     pub report: &'a mut dyn FnMut(String),
 }
 
-/// The interval of an optimum, in bytes on a link of bandwidth 1 for each unit of load.
+/// The interval of an optimum. Its ends are numbers of bytes on a link of bandwidth 1, for each
+/// unit of load.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
     lower: f64,
     gap: f64,
 }
 
-/// The interval of one network and demand, once it is known. The lock is held during the search, so
-/// that no other thread begins the same search.
+/// The interval of one network and demand; `None` until the search has ended. The lock is held
+/// during the search, so that no other thread begins the same search.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
 /// A digest of a network and a demand.
@@ -64,8 +67,8 @@ pub struct Optima {
 }
 
 impl Optima {
-    /// Returns the optimum of a workload on a topology for each machine, which is given with the
-    /// bytes of a unit of load. The seed determines random sizes.
+    /// Returns the optimum of a workload on a topology, for each of some machines. Each machine is
+    /// given with the number of bytes of a unit of load. The seed determines random sizes.
     pub fn of(
         &self,
         (topology, workload, seed): (&Arc<dyn Topology>, &Workload, u64),
@@ -101,7 +104,7 @@ impl Optima {
         machines.iter().zip(&rates).map(of_machine).collect()
     }
 
-    /// Returns the interval of a task, which is searched for only once.
+    /// Returns the interval of a task. The search for it is made only once.
     fn interval(
         &self,
         task: &Task,
@@ -146,7 +149,8 @@ impl Optima {
     }
 }
 
-/// Returns the task of a workload. The error says why it has none, or why it is too large.
+/// Returns the task of a workload. The error states why the workload has no task, or why the task
+/// is too large.
 fn task(topology: &Arc<dyn Topology>, workload: &Workload, seed: u64) -> Result<Task, String> {
     let pairs = topology.nodes().saturating_mul(topology.nodes());
     let lists_pairs = workload.collective().connects_all_pairs() && !workload.counts_blocks();
@@ -156,7 +160,7 @@ fn task(topology: &Arc<dyn Topology>, workload: &Workload, seed: u64) -> Result<
     workload.task(topology, seed)
 }
 
-/// Returns the same ratios of speeds for links on which a byte takes 1 µs.
+/// Returns rates with the same ratios, in which a byte takes 1 µs on a link.
 fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
     let link = rates.link_byte_us;
     if link <= 0.0 {
@@ -210,8 +214,9 @@ mod tests {
         optima.of((&topology, &workload, 42), &machines, &mut Search { stop: &stop, report })
     }
 
-    /// Suh & Shin (1998), 3.1.4: n N1 / 4 blocks cross a link of a mesh. With a port for every other
-    /// node, a schedule has one start-up.
+    /// By Suh & Shin (1998), section 3.1.4, `n N1 / 4` blocks use the busiest link of a mesh with
+    /// `n` nodes and a longest side `N1`. If a node has one port for each of the other nodes, a
+    /// schedule needs only one start-up.
     #[test]
     fn one_search_serves_all_sizes_and_speeds() {
         let optima = Optima::default();
@@ -229,7 +234,8 @@ mod tests {
         }
         let count = || optima.slots.lock().unwrap().len();
         assert_eq!(count(), 1);
-        // Another ratio of port and link speed, and another network, have intervals of their own.
+        // If the ratio of the speeds of ports and links differs, or if the network differs, there
+        // is a separate interval.
         found(&optima, "mesh:8x8", "uniform:8", &["free:byte_us=1,injection_byte_us=1,ports=all"]);
         found(&optima, "mesh:8x4", "uniform:8", &["free:byte_us=1,ports=all"]);
         assert_eq!(count(), 3);

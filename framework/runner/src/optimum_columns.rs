@@ -1,5 +1,6 @@
 //! The columns `optimum_us` and `optimum_gap` of rows. The process that writes rows fills them,
-//! because the optimum depends on no plugin. The time limit of cases does not include the search.
+//! because the optimum does not depend on a plugin. The search for the optimum does not count
+//! towards the time limit of a case.
 
 use crate::case::Case;
 use crate::optimum::{CaseOptimum, Optimum, Search};
@@ -20,7 +21,8 @@ pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Vec<CaseOptimum> {
     optima.of((&first.topology, &first.workload, first.seed), &machines, search)
 }
 
-/// Sets the columns of the optimum. They stay empty in rows that are not `ok`.
+/// Sets the columns `optimum_us` and `optimum_gap` of a row. They stay empty if the status of the
+/// row is not `ok`.
 pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
     let optimum = optimum.as_ref().filter(|_| row.status == Status::Ok);
     (row.optimum_us, row.optimum_gap) = (None, None);
@@ -36,12 +38,12 @@ pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
     }
 }
 
-/// Returns whether the row was made with optimum.
+/// Returns whether the row was written by a run that searched for the optimum.
 pub(crate) fn has_optimum(row: &Record) -> bool {
     row.optimum_us.is_some() || row.note.contains(UNKNOWN)
 }
 
-/// Returns whether the case has an optimum that its row does not have.
+/// Returns whether the row of a case must contain an optimum, but does not contain one.
 pub fn lacks(case: &Case, row: &Record) -> bool {
     let has_links = || case.machine.network_rates().is_some();
     case.optima.is_some() && row.status == Status::Ok && !has_optimum(row) && has_links()

@@ -39,7 +39,7 @@ pub struct Product {
     before: Vec<usize>,
     seed: u64,
     options: RunOptions,
-    /// Shared by all cases if the experiment asks for optima.
+    /// The optima that all cases share; `None` if the experiment does not request them.
     optima: Option<Arc<Optima>>,
 }
 
