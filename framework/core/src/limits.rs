@@ -1,5 +1,5 @@
-//! Upper limits. A case, a file or a call that exceeds one is refused with a message that names the
-//! limit.
+//! Upper limits. If a case, a file or a call exceeds a limit, it is refused with a message that
+//! names the limit.
 //!
 //! All limits are in one table, so that readers, the simulation and `docs/abi.md` use the same
 //! numbers.
@@ -18,26 +18,26 @@ limits! {
     ALGORITHMS = 1024, "algorithms of a plugin";
     /// The maximum number of parameters of an algorithm.
     PARAMS = 64, "parameters of an algorithm";
-    /// The maximum number of words to choose from as the value of a parameter.
+    /// The maximum number of words that a parameter with a fixed set of values may have.
     PARAM_VALUES = 64, "values of a parameter";
-    /// The maximum length of a text of a plugin. A longer text indicates a wrong struct.
+    /// The maximum length of a text of a plugin. A longer text is a sign of an invalid struct.
     TEXT_BYTES = 1 << 20, "bytes of a text";
     /// The maximum number of nodes. Node numbers then fit 32 bits.
     NODES = 1 << 31, "nodes of a topology or a grid";
     /// The maximum number of nodes that are planned. Every node takes at least some hundred bytes,
     /// so that more nodes would exhaust the memory of the computer.
     CASE_NODES = 1 << 26, "nodes that a case is planned for";
-    /// The maximum number of messages of one step that are examined one by one. So many messages
-    /// take 1 GiB.
+    /// The maximum number of messages of a step that are examined one by one. This number of
+    /// messages takes 1 GiB.
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
     /// The maximum number of sends of a full plan that is compared with a claimed symmetry.
     /// Comparing a million sends takes about 0.1 seconds.
     COMPARED_SENDS = 1 << 20, "sends of all nodes that are compared with a claimed symmetry";
     /// The maximum number of dimensions in the spec of a topology.
     DIMENSIONS = 32, "dimensions in a topology's spec";
-    /// The maximum number of axes of a grid. A larger number indicates a wrong struct.
+    /// The maximum number of axes of a grid. A larger number is a sign of an invalid struct.
     AXES = 64, "axes of a grid or a set, dimensions of a route";
-    /// The maximum number of coordinates of a grid, over all axes. A set takes one bit for each
+    /// The maximum total number of coordinates of all axes of a grid. A set takes one bit for each
     /// coordinate.
     COORDINATES = 1 << 22, "coordinates of all axes of a grid together";
     /// The maximum number of words that hold the bits of one axis: twice as many as the largest

@@ -1,7 +1,7 @@
-//! Runs a schedule: the exchange executes the sends, the statistics measure the messages, and
+//! Runs a schedule. The exchange executes the sends, the statistics measure the messages, and
 //! listeners are notified of each step.
 //!
-//! Messages are discarded at the end of their step. A schedule of a billion messages therefore
+//! The messages of a step are discarded when the step ends. So a schedule of a billion messages
 //! needs no more memory than its largest step.
 
 mod buffers;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 pub use setup::affordable;
 
-/// The task of a schedule.
+/// The task that a schedule has to carry out.
 #[derive(Debug, Clone)]
 pub struct Task {
     /// The network.
@@ -41,7 +41,8 @@ pub struct Task {
     pub collective: Collective,
     /// The sizes of blocks; `None` for uniform blocks, which are counted instead.
     pub sizes: Option<Arc<dyn BlockSizes>>,
-    /// Whether messages of 0 bytes are skipped. Their blocks are traced in any case.
+    /// Whether messages of 0 bytes are skipped. Their blocks are traced even if the messages are
+    /// skipped.
     pub skip_empty: bool,
     /// The nodes on which delivery is to be verified.
     pub proof_scope: ProofScope,
@@ -50,8 +51,8 @@ pub struct Task {
 /// The nodes on which delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProofScope {
-    /// One node of each symmetry orbit, if the plugin declares a symmetry and nothing prevents its
-    /// use; otherwise all nodes.
+    /// One node of each symmetry orbit, if the plugin declares a symmetry and the symmetry can be
+    /// used. Otherwise all nodes.
     #[default]
     Auto,
     /// All nodes, whatever symmetry the plugin declares.
@@ -70,9 +71,9 @@ impl Task {
 enum State {
     /// Before the first step: grid, placement and symmetry can still be set.
     Setup(Setup),
-    /// From the first step on.
+    /// After the first step has begun.
     Running(Box<Running>),
-    /// From the first step on, if sends are only recorded.
+    /// After the first step has begun, if sends are only recorded.
     Recording(Box<Recording>),
 }
 
@@ -83,12 +84,12 @@ const BETWEEN_STEPS: Fault = Fault::OutOfOrder(
 );
 
 /// The fault of a schedule that claims a symmetry but sends byte counts. Only schedules of blocks
-/// are verified on one node of each orbit.
+/// can be verified on one node of each orbit.
 const RECORDS_BLOCKS: Fault =
     Fault::OutOfOrder("the schedule sends byte counts, but claims a symmetry of blocks");
 
-/// One run of a schedule. Each method executes one call of a plugin. A call in a wrong order, such
-/// as a send before the first step, is a fault.
+/// One run of a schedule. Each method executes one call of a plugin. A call that is not permitted
+/// at this point, such as a send before the first step, is a fault.
 pub struct Simulation<'a> {
     task: Task,
     state: State,
@@ -103,15 +104,16 @@ impl<'a> Simulation<'a> {
         Ok(Self { task, state, listeners: Listeners::new(listeners), in_step: false })
     }
 
-    /// Begins a schedule whose sends are recorded, to compare them with the symmetry that the
-    /// schedule claims. Delivery is not verified, and nothing is measured.
+    /// Begins a schedule whose sends are only recorded. The recording is compared with the symmetry
+    /// that the schedule claims. Delivery is not verified, and nothing is measured.
     pub fn recording(task: Task, what: RecordingTask) -> Result<Self, Fault> {
         let state = State::Setup(Setup::new(&task)?.recording(what));
         Ok(Self { task, state, listeners: Listeners::new(Vec::new()), in_step: false })
     }
 
-    /// Sets the schedule's own grid (the topology's if `radices` is empty) and the division of
-    /// blocks. With `byte_counts` the schedule sends byte counts in these units instead of blocks.
+    /// Sets the grid of the schedule and the division of blocks. If `radices` is empty, the grid is
+    /// that of the topology. With `byte_counts`, the schedule does not send blocks but byte counts
+    /// in these units.
     pub fn layout(
         &mut self,
         radices: &[u64],
@@ -127,7 +129,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Places node `virtual_node` of the grid on node `physical` of the machine. With `home`, the
+    /// Places the grid's node `virtual_node` on the machine's node `physical`. With `home`, the
     /// data of the physical node starts and ends at this virtual node.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
         match &mut self.state {
@@ -138,9 +140,9 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Declares that the schedule is invariant under the group with these actions on the axes of
-    /// its grid. Returns, for each axis, the range of coordinates that the plugin must plan. The
-    /// ranges start at 0 unless the plugin `can_start_anywhere`.
+    /// Declares that a group maps the schedule to itself. `symmetries` has the action of the group
+    /// on each axis of the grid. Returns, for each axis, the range of coordinates that the plugin
+    /// must plan. Each range starts at 0 unless the plugin `can_start_anywhere`.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],
@@ -156,7 +158,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Returns whether the declared symmetry is used, so that delivery is verified on only one node
+    /// Returns whether the declared symmetry is used. If so, delivery is verified on only one node
     /// of each orbit.
     pub fn relies_on_symmetry(&self) -> bool {
         match &self.state {
@@ -175,7 +177,7 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Begins a step. All data that was sent in the previous step arrives before.
+    /// Begins a step. First, all data that was sent in the previous step arrives.
     pub fn step(&mut self) -> Result<(), Fault> {
         self.end_step()?;
         match self.begin()? {
@@ -247,8 +249,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// In a schedule of byte counts, makes a node redistribute all data that it holds, including
-    /// the data that it received in the step before.
+    /// In a schedule of byte counts, a node redistributes all data that it holds, including the
+    /// data that it received in the previous step.
     pub fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
         self.end_step()?;
         self.begin()?;
@@ -271,7 +273,8 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    /// Returns the schedule's own number of the current step, from 1; 0 before the first step.
+    /// Returns the number of the current step as the schedule counts steps, from 1; 0 before the
+    /// first step.
     pub fn step_number(&self) -> u64 {
         match &self.state {
             State::Setup(_) => 0,
@@ -282,7 +285,7 @@ impl<'a> Simulation<'a> {
 
     /// Ends a schedule that was begun with [`Simulation::recording`].
     pub fn finish_recording(mut self) -> Result<Recording, Fault> {
-        // A schedule without steps is still in its setup.
+        // A schedule without steps has not ended its setup yet.
         self.begin()?;
         match self.state {
             State::Recording(recording) => Ok(*recording),
@@ -294,7 +297,7 @@ impl<'a> Simulation<'a> {
     /// totals.
     pub fn finish(mut self) -> Result<Totals, Fault> {
         self.end_step()?;
-        // A schedule without steps is still in its setup.
+        // A schedule without steps has not ended its setup yet.
         self.begin()?;
         let State::Running(running) = self.state else { return Err(NOT_BEGUN) };
         let (mut payload, buffers) = running.end();
@@ -325,7 +328,7 @@ mod tests {
     use crate::delivery::exchange::Rule;
     use crate::network::topology::parse;
 
-    /// Block sizes: 0 bytes for node 1, one byte for each other node.
+    /// Block sizes: 0 bytes for blocks to node 1, and one byte for all other blocks.
     #[derive(Debug)]
     struct NothingForNode1;
 

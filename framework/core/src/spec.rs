@@ -1,9 +1,9 @@
-//! One grammar for all specs: `name`, `name:args` or `name:key=value,..`, with nested specs in
-//! parentheses.
+//! The grammar that all specs share: `name`, `name:args` or `name:key=value,..`, with nested specs
+//! in parentheses.
 //!
 //! The same short strings are used on the command line, in experiment files and in CSV columns. The
-//! parser keeps byte offsets, so that an error found later (a dimension of 0, an unknown key) can
-//! still point at its position.
+//! parser stores byte offsets. So an error that is found later (such as a dimension of 0 or an
+//! unknown key) still has its position.
 
 use crate::text::is_unsafe;
 use std::fmt;
@@ -22,11 +22,11 @@ pub struct SpecError {
     pub what: &'static str,
     /// The whole spec as the user wrote it.
     pub text: String,
-    /// First byte of the offending part.
+    /// The offset of the invalid text in bytes.
     pub at: usize,
-    /// The length of the offending part in bytes.
+    /// The length of the invalid text in bytes.
     pub len: usize,
-    /// What is wrong and what was expected.
+    /// A description of the error and of the expected text.
     pub message: String,
     /// Known names that are similar to the given one.
     pub near: Vec<String>,
@@ -130,7 +130,7 @@ impl Spec {
             split_outside_parentheses(text, start).map_err(|(at, m)| spec.error(at, 1, m))?
         {
             if piece.is_empty() {
-                // If the text ends with a comma, the error points at this comma.
+                // If the text ends with a comma, the error has the position of this comma.
                 return Err(spec.error(at.min(text.len() - 1), 1, "an argument is missing"));
             }
             // An equals sign within parentheses belongs to a nested spec.
@@ -258,13 +258,13 @@ impl Spec {
     }
 }
 
-/// The maximum depth of nested parentheses. No existing topology needs more than five levels,
-/// because each level of a dual-net squares the number of nodes.
+/// The maximum depth of nested parentheses. No topology within the limits needs more than five
+/// levels, because each level of a dual-net squares the number of nodes.
 const MAX_NESTED: usize = 8;
 const TOO_DEEP: &str = "parentheses nested more than 8 deep, expected at most 8 levels";
 
-/// Splits the text from byte `start` on at commas outside parentheses. Returns each piece with its
-/// byte offset in `text`.
+/// Splits the text, starting at byte `start`, at commas outside of parentheses. Returns each piece
+/// with its byte offset in `text`.
 fn split_outside_parentheses(
     text: &str,
     start: usize,

@@ -1,7 +1,7 @@
-//! Text from plugins, workers, files and users, which may contain anything.
+//! Text from plugins, workers, files and users, which may contain any characters.
 //!
-//! Such text is escaped once, when it is read. After that it can be printed to a terminal, written
-//! to a file and quoted in a message.
+//! Text from these sources is escaped once, when it is read. After that it can be printed to a
+//! terminal, written to a file and quoted in a message.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,7 +9,8 @@ use std::path::Path;
 /// The maximum number of characters of a text that an error message quotes.
 const EXCERPT: usize = 80;
 
-/// The maximum number of characters of a message. A reason that a plugin gives may have 4,000.
+/// The maximum number of characters of a message. The reason that a plugin gives may have 4,000 of
+/// them.
 const MESSAGE: usize = 5000;
 
 /// Returns whether a character can change how the text around it is shown: a control character, a
@@ -49,8 +50,8 @@ pub fn escaped_path(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
-/// Returns a message of at most 5,000 characters. The middle of a longer one is left out, because
-/// the advice is at its end.
+/// Returns a message of at most 5,000 characters. If the message is longer, its middle is left out,
+/// because its end contains advice.
 pub fn shortened(message: &str) -> Cow<'_, str> {
     if message.len() <= MESSAGE || message.chars().nth(MESSAGE).is_none() {
         return Cow::Borrowed(message);

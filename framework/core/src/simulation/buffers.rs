@@ -1,11 +1,11 @@
-//! The load that passes through each node's send and receive buffers in one phase, including what a
-//! node sends to itself.
+//! The loads that pass through each node's send and receive buffers in one phase. They include data
+//! that a node sends to itself.
 
-/// The sums of one node. They are stale unless `phase` is the current phase.
+/// The sums of one node. They belong to an earlier phase unless `phase` is the current phase.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeBuffers {
     phase: u32,
-    /// The bits of the sums that do not fit into `low`.
+    /// For each sum, the high bits that do not fit into `low`.
     carried: [u16; 2],
     low: [u64; 2],
 }
@@ -14,9 +14,9 @@ impl NodeBuffers {
     const SENT: usize = 0;
     const RECEIVED: usize = 1;
 
-    /// Adds a load to one of the sums and returns the sum. Sums are not stored as 128-bit integers,
-    /// because these would double the size of the table of all nodes, and the time is dominated by
-    /// reading this table.
+    /// Adds a load to one of the two sums and returns the new sum. Sums are not stored as 128-bit
+    /// integers, because these would double the size of the table of all nodes. Reading this table
+    /// takes most of the time.
     #[inline]
     fn add(&mut self, phase: u32, which: usize, load: u64) -> u128 {
         if self.phase != phase {
@@ -55,8 +55,8 @@ impl Buffers {
         self.most = (self.most.0.max(sent), self.most.1.max(received));
     }
 
-    /// Returns the largest load that one node sends in one phase, and the largest that one node
-    /// receives.
+    /// Returns two values: the largest load that a node sends in a phase, and the largest load that
+    /// a node receives in a phase.
     pub(super) fn most(&self) -> (u128, u128) {
         self.most
     }

@@ -1,5 +1,5 @@
-//! The interface between the simulation and all observers of a schedule, such as cost models,
-//! traces, the dashboard and checks. The simulation does not depend on the kind of listeners.
+//! The interface between the simulation and its listeners, such as cost models, traces, the
+//! dashboard and checks. The simulation does not depend on the kinds of listeners.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{ByteSend, Redistribution};
@@ -12,24 +12,25 @@ use crate::simulation::step::Step;
 
 /// A consumer of the events of a schedule.
 pub trait Listener {
-    /// Handles one event. Events arrive in the order of the schedule; a listener ignores those that
-    /// it does not need.
+    /// Handles one event. Events arrive in the order of the schedule. A listener ignores the events
+    /// that it does not need.
     fn notify(&mut self, event: ScheduleEvent<'_>);
 
     /// Returns the measurements and events that this listener needs. The result must not change
-    /// while a schedule runs.
+    /// during a schedule.
     fn interests(&self) -> Interests {
         Interests::SCHEDULE
     }
 }
 
-/// The part of a schedule that a listener reads. The simulation may report more.
+/// The amount of detail that a listener reads. The simulation may report more than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// The facts of steps only.
     Facts,
     /// Facts and messages. If the plugin plans only one node of each orbit, these are the messages
-    /// of those nodes, together with the group that maps them to all others ([`Step::symmetry`]).
+    /// of the planned nodes, together with the group that maps them to the messages of all nodes
+    /// ([`Step::symmetry`]).
     Representatives,
     /// The whole schedule for all nodes: messages in their order, the load of each node, and local
     /// copies. If the plugin plans only one node of each orbit, the simulation expands the plan to
@@ -37,11 +38,11 @@ pub enum Detail {
     AllNodes,
 }
 
-/// The measurements and events that a listener needs. Everything except the facts of steps costs
-/// time, so it is only measured or reported if at least one listener requests it.
+/// The measurements and events that a listener needs. Only the facts of steps are free of cost.
+/// Everything else is measured or reported only if at least one listener requests it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interests {
-    /// The part of the schedule that the listener reads.
+    /// The amount of detail that the listener reads.
     pub detail: Detail,
     /// Whether [`ScheduleEvent::Sent`], [`ScheduleEvent::ByteSend`] and
     /// [`ScheduleEvent::Redistribution`] are reported.
@@ -97,43 +98,43 @@ pub enum ScheduleEvent<'a> {
         segments: u64,
     },
     /// A node sends data to itself. This is not a message, but the data passes through the node's
-    /// buffers. The event precedes the [`ScheduleEvent::Step`] of the step that it belongs to, if
-    /// that step has any message.
+    /// buffers. If the step has any message, this event precedes its [`ScheduleEvent::Step`].
     LocalCopy(LocalCopy),
     /// A node has redistributed all data that it holds. Only reported for [`Interests::sends`].
     Redistribution(&'a Redistribution<'a>),
-    /// These byte counts were sent; the [`ScheduleEvent::Sent`] of the same send is next. Only
-    /// reported for [`Interests::sends`].
+    /// A node has sent these byte counts. The [`ScheduleEvent::Sent`] of the same send follows.
+    /// Only reported for [`Interests::sends`].
     ByteSend(&'a ByteSend<'a>),
-    /// A send moved something. Only reported for [`Interests::sends`].
+    /// A send has moved data. Only reported for [`Interests::sends`].
     Sent(&'a Sent<'a>),
-    /// A send moved nothing.
+    /// A send has moved no data.
     EmptySend(EmptySend),
-    /// A node received a block that it already held, which is allowed but wasteful. Reported for
-    /// the first such block of each step.
+    /// A node has received a block that it already held, which is allowed but wasteful. Only the
+    /// first of these blocks is reported in each step.
     RedundantBlock {
-        /// The schedule's own number of the step.
+        /// The number of the step, as the schedule counts steps.
         step: u64,
         /// The receiver.
         node: PlacedNode,
         /// The block.
         block: Block,
     },
-    /// Nodes have reduced received data into their own in the step that is about to end.
+    /// Nodes have combined received data with their own data. The event precedes the end of the
+    /// step.
     Summed(Summed<'a>),
     /// A step has ended in which at least one message was sent.
     Step(&'a Step<'a>),
 }
 
-/// The load that nodes reduce into their own data in one step.
+/// The loads that nodes combine with their own data (reduce) in one step.
 #[derive(Debug, Clone, Copy)]
 pub struct Summed<'a> {
     /// The largest load that one node reduces.
     pub most: u64,
     /// The load that each node of the machine reduces. If no listener reads more than
-    /// [`Detail::Representatives`], only planned nodes are listed.
+    /// [`Detail::Representatives`], only the planned nodes are listed.
     pub of: &'a [u64],
-    /// The group that maps the planned nodes to all nodes; `None` if `of` covers all nodes.
+    /// The group that maps the planned nodes to all nodes; `None` if `of` lists all nodes.
     pub symmetry: Option<&'a Group>,
     /// The number of segments into which a block is split; loads count segments.
     pub segments: u64,
@@ -150,15 +151,15 @@ pub struct LocalCopy {
     pub segments: u64,
     /// The number of the phase, from 1.
     pub phase_number: u32,
-    /// The schedule's own number of the step, from 1.
+    /// The number of the step as the schedule counts steps, from 1.
     pub schedule_step: u64,
 }
 
-/// A send that moved nothing, because the sender holds none of the selected data or because the
-/// send broke a rule.
+/// A send that moved no data. The reason is that the sender holds none of the selected data, or
+/// that the send broke a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EmptySend {
-    /// The schedule's own number of the step, from 1.
+    /// The number of the step as the schedule counts steps, from 1.
     pub step: u64,
     /// The sender, in the schedule's grid and on the machine.
     pub from: PlacedNode,
@@ -168,20 +169,20 @@ pub struct EmptySend {
     pub is_refused: bool,
 }
 
-/// One send that moved something.
+/// One send that moved data.
 #[derive(Debug)]
 pub struct Sent<'a> {
-    /// The schedule's own number of the step, from 1. Unlike [`Step::number`], it also counts steps
-    /// without messages between nodes.
+    /// The number of the step as the schedule counts steps, from 1. Unlike [`Step::number`], it
+    /// includes steps without messages between nodes.
     pub step: u64,
     /// The latest step in which any of the sent data arrived at its sender; 0 if the sender held
-    /// everything at the start. Only tracked for [`Interests::arrivals`].
+    /// all of it at the start. Only tracked for [`Interests::arrivals`].
     pub latest_arrival: u64,
     /// The sender, in the schedule's grid and on the machine.
     pub from: PlacedNode,
     /// The receiver, in the schedule's grid and on the machine.
     pub to: PlacedNode,
-    /// The kind of data that moves. With [`Proof::ByteCounts`] loads are bytes and there are no
+    /// The kind of data that moves. With [`Proof::ByteCounts`], loads are in bytes and there are no
     /// boxes.
     pub proof: Proof,
     /// The boxes of blocks that moved.
@@ -194,15 +195,16 @@ pub struct Sent<'a> {
     pub topology: &'a dyn Topology,
     /// Whether the sender keeps what it sends.
     pub copy: bool,
-    /// Whether the receiver reduces the data into its own.
+    /// Whether the receiver combines the received data with its own data.
     pub combine: bool,
     /// Whether each block is divided into one part for each node. The destinations of the boxes are
     /// then numbers of parts.
     pub in_parts: bool,
-    /// The number of parts times the number of segments of a block; loads count these pieces.
+    /// The number of pieces of a block: its parts times the segments of each part. Loads count
+    /// these pieces.
     pub segments: u64,
     /// The load of all boxes.
     pub load: u64,
-    /// The route, if it is not the topology's own.
+    /// The requested route; `None` for the topology's own route.
     pub route: Option<&'a Route>,
 }

@@ -1,4 +1,4 @@
-//! All listeners of a schedule, and the state that is the same for each of them.
+//! All listeners of a schedule, and the state that they share.
 
 use crate::delivery::fault::{Block, PlacedNode};
 use crate::simulation::listener::{
@@ -9,7 +9,7 @@ use crate::simulation::step::{Step, Totals};
 /// Reports events to all listeners. Counts phases, steps and totals.
 pub(super) struct Listeners<'a> {
     all: Vec<&'a mut dyn Listener>,
-    /// What at least one listener needs.
+    /// The combined needs of all listeners.
     pub interests: Interests,
     phase: String,
     phase_number: u32,
@@ -27,7 +27,7 @@ impl<'a> Listeners<'a> {
         self.totals
     }
 
-    /// Returns whether some listener reads the whole schedule of all nodes.
+    /// Returns whether any listener reads the whole schedule of all nodes.
     pub(super) fn read_all_nodes(&self) -> bool {
         self.interests.detail == Detail::AllNodes
     }

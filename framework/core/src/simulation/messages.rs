@@ -1,12 +1,12 @@
-//! The messages of a step, in the order in which the schedule first sends them.
+//! The messages of a step. They are in the order in which the schedule first sends them.
 //!
-//! The order matters because a node processes its messages in this order in the model `flat`. Sends
-//! with the same sender, receiver and requested route (or none) form one message, at the position
-//! of the first of them.
+//! The order matters, because in the model `flat` a node processes its messages in this order.
+//! Sends with the same sender, receiver and requested route form one message, at the position of
+//! the first of these sends.
 //!
-//! In most steps each node sends once, or to one node at a time, and sends are merged immediately.
-//! Only other steps require a search for equal messages, in time proportional to the number of
-//! sends (times the number of routes between two nodes).
+//! In most steps, each node sends once, or to one node after another, and equal sends are merged
+//! immediately. Other steps require a search for equal messages. It takes time proportional to the
+//! number of sends (times the number of routes between two nodes).
 
 use crate::delivery::contents::Contents;
 use crate::network::topology::Route;
@@ -14,22 +14,22 @@ use crate::simulation::listener::Interests;
 use crate::simulation::step::Transfer;
 use std::collections::HashMap;
 
-/// The index that ends a chain of messages.
+/// The index that marks the end of a chain of messages.
 const NONE: u32 = u32::MAX;
-/// A special value of [`Transfer::hops`] for a message that was merged into an earlier one. Hops
-/// are not measured yet, and no route is this long.
+/// A special value of [`Transfer::hops`] that marks a message which was merged into an earlier
+/// message. Hops are measured later, and no route is this long.
 const MERGED: u32 = u32::MAX;
 
-/// Further properties of a send, which are only stored if a listener needs them.
+/// Properties of a send that are stored only if a listener needs them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SendNotes {
     /// The blocks of the send.
     pub contents: Contents,
-    /// The latest step in which any of the data arrived at the sender.
+    /// The latest step in which any of the sent data arrived at the sender.
     pub latest_arrival: u32,
 }
 
-/// The notes of all messages of a step.
+/// The notes ([`SendNotes`]) of all messages of a step.
 #[derive(Debug)]
 struct MessageNotes {
     /// The blocks of each message, if a listener needs them.
@@ -83,13 +83,13 @@ impl MessageNotes {
     }
 }
 
-/// For each receiver, the number of the last search that found a message to it, and the index of
-/// that message.
+/// For each receiver, the most recent search that found a message to this receiver, and the index
+/// of this message.
 #[derive(Debug)]
 enum LastFound {
-    /// A table indexed by receivers, if the senders are all nodes.
+    /// A table indexed by receivers, used if all nodes can be senders.
     Table(Vec<(u64, u32)>),
-    /// A map, if the senders are only some of the nodes.
+    /// A map, used if only some of the nodes can be senders.
     Map(HashMap<u32, (u64, u32)>),
 }
 
@@ -110,13 +110,13 @@ pub(crate) struct Messages {
     /// For each node, the last step in which it sent, and the index of its last message in that
     /// step.
     last: Vec<(u64, u32)>,
-    /// Whether some node sends to more than one receiver, or on more than one route, in this step.
+    /// Whether any node sends to several receivers, or on several routes, in this step.
     has_several_messages: bool,
-    /// For each message, the previous message of its sender; only filled if
+    /// For each message, the previous message of the same sender. Only filled if
     /// `has_several_messages`.
     earlier: Vec<u32>,
-    /// During a search, the chains of messages with the same sender and receiver, one message per
-    /// route: for each message, the index of the next one in its chain.
+    /// During a search, messages with the same sender and receiver form a chain, with one message
+    /// per route. For each message, the index of the next message in its chain.
     other_route: Vec<u32>,
     last_found: LastFound,
     search: u64,
@@ -139,8 +139,8 @@ impl Messages {
         }
     }
 
-    /// Creates a collector for only this number of senders. Senders are given by index; receivers
-    /// may be any nodes.
+    /// Creates a collector for this number of senders. Senders are given as indices, and receivers
+    /// can be any nodes.
     pub(crate) fn of_some(senders: usize) -> Self {
         let last_found = LastFound::Map(HashMap::new());
         Self { last_found, ..Self::new(senders, Interests::FACTS) }
@@ -150,8 +150,8 @@ impl Messages {
         self.list.is_empty()
     }
 
-    /// Adds a send between two different nodes to step number `step`. Loads saturate only if blocks
-    /// are delivered twice, which is a fault.
+    /// Adds a send between two different nodes to step number `step`. Loads are limited to 64 bits.
+    /// They exceed this limit only if blocks are delivered twice, which is a fault.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, notes: SendNotes) {
         let last = &mut self.last[sent.from as usize];
         let mut before = NONE;
@@ -162,8 +162,8 @@ impl Messages {
                 message.load = message.load.saturating_add(sent.load);
                 return self.notes.join(last.1 as usize, notes);
             }
-            // Case 2: another receiver or route. From now on, `earlier` links the messages of each
-            // sender; so far, no sender has several.
+            // Case 2: the receiver or the route is a different one. From now on, `earlier` links
+            // the messages of each sender. Until now, no sender has had several messages.
             if !self.has_several_messages {
                 self.has_several_messages = true;
                 self.earlier.clear();
@@ -219,8 +219,8 @@ impl Messages {
             if last[sender as usize].1 as usize != i {
                 continue;
             }
-            // Traverse the messages of a sender from last to first. Those to one receiver that were
-            // found so far form a chain, with one message per route.
+            // Visit the messages of a sender from last to first. The messages that have already
+            // been visited form one chain for each receiver, with one message per route.
             *search += 1;
             let mut at = i as u32;
             while at != NONE {
@@ -253,16 +253,16 @@ impl Messages {
     }
 }
 
-/// Returns whether two messages request the same route. Equal routes may have different numbers.
+/// Returns whether two messages request equal routes. Equal routes may have different numbers.
 fn is_same_route(one: &Transfer, other: &Transfer, routes: &[Route]) -> bool {
     let route = |t: &Transfer| t.route.checked_sub(1).map(|i| &routes[i as usize]);
     one.route == other.route
         || route(one).zip(route(other)).is_some_and(|(one, other)| one.is(other))
 }
 
-/// Returns the number of a route in the list of a step, from 1, and adds the route if it is new.
-/// Only the newest routes are compared: schedules use few different routes, such as one per
-/// direction, and seldom use a path twice.
+/// Returns the number of a route in the list of a step, counted from 1. Adds the route if it is
+/// new. The route is compared only with the newest routes of the list, because schedules use few
+/// different routes (such as one per direction) and seldom use a path twice.
 pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
     const LOOK_BACK: usize = 16;
     let recent = routes.len().saturating_sub(LOOK_BACK);

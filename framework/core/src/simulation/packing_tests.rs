@@ -1,5 +1,5 @@
-//! Tests of the rule that messages are rearranged if they contain several blocks which are not
-//! empty. Their expected results are computed block by block.
+//! Tests of the rule that a message is rearranged if it has several blocks that are not empty. The
+//! expected results are computed block by block.
 
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
@@ -9,7 +9,7 @@ use crate::simulation::listener::{Interests, ScheduleEvent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The largest load of packed messages at one node, for each step.
+/// For each step, the largest load of packed messages at a node.
 #[derive(Default)]
 struct Packed(Vec<u64>);
 
@@ -48,15 +48,16 @@ fn piece<'a>(from: u64, to: u64, segment: u32) -> Rule<'a> {
 fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     let combine = |from, to| Rule { combine: true, ..Rule::new(from, to) };
     let task = |kind| Task::new(parse("ring:4").unwrap(), Collective::of(kind));
-    // Each message is one value: first one contribution, then the sum of two. Parts of a vector are
-    // pieces of one value.
+    // Each message is one value: first a single contribution, then the sum of two. The parts of a
+    // vector are pieces of one value.
     let chain = [vec![combine(0, 1)], vec![combine(1, 2)]];
     assert_eq!(packed(task(&ALL_REDUCE), Division::WHOLE, &chain), [0, 0]);
     let parts = Division { in_parts: true, segments: 2 };
     assert_eq!(packed(task(&ALL_REDUCE), parts, &chain), [0, 0]);
     // A vector of sums for four nodes is four blocks.
     assert_eq!(packed(task(&REDUCE_SCATTER), Division::WHOLE, &chain), [4, 4]);
-    // Segments of a block are sent by one send, by two, and by two with another send between them.
+    // Segments of a block are sent by one send, by two sends, and by two sends with a different
+    // send between them.
     let segments = Division { segments: 3, ..Division::WHOLE };
     let copies = |rules: &[Rule<'static>]| {
         vec![rules.iter().map(|rule| Rule { copy: true, ..*rule }).collect::<Vec<_>>()]

@@ -1,14 +1,14 @@
-//! Recordings of the sends that a plugin plans for some nodes. They verify a claimed symmetry: the
-//! sends of the representatives are compared with the plans for other nodes, whose sends would
-//! otherwise be derived from the symmetry.
+//! Recordings of the sends that a plugin plans for some nodes. They are used to verify a claimed
+//! symmetry. The sends of the representatives are compared with the plans for other nodes. In a
+//! normal run, the sends of these other nodes would only be derived from the symmetry.
 //!
 //! A recording stores one number per step, the sum of the fingerprints of its sends. Each send is
-//! first mapped to the representative of its sender, so that all images of the representatives have
-//! the same sums in a symmetric schedule.
+//! first mapped to the representative of its sender. So in a symmetric schedule, all images of the
+//! representatives have the same sums.
 //!
 //! If all nodes are recorded, the fingerprints of each image are multiplied by a different factor.
-//! Without these factors, a send that one node lacks could be compensated by a duplicate at another
-//! node. Sums of different sends are equal with a probability of about 2^-60.
+//! Otherwise the sum would not change if one node lacked a send and another node had it twice. Sums
+//! of different sends are equal with a probability of about 2^-60.
 
 mod difference;
 
@@ -24,8 +24,8 @@ use crate::network::topology::Route;
 /// The nodes whose sends are recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recorded {
-    /// The nodes to which an element of the group, given by its number, maps the representatives.
-    /// Number 0 stands for the representatives themselves.
+    /// The image of the representatives under an element of the group. The number identifies the
+    /// element; 0 stands for the representatives themselves.
     Image(u64),
     /// All nodes.
     Everyone,
@@ -36,35 +36,36 @@ pub enum Recorded {
 pub struct RecordingTask {
     /// The nodes whose sends are recorded.
     pub nodes: Recorded,
-    /// The step whose sends are stored one by one, if any.
+    /// The step whose sends are stored one by one, if there is one.
     pub kept_step: Option<u64>,
 }
 
-/// All steps from this number on share one sum, to limit the number of sums.
+/// The number of the last step that has its own sum. All later steps are added to this sum, to
+/// limit the number of sums.
 const LAST_STEP: u64 = 1 << 20;
 
-/// The sends of some nodes.
+/// The recorded sends of some nodes.
 #[derive(Debug)]
 pub struct Recording {
-    /// The errors of sends that select blocks by origins, and by destinations; `None` if the
-    /// collective permits this.
+    /// The error of a send that selects blocks by origins, and of a send that selects blocks by
+    /// destinations. `None` if the collective permits this selection.
     set_errors: [Option<String>; 2],
     layout: RunLayout,
     what: RecordingTask,
     /// The element of the group that maps the representatives to the recorded nodes; 0 if all nodes
     /// are recorded.
     element: u64,
-    /// The sum of the factors of all recorded images.
+    /// The sum of the factors of all images that are recorded.
     factors: u64,
     step: u64,
     /// The number of sends.
     sends: u64,
-    /// The sum of each step, up to the last step with a send.
+    /// For each step up to the last step with a send, the sum of its fingerprints.
     sums: Vec<u64>,
     /// The stored sends of `RecordingTask::kept_step`.
     kept: Vec<RecordedSend>,
-    /// Whether the plugin can plan any set of nodes to which an element of the group maps the
-    /// representatives.
+    /// Whether the plugin can plan every image of the representatives under an element of the
+    /// group.
     can_start_anywhere: bool,
     selection: Selection<<RunLayout as Layout>::Element>,
 }
@@ -74,9 +75,9 @@ pub struct Recording {
 struct RecordedSend {
     from: u64,
     to: u64,
-    /// The receiver, mapped by the element that maps the sender to its representative.
+    /// The receiver, after the send was mapped to the representative of its sender.
     mapped_to: u64,
-    /// The fingerprint of the send after it was mapped to the representative of its sender.
+    /// The fingerprint, after the send was mapped to the representative of its sender.
     fingerprint: u64,
 }
 
@@ -138,8 +139,8 @@ impl Recording {
         }
     }
 
-    /// Returns whether the plugin can plan any set of nodes to which an element of the group maps
-    /// the representatives.
+    /// Returns whether the plugin can plan every image of the representatives under an element of
+    /// the group.
     pub fn can_start_anywhere(&self) -> bool {
         self.can_start_anywhere
     }
@@ -216,8 +217,8 @@ impl Recording {
         Ok(())
     }
 
-    /// Adds the sets of a send to its fingerprint. Errors with the name of the set that is invalid
-    /// and the reason.
+    /// Adds the sets of a send to its fingerprint. If a set is invalid, the error has its name and
+    /// the reason.
     fn describe_sets(
         &mut self,
         rule: &Rule<'_>,
@@ -232,7 +233,7 @@ impl Recording {
         .into_iter()
         .enumerate()
         {
-            // Add a marker, so that the two sets are distinguished.
+            // Add a marker between the two sets, so that their numbers cannot be confused.
             fingerprint.add(1 << 62 | number as u64);
             if let NodeSet::All = set {
                 continue;
@@ -243,7 +244,7 @@ impl Recording {
             if let NodeSet::One(node) = set
                 && node < layout.grid().nodes()
             {
-                // The most frequent set, a single node, needs no box.
+                // A single node is the most frequent set, and needs no box.
                 fingerprint.add(layout.orbit_group().moved(node, inverse));
                 continue;
             }
@@ -262,13 +263,14 @@ impl Recording {
     }
 }
 
-/// Mixes two numbers (the multiplication of wyhash, by Wang Yi).
+/// Mixes two numbers into one (the multiplication of wyhash, by Wang Yi).
 fn mixed(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd6e8_feb8_6659_fd93);
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Returns the factor for the fingerprints of one image of the representatives, which is odd.
+/// Returns the factor for the fingerprints of one image of the representatives. It is an odd
+/// number.
 fn factor(element: u64) -> u64 {
     mixed(element, 0x2545_f491_4f6c_dd1d) | 1
 }

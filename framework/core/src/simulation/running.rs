@@ -1,5 +1,5 @@
-//! A schedule from its first step on. Each send changes the exchange immediately; the messages of a
-//! step are measured at the end of the step.
+//! A schedule after its first step has begun. Each send changes the exchange immediately. The
+//! messages of a step are measured when the step ends.
 
 mod expansion;
 mod sends;
@@ -35,11 +35,11 @@ pub(super) struct Running {
 /// The nodes whose messages are measured and reported.
 #[derive(Debug)]
 enum Reported {
-    /// All nodes. Each of them is planned.
+    /// All nodes. The plugin plans each of them.
     All,
     /// The representatives of a symmetric schedule.
     Representatives(SymmetricLinks),
-    /// All nodes of a symmetric schedule, of which only the representatives are planned.
+    /// All nodes of a symmetric schedule. The plugin plans only the representatives.
     Expanded(Expansion),
 }
 
@@ -97,7 +97,7 @@ impl Running {
         self.payload.begin_step();
     }
 
-    /// In a schedule of byte counts, makes a node redistribute everything that it holds.
+    /// In a schedule of byte counts, a node redistributes all data that it holds.
     pub(super) fn redistribute(
         &mut self,
         listeners: &mut Listeners<'_>,
@@ -130,7 +130,7 @@ impl Running {
         Ok(())
     }
 
-    /// Reports the loads that nodes have reduced in the step, if there are any.
+    /// Reports the loads that nodes have reduced in the step, if any node has reduced data.
     fn report_reductions(&mut self, listeners: &mut Listeners<'_>) {
         let Self { payload, reported, .. } = self;
         let (most, segments) = (payload.most_summed(), payload.segments());

@@ -1,5 +1,5 @@
-//! The declarations of a schedule before its first step: its grid, the placement of the grid's
-//! nodes on the machine, and its symmetry. Together they determine how the data is traced.
+//! The declarations of a schedule before its first step. These are its grid, the placement of the
+//! grid's nodes on the machine, and its symmetry. They determine how the data is traced.
 
 use super::{ProofScope, Task};
 use crate::delivery::boxes::{BitLayout, Side};
@@ -22,7 +22,7 @@ use std::ops::Range;
 pub(super) struct Setup {
     placement: Placement,
     division: Division,
-    /// The units of byte counts, if the schedule sends these instead of blocks.
+    /// The units of byte counts, if the schedule does not send blocks but byte counts.
     byte_counts: Option<ByteCountUnits>,
     has_layout: bool,
     /// Whether the plugin has declared a symmetry.
@@ -31,8 +31,8 @@ pub(super) struct Setup {
     group: Option<Group>,
     /// The nodes to record, if sends are only recorded.
     recording: Option<RecordingTask>,
-    /// Whether the plugin can plan any set of nodes to which an element of the group maps the
-    /// representatives. Otherwise it is only requested to plan the representatives themselves.
+    /// Whether the plugin can plan every image of the representatives under an element of the
+    /// group. If not, it is requested to plan only the representatives.
     can_start_anywhere: bool,
 }
 
@@ -99,7 +99,7 @@ impl Setup {
         Ok(Self { division, byte_counts, has_layout: true, ..setup })
     }
 
-    /// Replaces the default layout by the schedule's own.
+    /// Replaces the default layout by the layout that the schedule declares.
     pub(super) fn replace_by(&mut self, laid_out: Self) -> Result<(), Fault> {
         if self.has_layout {
             return Err(Fault::OutOfOrder("the schedule sets its grid twice"));
@@ -137,7 +137,8 @@ impl Setup {
         }
         let placement = &self.placement;
         let (own, nodes) = (placement.grid().radices(), [placement.grid().nodes()]);
-        // A single symmetry acts on the numbers of nodes, however many axes the grid has.
+        // If there is a single symmetry, it acts on the numbers of nodes, however many axes the
+        // grid has.
         let radices = if symmetries.len() == 1 { &nodes } else { own };
         let group = Group::new(radices, symmetries).map_err(Fault::BadSymmetry)?;
         let is_uniform = self.byte_counts.is_none() && task.sizes.is_none();
@@ -147,13 +148,14 @@ impl Setup {
             && !listeners.interests.arrivals
             && is_uniform
             && is_identity
-            // If the ranks of a node share its ports, messages are counted rank by rank.
+            // If ranks share the ports of a node, messages must be counted for each rank, so the
+            // symmetry is not used.
             && task.topology.node_network().is_none()
             && Grid::new(radices).is_ok()
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);
         let planned = match recorded {
-            // A plugin that can only plan the representatives is never requested to plan an image
+            // If a plugin can plan only the representatives, it is never requested to plan an image
             // of them.
             Recorded::Image(number) if is_used => {
                 let number = if can_start_anywhere { number } else { 0 };
@@ -185,11 +187,11 @@ impl Setup {
         Recording::new(task, layout, group, what, self.can_start_anywhere).map(Some)
     }
 
-    /// Begins the first step: chooses how the data is traced, and on which nodes.
+    /// Begins the first step. Chooses how the data is traced, and on which nodes.
     pub(super) fn begin(&self, task: &Task, listeners: &Listeners<'_>) -> Result<Running, Fault> {
         let all_nodes = task.topology.nodes();
         let planned = self.group.as_ref().map_or(all_nodes, Group::representatives);
-        // Number of nodes whose messages are measured.
+        // The number of nodes whose messages are measured.
         let is_expanded = self.group.is_some() && listeners.read_all_nodes();
         let nodes = if is_expanded { all_nodes } else { planned };
         affordable(nodes).map_err(Fault::Refused)?;
@@ -226,12 +228,12 @@ impl Setup {
     }
 }
 
-/// Returns whether sets of nodes are better stored as runs of coordinates than as bits. Runs are
-/// better on long axes, where bits take many words while most sets are a few ranges. Layouts whose
-/// sets would not fit into memory as bits are excluded, because the number of runs in a schedule is
+/// Returns whether sets of nodes should be stored as runs of coordinates and not as bits. Runs are
+/// faster on long axes, where bits take many words but most sets are a few ranges. If the sets
+/// would not fit into memory as bits, returns false, because the number of runs in a schedule is
 /// not limited.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
-    /// The shortest axis on which runs are faster than bits, found by measurement.
+    /// The length from which on runs are faster than bits, found by measurement.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
     let distinguishes = Inventory::<BitLayout>::distinguishes(collective, division);
@@ -243,7 +245,7 @@ fn has_long_axes(collective: &Collective, division: Division, placement: &Placem
             <= limits::HELD_BYTES
 }
 
-/// Errors if a case with this number of planned nodes would be too large.
+/// Errors if a case with this number of planned nodes exceeds the limit.
 pub fn affordable(planned: u64) -> Result<(), String> {
     const MOST: u64 = limits::CASE_NODES;
     if planned <= MOST {
@@ -253,8 +255,8 @@ pub fn affordable(planned: u64) -> Result<(), String> {
     }
 }
 
-/// Returns whether a group maps a collective to itself: whether each of its elements maps the
-/// initial and the required blocks of a node to those of the node's image.
+/// Returns whether a group maps a collective to itself. Each element must map the initial and the
+/// required blocks of a node to the initial and the required blocks of the node's image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
         && collective.images().is_none_or(|images| group.commutes_with(images))

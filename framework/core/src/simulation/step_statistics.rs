@@ -1,8 +1,8 @@
 //! Measures a step: messages, loads, hops, ports, and the load of every directed link.
 //!
-//! Routes are expensive to compute, so each step walks along every route only once and updates all
-//! counters on the way. A second walk follows only if messages share links and a listener requests
-//! values that depend on the final number of messages on each link of a route.
+//! Routes are expensive to compute. So every route is computed only once per step, and updates all
+//! counters. Some values depend on the final number of messages on each link of a route. If a
+//! listener requests these values and messages share links, every route is computed a second time.
 
 mod port;
 mod symmetric;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use port::Port;
 pub(super) use symmetric::SymmetricLinks;
 
-/// The ends of a message. `sender` and `receiver` are indices in the table of ports; `to` is the
-/// node that the sender sends to, and `from` is the node that the receiver receives from.
+/// The two ends of a message. `sender` and `receiver` are indices into the table of ports. `to` is
+/// the node to which the sender sends, and `from` is the node from which the receiver receives.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
     sender: u32,
@@ -29,8 +29,8 @@ struct Ends {
     from: u32,
 }
 
-/// The number of messages on a link, and the time that their loads take, in units of the time that
-/// one unit of load takes at the machine's bandwidth.
+/// The number of messages on a link, and the time that their loads take. The unit of time is that
+/// of one unit of load at the machine's bandwidth.
 #[derive(Debug, Default)]
 struct LinkUse {
     messages: u64,
@@ -45,13 +45,13 @@ pub(crate) struct StepStatistics {
     step: u64,
     /// The messages on each link.
     link_messages: LinkLoad,
-    /// The load on each link, for steps whose messages differ in load.
+    /// The load on each link; used for steps in which messages have different loads.
     link_loads: Option<LinkLoad>,
     ports: Vec<Port>,
-    /// For each rank the node whose ports it uses; empty if each rank has ports of its own.
+    /// For each rank, the node whose ports it uses. Empty if each rank has its own ports.
     hosts: Vec<u32>,
-    /// The load that each node sends and receives in messages of more than one block; all 0 between
-    /// steps.
+    /// For each node, the load that it sends and receives in messages of several blocks. All
+    /// entries are 0 between steps.
     packed: Vec<u64>,
     busiest_links: Vec<(u64, f64)>,
     inverse_bandwidth: Vec<f64>,
@@ -65,7 +65,7 @@ impl StepStatistics {
         Self::for_nodes(topology, nodes, interests)
     }
 
-    /// Creates statistics of the messages that only `nodes` of the nodes send.
+    /// Creates statistics of a schedule in which only `nodes` nodes send messages.
     pub(super) fn for_nodes(
         topology: Arc<dyn Topology>,
         nodes: usize,
@@ -87,7 +87,7 @@ impl StepStatistics {
         }
     }
 
-    /// Returns, for each transfer of the last step, the sum of 1 / bandwidth over its links; empty
+    /// Returns, for each transfer of the last step, the sum of `1 / bandwidth` of its links. Empty
     /// if all links have the machine's bandwidth.
     pub(crate) fn inverse_bandwidth(&self) -> &[f64] {
         &self.inverse_bandwidth
@@ -104,9 +104,9 @@ impl StepStatistics {
         &self.busiest_links
     }
 
-    /// Measures one step, and fills in the hops of each transfer. `number` is the schedule's own
-    /// number of the step, for error messages. `contents` are the contents of each transfer, if a
-    /// listener needs them.
+    /// Measures one step, and sets the hops of each transfer. `number` is the number of the step as
+    /// the schedule counts steps, for error messages. `contents` has the contents of each transfer,
+    /// if a listener needs them.
     pub(crate) fn measure(
         &mut self,
         number: u64,
@@ -119,8 +119,8 @@ impl StepStatistics {
         let equal_loads = transfers.iter().all(|t| t.load == load);
         let has_bandwidths = self.topology.bandwidths().is_some();
 
-        // The first walk counts messages and loads. Without shared links, or if all loads are
-        // equal, the most loaded link follows from the number of messages.
+        // The first walk counts messages and loads. If no messages share a link, or all loads are
+        // equal, the link load (max) follows from the number of messages.
         let mut facts = self.walk(number, transfers, equal_loads, routes)?;
         let on_link = facts.max_link_messages;
         facts.max_link_load = match &mut self.link_loads {
@@ -130,7 +130,7 @@ impl StepStatistics {
         };
         facts.max_injected_load = self.max_injected_load(transfers).unwrap_or(facts.max_node_load);
 
-        // The second walk finds the load of shared links, if it does not follow from the counts of
+        // The second walk finds the loads of shared links, if they do not follow from the counts of
         // the first walk.
         let Interests { multiplexing, busiest_links, .. } = self.interests;
         let mut multiplexed = u128::from(facts.max_load.max(on_link.saturating_mul(load)));
@@ -142,7 +142,7 @@ impl StepStatistics {
         }
         facts.max_multiplexed_load = multiplexing.then_some(multiplexed);
 
-        // Values that need no routes.
+        // Measure the values that need no routes.
         if let Some(contents) = contents {
             facts.max_packed_load = Some(self.max_packed_load(transfers, contents));
         }
@@ -153,8 +153,8 @@ impl StepStatistics {
         Ok(facts)
     }
 
-    /// Walks every route once. Counts messages and loads on links and at ports, and sums the
-    /// latencies and bandwidths of routes if links differ in these.
+    /// Computes every route once. Counts messages and loads on links and at ports. Sums the
+    /// latencies and bandwidths of routes, if links differ in these.
     fn walk(
         &mut self,
         number: u64,
@@ -247,9 +247,9 @@ impl StepStatistics {
         Ok(facts)
     }
 
-    /// Walks every route once more, now that the messages on each link are known. Returns the
-    /// largest product of a message's load and the most messages on a link of its route. Also fills
-    /// in [`BandwidthTimes::multiplexed`] and finds the busiest links, as far as listeners request
+    /// Computes every route again, after the messages on each link have been counted. Returns the
+    /// largest product of a message's load and the number of messages on a link of its route. Also
+    /// sets [`BandwidthTimes::multiplexed`] and finds the busiest links, if listeners request
     /// these.
     fn walk_shared_links(
         &mut self,
@@ -292,9 +292,9 @@ impl StepStatistics {
         Ok(multiplexed)
     }
 
-    /// Stores the links that may be the busiest, whatever the cost of a message and the cost of a
-    /// byte. A link is left out if another link has at least as many messages and needs at least as
-    /// much time for their bytes.
+    /// Stores the links that may be the busiest for some costs of a message and of a byte. A link
+    /// is left out if another link has at least as many messages and needs at least as much time
+    /// for their bytes.
     fn find_busiest_links(&mut self, links: impl Iterator<Item = LinkUse>) {
         let mut links: Vec<LinkUse> = links.collect();
         links.sort_unstable_by(|a, b| b.messages.cmp(&a.messages).then(b.time.total_cmp(&a.time)));
@@ -313,7 +313,7 @@ impl StepStatistics {
         let topology = Arc::clone(&self.topology);
         let Some(random) = topology.random_routing() else { return Expected::default() };
         let mut links: HashMap<u64, (f64, f64)> = HashMap::new();
-        // A message that requests a route has no random load on links.
+        // A message with a requested route puts no random load on links.
         let mut messages =
             transfers.iter().filter(|t| t.route == 0).map(|t| (t.from.into(), t.to.into(), t.load));
         random.expected(&mut messages, &mut |link, messages, load| {
@@ -360,8 +360,8 @@ impl StepStatistics {
         loads.into_values().max().or((!self.hosts.is_empty()).then_some(0))
     }
 
-    /// Returns the largest load of messages of several blocks that one node packs before sending
-    /// and unpacks after arrival, in total.
+    /// Returns the largest packed load of a node: the total load of messages of several blocks,
+    /// which the node packs before sending or unpacks after arrival.
     fn max_packed_load(&mut self, transfers: &[Transfer], contents: &[Contents]) -> u64 {
         let is_packed = |(_, contents): &(&Transfer, &Contents)| **contents == Contents::Several;
         let packed = || transfers.iter().zip(contents).filter(is_packed).map(|(t, _)| t);
@@ -399,8 +399,8 @@ fn links_of(run: Run) -> impl Iterator<Item = u64> {
     (0..run.len).map(move |i| run.first + i * run.stride)
 }
 
-/// Returns the fault of a step whose total load does not fit into 64 bits. No other sum within a
-/// step is larger than the total load.
+/// Returns the fault of a step whose total load does not fit into 64 bits. No other sum of loads in
+/// a step is larger than the total load.
 fn too_much(step: u64) -> Fault {
     Fault::Refused(format!(
         "step {step}: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"

@@ -1,5 +1,5 @@
-//! Symmetric schedules, traced on one node of each orbit, are compared with the same schedules
-//! planned for all nodes.
+//! Compares symmetric schedules, which are traced on one node of each orbit, with the same
+//! schedules planned for all nodes.
 
 use super::*;
 use crate::delivery::boxes::{Axis, Layout, NodeSet, Side};
@@ -20,12 +20,12 @@ use crate::simulation::step::StepFacts;
 use proptest::prelude::*;
 use std::mem::discriminant;
 
-/// Records all events, or only the facts of steps.
+/// A listener that records all events, or only the facts of steps.
 #[derive(Debug, PartialEq, Default)]
 struct Recorder {
     all_events: bool,
     steps: Vec<StepFacts>,
-    /// For each step its messages in their order, and the load of each node.
+    /// For each step, its messages in their order, and the load of each node.
     messages: Vec<(Vec<Transfer>, Vec<u64>)>,
     /// All other events in their order. Each send is listed with all of its blocks.
     events: Vec<String>,
@@ -83,8 +83,8 @@ fn blocks(sent: &Sent<'_>) -> Vec<[u64; 3]> {
     blocks
 }
 
-/// The random choices for a send of a representative: numbers that select its ends, members of its
-/// sets for each axis, and its flags.
+/// The random choices for a send of a representative: numbers that select the sender and the
+/// receiver, the members of its sets on each axis, and its flags.
 #[derive(Debug, Clone)]
 struct Choice {
     from: u64,
@@ -149,7 +149,7 @@ fn choices(axes: usize) -> impl Strategy<Value = Vec<Vec<Choice>>> {
 }
 
 /// Runs a schedule of these choices. Returns the records of a listener, and the outcome. With full
-/// planning each node sends the image of its representative's send.
+/// planning, each node sends the image of its representative's send.
 fn simulate(
     (spec, radices, blocks): (&str, &[u64], Blocks),
     symmetries: &[Symmetry],
@@ -206,8 +206,8 @@ fn simulate(
     (recorder, outcome.map(|totals| Totals { verified_on: 0, ..totals }))
 }
 
-/// Returns the step of a fault and the broken rule. The other contents of a fault, such as the node
-/// and the block, depend on the order of nodes and are not compared.
+/// Returns the step of a fault and the rule that was broken. All other contents of a fault, such as
+/// the node and the block, depend on the order of nodes and are not compared.
 fn in_short(fault: &Fault) -> String {
     match fault {
         Fault::ForOrbit(fault, _) => in_short(fault),
@@ -233,7 +233,7 @@ proptest! {
 
     /// Whatever the representatives send, the facts of all steps and the missing blocks are equal
     /// to those of the full plan. A listener that reads all nodes is notified of the same messages
-    /// in the same order, with the same blocks. A broken rule is reported for the same step.
+    /// in the same order, with the same blocks. A broken rule is reported in the same step.
     #[test]
     fn symmetric_schedules_are_reported_as_full_ones(
         ((spec, radices, symmetries), steps, blocks) in prop::sample::select(vec![
@@ -262,7 +262,8 @@ proptest! {
 struct Trace {
     /// The load of each send.
     sent: Vec<Option<u64>>,
-    /// For each step the load that each node holds, the load that it has reduced, and the peak.
+    /// For each step, the load that each node holds, the load that each node has reduced, and the
+    /// peak.
     steps: Vec<(Vec<u64>, Vec<u64>, u64)>,
 }
 
@@ -340,7 +341,7 @@ proptest! {
     }
 }
 
-/// In step d each rank sends to the one d ranks further on, so one rank is enough.
+/// In step d, each rank r sends to rank `r + d`. So it is enough to verify one rank.
 #[test]
 fn a_shift_invariant_schedule_is_verified_on_one_rank() {
     let n = 1000;

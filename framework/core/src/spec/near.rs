@@ -1,8 +1,8 @@
 //! Suggestions for misspelt names.
 
-/// Returns at most three of the names in `known` that `word` may stand for, the best first. These
-/// are names that differ from `word` by few edits, that begin with `word`, or with which `word`
-/// begins.
+/// Returns at most three of the names in `known` that the user may have meant by `word`, the most
+/// similar first. These are names that differ from `word` by few edits, names that begin with
+/// `word`, and names with which `word` begins.
 pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let word = word.to_lowercase();
     let most = (word.chars().count() / 3).max(1);
@@ -20,8 +20,8 @@ pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     found.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 
-/// Returns the number of insertions, deletions, replacements and swaps of adjacent characters that
-/// turn one word into the other (optimal string alignment distance).
+/// Returns the smallest number of insertions, deletions, replacements and swaps of adjacent
+/// characters that turn one word into the other (optimal string alignment distance).
 fn edits(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0_usize; b.len() + 1]; a.len() + 1];

@@ -30,8 +30,8 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     number.parse::<u64>().ok().and_then(|n| n.checked_mul(factor)).ok_or_else(too_large)
 }
 
-/// Parses a decimal number. Returns `None` for a positive number that is too small for a double,
-/// such as `1e-400`, because it would silently become 0.
+/// Parses a decimal number. Returns `None` for a positive number that is too small for an `f64`,
+/// such as `1e-400`, because the number would become 0 without a warning.
 pub fn parse_decimal(text: &str) -> Option<f64> {
     let number = text.parse::<f64>().ok()?;
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
@@ -39,7 +39,8 @@ pub fn parse_decimal(text: &str) -> Option<f64> {
     (number != 0.0 || is_zero).then_some(number)
 }
 
-/// Formats a size in canonical form: with the largest unit that divides it, bytes without a unit.
+/// Formats a size in canonical form: with the largest unit that divides the size, or without a unit
+/// if it is in bytes.
 pub fn format_size(bytes: u64) -> String {
     match UNITS.iter().skip(1).rev().find(|(_, factor)| bytes > 0 && bytes.is_multiple_of(*factor))
     {

@@ -212,8 +212,8 @@ mod tests {
     }
 
     /// Bollobas (1988): the smallest cut of a random regular graph of degree d has at least about
-    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts `n d/4` edges on average, so the
-    /// smallest cut has no more.
+    /// `n/4 (d - 2 sqrt(d - 1))` edges. A random division cuts about `n d/4` edges on average, so
+    /// the smallest cut has no more.
     #[test]
     fn cuts_of_jellyfish_are_within_the_bounds_of_random_graphs() {
         let (n, d) = (100.0, 8.0_f64);

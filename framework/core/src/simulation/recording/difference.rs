@@ -1,12 +1,13 @@
-//! The first difference between the sends of representatives and those of other nodes.
+//! Finds the first difference between the sends of the representatives and the sends of other
+//! nodes.
 
 use super::{LAST_STEP, Recorded, RecordedSend, Recording};
 use crate::delivery::boxes::Layout;
 use std::collections::BTreeMap;
 
 impl Recording {
-    /// Compares this recording, of the representatives, with `other`, a recording of other nodes.
-    /// Returns the number of the first step that differs.
+    /// Compares this recording with `other`. This one has the sends of the representatives, `other`
+    /// has the sends of other nodes. Returns the number of the first step that differs.
     pub fn first_different_step(&self, other: &Self) -> Option<u64> {
         let sum = |of: &Self, step: usize| of.sums.get(step).copied().unwrap_or(0);
         (0..self.sums.len().max(other.sums.len()))
@@ -21,9 +22,9 @@ impl Recording {
             && self.layout.segments() == other.layout.segments()
     }
 
-    /// Describes the first difference between the stored sends of this recording, of the
-    /// representatives, and those of `other`. Nodes are compared in ascending order, and the sends
-    /// of a node in the order of its representative's sends.
+    /// Describes the first difference between the stored sends of this recording, which are those
+    /// of the representatives, and the stored sends of `other`. Nodes are compared in ascending
+    /// order. The sends of a node are compared in the order of its representative's sends.
     pub fn describe_difference(&self, other: &Self) -> String {
         // Sort the sends by their senders.
         let (mut expected, mut own): (BTreeMap<u64, Vec<_>>, BTreeMap<u64, Vec<_>>) =
@@ -66,9 +67,9 @@ impl Recording {
     }
 }
 
-/// Returns the first difference between the sends of a representative and those of a node of its
-/// orbit. `image` maps each receiver of the representative's sends to the receiver of the node's
-/// send.
+/// Returns the first difference between the sends of a representative and the sends of a node in
+/// its orbit. `image` maps each receiver of the representative's sends to the expected receiver of
+/// the node's send.
 fn difference(
     (representative, expected): (u64, &[&RecordedSend]),
     (node, own): (u64, &[&RecordedSend]),

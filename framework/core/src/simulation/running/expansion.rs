@@ -1,9 +1,9 @@
-//! The expansion of a symmetric schedule: only representatives are planned and traced, but a
+//! The expansion of a symmetric schedule. Only the representatives are planned and traced, but a
 //! listener reads the sends or messages of all nodes.
 //!
-//! The sends of a step are reported by ascending senders, and for each sender in the order of its
-//! representative's sends. A full plan has the same order, because it visits each node once per
-//! step.
+//! The sends of a step are reported in ascending order of their senders. The sends of a node are in
+//! the order of its representative's sends. This is also the order of a full plan, which visits
+//! each node once per step.
 
 use super::{Reported, Running};
 use crate::delivery::boxes::BitLayout;
@@ -24,9 +24,9 @@ pub(super) struct Expansion {
     group: Group,
     sends: Vec<RepresentativeSend>,
     routes: Vec<Route>,
-    /// The layout of expanded boxes.
+    /// The layout of the boxes that are reported.
     layout: BitLayout,
-    /// A buffer for the load of each node.
+    /// A buffer for the loads of all nodes.
     loads: Vec<u64>,
 }
 
@@ -38,10 +38,10 @@ struct RepresentativeSend {
     to: u64,
     copy: bool,
     combine: bool,
-    /// The load; `None` if the send moved nothing.
+    /// The load; `None` if the send moved no data.
     load: Option<u64>,
-    /// The contents, if a listener needs them. They are also used for the images of the send:
-    /// contents are only compared, and images of equal blocks are equal.
+    /// The contents, if a listener needs them. All images of the send use the same contents. This
+    /// is correct because contents are only compared, and the images of equal blocks are equal.
     contents: Contents,
     /// The boxes that moved, if a listener reads single sends.
     boxes: SentBoxes,
@@ -86,7 +86,7 @@ impl Expansion {
                 limits::STEP_MESSAGES
             )));
         }
-        // A send that moved nothing needs no route.
+        // A send that moved no data needs no route.
         let route = route.filter(|_| load.is_some()).map_or(0, |route| {
             self.routes.push(route.clone());
             self.routes.len() as u32
@@ -114,9 +114,9 @@ impl Expansion {
 
 impl Running {
     /// Reports the sends of all nodes in the step, if only representatives are planned. With
-    /// `last`, only reports the sends of the nodes up to this one.
+    /// `last`, only the sends of nodes up to `last` are reported.
     pub(super) fn expand_sends(&mut self, listeners: &mut Listeners<'_>, last: Option<u64>) {
-        // Move the expansion out of `self`, because reporting a send borrows the rest of the state.
+        // Move the expansion out of `self`, because reporting a send borrows the remaining fields.
         let mut expansion = match std::mem::replace(&mut self.reported, Reported::All) {
             Reported::Expanded(expansion) => expansion,
             other => return self.reported = other,
@@ -177,7 +177,7 @@ impl Running {
     }
 }
 
-/// Returns a route with the nodes of its path, if it has one, mapped to other nodes.
+/// Returns a route in which each node of the path, if there is a path, is replaced by another node.
 fn moved(route: &Route, node: impl Fn(u64) -> u64) -> Route {
     Route { path: route.path.iter().map(|on| node(*on)).collect(), ..route.clone() }
 }

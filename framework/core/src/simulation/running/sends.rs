@@ -1,4 +1,4 @@
-//! The execution of sends, from the call of the plugin to the message of the step.
+//! Executes sends, and adds them to the messages of the step.
 
 use super::{Reported, Running};
 use crate::delivery::boxes::{BitLayout, Layout};
@@ -36,7 +36,7 @@ impl Running {
         let (first, moved) = match sent {
             Ok(sent) => sent,
             Err(fault) => {
-                // Also report the sends that precede the fault in a full plan.
+                // Also report the sends that a full plan would execute before the fault.
                 self.expand_sends(listeners, Some(rule.from));
                 self.report_empty_send(listeners, ends, true);
                 return Err(fault);
@@ -49,7 +49,7 @@ impl Running {
                 let load = moved.map(|(load, _)| load);
                 return expansion.add(exchange, rule, first, load, route, listeners);
             }
-            // Case 2: nothing moved.
+            // Case 2: no data moved.
             (_, None) => self.report_empty_send(listeners, ends, false),
             // Case 3: each node is planned.
             (Reported::All, Some((load, contents))) => {
@@ -68,7 +68,7 @@ impl Running {
         Ok(())
     }
 
-    /// Reports the boxes that a send moved, from box number `first` on.
+    /// Reports the boxes that a send moved. They are the boxes in flight from number `first` on.
     fn report_boxes(
         &self,
         listeners: &mut Listeners<'_>,
@@ -107,7 +107,7 @@ impl Running {
         Ok(())
     }
 
-    /// Reports a send that moved nothing.
+    /// Reports a send that moved no data.
     pub(super) fn report_empty_send(
         &self,
         listeners: &mut Listeners<'_>,
@@ -164,7 +164,7 @@ impl Running {
             buffers.moved(from, from, load);
             listeners.local_copy(step, from, load, payload.segments());
         } else {
-            // A step number that does not fit into 32 bits is replaced by the largest that does.
+            // Replace a step number that does not fit into 32 bits by the largest number that does.
             let latest_arrival = u32::try_from(payload.latest_arrival()).unwrap_or(u32::MAX);
             let notes = SendNotes { contents, latest_arrival };
             messages.add(step, Transfer { from, to, route, hops: 0, load }, notes);
@@ -188,11 +188,11 @@ impl Running {
     }
 }
 
-/// The load and the blocks of a send; `None` if it moved nothing.
+/// The load and the contents of a send; `None` if it moved no data.
 type Moved = Option<(u64, Contents)>;
 
 /// Executes a send. Returns the number of its first box in flight, and its load and contents. The
-/// contents are only determined if `wants_blocks`.
+/// contents are determined only if `wants_blocks`.
 #[inline]
 fn send_and_note<L: Layout>(
     exchange: &mut Exchange<L>,

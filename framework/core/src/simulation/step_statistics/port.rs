@@ -2,13 +2,14 @@
 
 use crate::simulation::step::StepFacts;
 
-/// The activity of one node in the current step. It is stale unless `step` is that step.
+/// The messages and loads of one node in a step. They belong to an earlier step unless `step` is
+/// the current step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Port {
     step: u64,
     sends: u32,
     receives: u32,
-    /// The node's only partner, unless `several_partners` is set.
+    /// The only node with which this node exchanges messages, unless `several_partners` is set.
     partner: u32,
     several_partners: bool,
     sent: u64,

@@ -1,4 +1,4 @@
-//! Measures steps in which only the messages of the representatives, one node of each orbit, are
+//! Measures steps of which only the messages of the representatives (one node of each orbit) are
 //! known.
 
 use super::{Ends, StepStatistics, bad_route, too_much};
@@ -11,13 +11,12 @@ use crate::simulation::buffers::Buffers;
 use crate::simulation::step::{StepFacts, Transfer};
 use std::sync::Arc;
 
-/// Counts the messages and loads on the links of all nodes, given only the messages of
-/// representatives.
+/// Counts the messages and loads on all links. Given are only the messages of the representatives.
 #[derive(Debug)]
 pub(in crate::simulation) struct SymmetricLinks {
     group: Group,
     links: OrbitLinkLoad,
-    /// Measures all nodes, for steps that can't be counted by orbits.
+    /// Measures the messages of all nodes, for steps that cannot be counted by orbits.
     all_nodes: Option<Box<StepStatistics>>,
     expanded: Vec<Transfer>,
     routes: Vec<Route>,
@@ -54,8 +53,8 @@ impl SymmetricLinks {
         for element in self.group.elements() {
             let moved = |node: u32| self.group.moved(node.into(), element);
             for t in messages {
-                // A requested path has a different image for each element, so each image is a new
-                // route.
+                // Each element of the group maps a requested path to a different path, so each
+                // image is a new route.
                 let mut route = t.route;
                 let path = route
                     .checked_sub(1)
@@ -76,12 +75,12 @@ impl SymmetricLinks {
 }
 
 impl StepStatistics {
-    /// Measures one step, given the messages of representatives. The sender of each message is
+    /// Measures one step, given the messages of the representatives. The sender of each message is
     /// given as an index among the representatives, and is replaced by its node. Ports and buffers
-    /// are those of representatives.
+    /// are measured for the representatives.
     ///
     /// Multiplexed loads, the contents of messages and the busiest links are not measured. Models
-    /// that need these read all messages
+    /// that need these values read all messages
     /// ([`Detail::AllNodes`](crate::simulation::listener::Detail)).
     pub(in crate::simulation) fn measure_orbits(
         &mut self,
@@ -101,8 +100,8 @@ impl StepStatistics {
         for t in messages.iter_mut() {
             let sender = t.from;
             t.from = group.representative(sender as usize) as u32;
-            // The representative of the receiver's orbit receives an image of this message, whose
-            // sender is `from`.
+            // The representative of the receiver's orbit receives an image of this message. The
+            // sender of the image is `from`.
             let (receiver, element) = group.home(t.to.into());
             let from = group.moved(t.from.into(), group.inverse(element)) as u32;
             let receiver = receiver as u32;
@@ -114,7 +113,7 @@ impl StepStatistics {
         }
         facts.max_injected_load = facts.max_node_load;
 
-        // Links: counted by orbits, if the topology and the routes permit it.
+        // Count links by orbits, if the topology and the routes permit this.
         let counted = symmetric.links.count(self.topology.as_ref(), messages, routes);
         let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
         if let Some((counted, max_link_load)) = counted {
@@ -126,7 +125,7 @@ impl StepStatistics {
             return Ok(facts);
         }
 
-        // Otherwise all messages are measured one by one.
+        // Otherwise measure all messages one by one.
         symmetric.expand(number, messages, routes)?;
         let (topology, interests) = (&self.topology, self.interests);
         let all_nodes = symmetric
