@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// The value of the column `model` in rows of measurements.
 pub const MEASURED: &str = "measured";
 
-/// The measured times of a case on one machine, compared with one prediction of it.
+/// The measured times of a case on one machine, compared with a single prediction for the same
+/// case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Residual {
     pub topology: String,

@@ -137,8 +137,8 @@ impl TwoPhase {
         let first = match self.methods[0] {
             _ if self.n == k => 0,
             Method::Pairs if k == 1 => 1,
-            // The edges of a cycle are used alternately. Neighbouring virtual cycles begin with
-            // different edges.
+            // In a round, a cycle uses every second edge. Neighbouring virtual cycles begin with
+            // different edges, so about half of the k virtual cycles use a link.
             Method::Pairs if k.is_multiple_of(2) => k / 2 + 1,
             Method::Pairs => k.div_ceil(2),
             Method::OneWay | Method::BothWays => k,

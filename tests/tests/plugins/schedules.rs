@@ -466,8 +466,9 @@ fn a_wrong_read_is_invalid() {
     each_costs_its_own_row(&READS, Status::Invalid);
 }
 
-/// A list may be at any address, and may have less room than it needs: no more is written, and the
-/// number is complete. Links can be read in `supports`, too.
+/// The host writes a list of links, or of demand, to an array of the plugin, which may be at any
+/// address. If the array is too small, the host writes only as many entries as fit, but returns the
+/// number of all entries. Links can also be read in `supports`.
 #[test]
 fn lists_are_written_within_their_room() {
     let read = "char l[3 * sizeof(SwmLink) + 1], c[5 * sizeof(SwmByteCount) + 1]; uint64_t n = 0, m = 0, ends[2]; \

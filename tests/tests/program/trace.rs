@@ -39,7 +39,7 @@ fn numbers(value: &Value) -> Vec<u64> {
     value.as_array().map(|list| list.iter().map(number).collect()).unwrap_or_default()
 }
 
-/// Expands a list of runs to bits after mapping each number with `to`.
+/// Converts a list of runs of numbers to a set of bits. Each number is first mapped by `to`.
 fn bits(runs: &Value, most: u64, to: impl Fn(u64) -> u64) -> Vec<u64> {
     let mut words = vec![0; most.div_ceil(64) as usize];
     for run in runs.as_array().unwrap() {

@@ -1,4 +1,4 @@
-//! `run --optimum`: the columns `optimum_us` and `optimum_gap`.
+//! `run --optimum`, which fills the columns `optimum_us` and `optimum_gap`.
 
 use crate::support::{rows, swapmeet, timeless, timeless_rows, words};
 use serde_json::Value;
@@ -6,7 +6,8 @@ use std::path::Path;
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
-/// Two sizes on machines with and without links. `linear` is as fast as the bisection allows.
+/// A sweep of two block sizes, on machines whose models use links and on machines whose models do
+/// not. On machines with links, `linear` is as fast as the bisection of the network allows.
 const SWEEP: &str = "--topology mesh:4x4 --topology torus:4x4 --algorithm linear \
     --algorithm pairwise --workload uniform:100 --workload uniform:1KiB \
     --machine free:byte_us=1,startup_us=2,ports=all --machine free:byte_us=1,startup_us=2 \
@@ -16,16 +17,17 @@ fn without_optimum(row: &Record) -> Record {
     Record { optimum_us: None, optimum_gap: None, ..timeless(row) }
 }
 
-/// Runs [`SWEEP`] with more flags and writes the rows to a file.
+/// Runs [`SWEEP`] with additional flags and writes the rows to a file.
 fn sweep(out: &Path, flags: &str) {
     let out = out.to_str().unwrap();
     let flags = [words(SWEEP), words(flags)].concat();
     swapmeet(&["run", "--quiet", "--out", out]).args(flags).assert().success();
 }
 
-/// Suh & Shin (1998), 3.1.4: n N1 / 4 blocks cross a link of a mesh, n N1 / 8 a link of a torus.
-/// With one port, a node sends n - 1 blocks. A schedule has one start-up if nodes have n - 1 ports,
-/// and log2(n) start-ups with one port.
+/// The expected optima are these. According to Suh & Shin (1998), 3.1.4, n N1 / 4 blocks cross a
+/// link of a mesh, and n N1 / 8 blocks cross a link of a torus. With one port, a node sends n - 1
+/// blocks. A schedule needs at least one start-up if nodes have n - 1 ports, and log2(n) start-ups
+/// with one port.
 #[test]
 fn rows_have_the_optimum_of_their_network() {
     let plain = rows(&words(SWEEP));
@@ -66,7 +68,7 @@ fn rows_have_the_optimum_of_their_network() {
         parallel.iter().map(timeless).collect::<Vec<_>>(),
         with.iter().map(timeless).collect::<Vec<_>>()
     );
-    // The command gives the same optimum as the column.
+    // The command `optimum` prints the same optimum as the column has.
     let first = &with[0];
     let specs = ["--topology", &first.topology, "--workload", &first.workload];
     let command = swapmeet(&["optimum", "--format", "json", "--machine", &first.machine])
@@ -88,22 +90,23 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     sweep(&with, "--optimum");
     sweep(&plain, "");
     let expected = timeless_rows(&with);
-    // Rows that were made without optimum get it.
+    // A resumed run adds the optimum to rows that do not have it.
     sweep(&plain, "--resume --optimum");
     assert_eq!(timeless_rows(&plain), expected);
-    // An interrupted run is continued.
+    // A run that was interrupted can be resumed.
     let text = std::fs::read_to_string(&with).unwrap();
     std::fs::write(&plain, &text[..text.len() * 2 / 3]).unwrap();
     sweep(&plain, "--resume --optimum");
     assert_eq!(timeless_rows(&plain), expected);
-    // Without the flag, rows that have the optimum keep it.
+    // If a run is resumed without the flag, rows that have the optimum keep it.
     std::fs::write(&plain, &text[..text.len() * 2 / 3]).unwrap();
     sweep(&plain, "--resume");
     let mixed = timeless_rows(&plain);
     assert!(mixed[0].optimum_us.is_some() && mixed[28].optimum_us.is_none());
     let same = |rows: &[Record]| rows.iter().map(without_optimum).collect::<Vec<_>>();
     assert_eq!(same(&mixed), same(&expected));
-    // Shards with and without optimum are joined, and compared with a whole file.
+    // Shards of which only some have the optimum can be merged, and the result can be compared with
+    // the file of a single run.
     let (one, two, joined) = (at("1.csv"), at("2.csv"), at("joined.csv"));
     sweep(&one, "--shard 1/2 --optimum");
     sweep(&two, "--shard 2/2");
@@ -111,7 +114,7 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     swapmeet(&["merge", paths[0], paths[1], "--out", paths[2]]).assert().success();
     assert_eq!(timeless_rows(&joined).len(), expected.len());
     swapmeet(&["compare", paths[2], paths[3]]).assert().success();
-    // A row with optimum is run again with optimum.
+    // A rerun of a row that has the optimum computes the optimum again.
     swapmeet(&["rerun", paths[3], "--all"]).assert().success();
     swapmeet(&["rerun", paths[2], "--all"]).assert().success();
 }
@@ -148,8 +151,8 @@ fn an_unknown_optimum_is_explained_in_the_note() {
     assert!(said.contains(why), "{said}");
 }
 
-/// Runs all algorithms under all models that have an optimum. An algorithm below the lower end would
-/// refute it.
+/// Runs all algorithms under all models for which the optimum is computed. No time may be below the
+/// lower end of the interval of the optimum.
 #[test]
 fn no_algorithm_is_faster_than_the_optimum() {
     let dir = tempdir().unwrap();
