@@ -40,8 +40,8 @@ pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result
     Ok(n)
 }
 
-/// `linear`: all messages are sent in one step. Through one port this takes `(p - 1) alpha + (p -
-/// 1) m beta`.
+/// `linear`: all messages are sent in one step. It takes `(p - 1) alpha + (p - 1) m beta` through
+/// one port.
 struct Linear;
 
 impl Algorithm for Linear {
