@@ -1,5 +1,4 @@
-//! Networks: topologies, the routes over their links, their symmetries, and the load that messages
-//! put on links.
+//! Networks: topologies, routes, symmetries, and the load that messages put on links.
 
 pub mod links;
 pub mod multipath;

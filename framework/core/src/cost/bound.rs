@@ -58,7 +58,8 @@ pub enum BoundKind {
     Bisection,
     /// The bytes that must cross a cut other than the bisection.
     Cut,
-    /// The sum of bytes times hops over all blocks, divided among all links.
+    /// The bytes times hops of each block, summed over all blocks and divided by the total
+    /// bandwidth of all links.
     Distances,
     /// The largest link load that no choice of routes can avoid, computed from network flows.
     Flow,

@@ -126,9 +126,9 @@ pub struct PortRate {
     pub limit: PortLimit,
     /// The time of a byte through a port onto a link of bandwidth 1, in µs.
     pub byte_us: f64,
-    /// Whether a message over h links occupies ports for h transmission times, one for each hop.
-    /// Otherwise it occupies one port of its sender and one of its receiver for one transmission
-    /// time.
+    /// Whether a message occupies ports at every hop, so that a message with h hops occupies them
+    /// for h transmission times. If not, it occupies one port of its sender and one port of its
+    /// receiver for one transmission time.
     pub each_hop: bool,
 }
 

@@ -201,7 +201,8 @@ pub trait Topology: fmt::Debug + Send + Sync {
     fn distance_sum(&self) -> Option<u64> {
         self.properties().distance_sum
     }
-    /// Returns the sum of distances over all pairs of nodes, if it is known without a search.
+    /// Returns the sum of the distances of all pairs of nodes, if this sum is known without a
+    /// search.
     fn hops_of_all_pairs(&self) -> Option<u128> {
         let all_equal = || Some(u128::from(self.distance_sum()?) * u128::from(self.nodes()));
         self.properties().hops_of_all_pairs.or_else(all_equal)

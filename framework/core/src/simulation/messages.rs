@@ -58,7 +58,7 @@ impl MessageNotes {
         }
     }
 
-    /// Adds the notes of a message to those of an earlier one.
+    /// Adds the notes of the message `later` to the notes of the earlier message `message`.
     fn join_later(&mut self, message: usize, later: usize) {
         let contents = self.contents.as_ref().map(|all| all[later]).unwrap_or_default();
         let latest_arrival = self.latest_arrivals.as_ref().map_or(0, |all| all[later]);

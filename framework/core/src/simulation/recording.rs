@@ -167,7 +167,6 @@ impl Recording {
         self.sums[slot] = self.sums[slot].wrapping_add(fingerprint);
     }
 
-    /// Records a send.
     pub(super) fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         // Check the sender and the receiver.
         let (group, nodes) = (self.layout.orbit_group(), self.layout.grid().nodes());

@@ -454,7 +454,7 @@ mod tests {
             (of(TimeKind::Startup), of(TimeKind::Peer), record.charged_until(0)),
             (50.0, 50.0, 100.0)
         );
-        // With more ranks than entries, each rank has one.
+        // If there are more ranks than entries, each rank still has one entry.
         let mut record = TimeSpace::new(20, None, 8);
         for (rank, step) in (0..20).flat_map(|rank| (0..9).map(move |step| (rank, step))) {
             record.enter(rank, step);

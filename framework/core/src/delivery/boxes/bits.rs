@@ -222,8 +222,8 @@ impl Layout for BitLayout {
             *out = a & b;
             least = least.min(*out);
         }
-        // Most pairs of boxes are disjoint. In a simple layout, most of these have an intersection
-        // with a word of 0.
+        // Most pairs of boxes are disjoint. In a simple layout, most disjoint pairs have a word in
+        // which their intersection is 0, so they need no further check.
         if self.is_simple && least == 0 {
             return false;
         }
@@ -272,8 +272,8 @@ impl Layout for BitLayout {
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
-        // Most boxes differ in several words. In a simple layout, the union of two such boxes is
-        // not a box.
+        // Most boxes differ in several words. In a simple layout, two boxes that differ in several
+        // words have a union that is not a box.
         if self.is_simple && !same_words(&a[first + 1..], &b[first + 1..], u64::MAX) {
             return false;
         }

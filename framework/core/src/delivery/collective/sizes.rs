@@ -46,7 +46,8 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
     }
 }
 
-/// The traffic between different nodes: maxima over all nodes, and the total number of pairs.
+/// The traffic between different nodes: the maximum values of any node, and the total number of
+/// pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
     /// For each node, the total bytes of its blocks for the other nodes; this is the maximum of all

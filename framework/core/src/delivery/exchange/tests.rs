@@ -46,7 +46,7 @@ fn message(result: Result<(), Fault>) -> String {
     result.expect_err("the schedule is wrong").to_string()
 }
 
-/// A direct exchange: in step i each node sends one block to the node i positions further.
+/// A direct exchange: in step i, each node j sends a block to node `j + i`, modulo n.
 fn shift(x: &mut Exchange, n: u64) -> Result<(), Fault> {
     for distance in 1..n {
         let sends: Vec<_> =

@@ -11,8 +11,8 @@ pub struct FullyConnected {
 }
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
-    /// The maximum number of nodes. A message's set of nodes takes one bit for each node, so larger
-    /// networks would take too much memory.
+    /// The maximum number of nodes. During a simulation every node has a set of nodes, which takes
+    /// one bit for each node.
     const MAX: u64 = 1 << 22;
     let arg = spec.only_word("a number of nodes, as in `fully-connected:64`")?;
     let nodes = arg.value().parse::<u64>().ok().filter(|n| (1..=MAX).contains(n));

@@ -1,5 +1,5 @@
-//! A limit on the number of events of a case, so that every simulation ends. Also the deadline at
-//! which a simulation pauses.
+//! A limit on the number of events of a case, which ensures that every simulation ends. This file
+//! also has the deadline at which a simulation pauses.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_count};
 use std::time::Instant;

@@ -263,8 +263,8 @@ fn chains_take_the_same_time_in_both_modes() {
     }
 }
 
-/// In nonblocking mode the ports of a node work at the same time: k segments over P - 1 links take
-/// k + P - 2 times as long as one segment.
+/// In nonblocking mode, a node sends and receives at the same time. So k segments that cross P - 1
+/// links one after another take `k + P - 2` times as long as one segment crosses a link.
 #[test]
 fn segments_follow_each_other_through_a_chain() {
     let us = run(&pipelined_chain(6, 9, 100.0), &machine("byte_us=2,mode=nonblocking")).us();

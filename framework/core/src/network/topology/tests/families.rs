@@ -133,7 +133,7 @@ fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     assert_eq!(topology("rdn:2(torus:5x5)").radices(), [2, 2, 5, 5, 5, 5, 2, 5, 5, 5, 5]);
 }
 
-/// In a dual-net over a ring of 5, node (t, c, x) has the number t 25 + c 5 + x.
+/// In a dual-net whose base is a ring of 5, node (t, c, x) has the number `25 t + 5 c + x`.
 #[test]
 fn a_path_through_a_dual_net_names_neighbours() {
     let net = topology("rdn:1(ring:5)");
