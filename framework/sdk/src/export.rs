@@ -145,7 +145,7 @@ macro_rules! export_plugin {
     };
 }
 
-/// The table of a plugin. It is made at the first call of [`Exported::entry`].
+/// The table of a plugin. It is made at the first call of [`entry`].
 pub struct Exported {
     plugin: SwmPlugin,
 }
