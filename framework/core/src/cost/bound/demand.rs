@@ -227,8 +227,8 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns a lower bound on the amount that the busiest node reduces: a sum of n terms needs n
-    /// - 1 additions.
+    /// Returns a lower bound on the amount that the busiest node reduces.
+    /// A sum of n terms needs n - 1 additions.
     pub(super) fn summed(&self, nodes: u64) -> f64 {
         let others = (nodes - 1) as f64;
         match self {

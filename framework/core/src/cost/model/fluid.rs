@@ -1,6 +1,6 @@
 //! The model `fluid`: an event-driven model with links. Messages that use a link at the same time
-//! share it by weighted max-min fairness, as in SimGrid's models of TCP networks (Velho et al.,
-//! 2013). The model gives the same times as SimGrid.
+//! share it by weighted max-min fairness, as in SimGrid's models of TCP networks
+//! (Velho et al., 2013). The model gives the same times as SimGrid.
 //!
 //! A rank works through its steps ([`simulation`]). It posts the receives of a step, then its
 //! sends, each after a start-up. It continues when all of these are complete, and does not wait

@@ -5,11 +5,11 @@
 //! A rank works through its steps. It posts the receives of a step, then its sends, and continues
 //! when all of these are complete. It does not wait until other ranks end the step. A message of s
 //! bytes has these costs:
-//! - At the sender, it occupies the processor for `o + (s - 1) O` and the interface for `g + (s -
-//!   1) G`.
+//! - At the sender, it occupies the processor for `o + (s - 1) O`, and it occupies the interface
+//!   for `g + (s - 1) G`.
 //! - It arrives `o + L` after its start.
 //! - At the receiver, when the receiver is free, it occupies the processor for `o + (s - 1) max(O,
-//!   G)` and the interface for `g + (s - 1) G`. So the time of the bytes is charged at the
+//!   G)`, and the interface for `g + (s - 1) G`. So the time of the bytes is charged at the
 //!   receiver, after the arrival of the message.
 //! - A message of at most S bytes is complete at the sender as soon as it is sent. A longer message
 //!   is complete at the sender when the receiver has posted the receive and starts to receive the

@@ -3,8 +3,8 @@
 //!
 //! A lower bound on the number of rounds is the number of circuits on the busiest link, divided by
 //! the number of channels q. It cannot always be reached. For example, five circuits of two links
-//! each around a ring of five nodes put two circuits on every link, but need three rounds if q is
-//! 1. The minimum number of rounds is a path colouring problem. This module uses *first fit*:
+//! each around a ring of five nodes put two circuits on every link, but need three rounds for
+//! q = 1. The minimum number of rounds is a path colouring problem. This module uses *first fit*:
 //! circuits are sorted by length, the longest first. Each circuit is placed in the first round in
 //! which all of its links, and the ports of its sender and its receiver, have capacity left.
 
