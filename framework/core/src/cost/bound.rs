@@ -20,8 +20,8 @@
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
 //!   of m bytes, at best the n nodes do equal numbers of additions. Each node then reduces
 //!   `(n - 1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result.
-//!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The two
-//!   bounds together are the bound of Chan et al. (2007).
+//!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The
+//!   two bounds together are the bound of Chan et al. (2007).
 //! * **Propagation.** Some nodes have data for other nodes. Of these pairs of nodes, the most
 //!   distant pair determines the propagation.
 //!
