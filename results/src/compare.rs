@@ -6,12 +6,14 @@
 
 mod group;
 mod grouping;
+mod line_optimum;
 mod rearrangement;
 
 mod sample;
 
 mod winner;
 
+pub use line_optimum::LineOptimum;
 pub use winner::{Margin, RunnerUp, Winner};
 
 use crate::case_id::{Implementation, Setting};
@@ -78,6 +80,9 @@ pub struct ComparisonLine {
     /// The tests of the difference between this algorithm and the baseline. `None` if one of the
     /// two samples has a single run, or if neither sample has any spread.
     pub tests: Option<Tests>,
+    /// The optimum of the cases; `None` if no row has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimum: Option<LineOptimum>,
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
     pub members: Vec<RowLocation>,

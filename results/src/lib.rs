@@ -20,7 +20,9 @@ pub mod units;
 
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
-pub use compare::{CompareError, Comparison, ComparisonLine, Group, RowLocation, Tests, compare};
+pub use compare::{
+    CompareError, Comparison, ComparisonLine, Group, LineOptimum, RowLocation, Tests, compare,
+};
 pub use family::family;
 pub use field::{NotFinite, csv_table};
 pub use input::{ReadError, read_file, read_files, read_records, read_rows};

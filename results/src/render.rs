@@ -5,6 +5,7 @@ mod csv;
 mod html;
 mod json;
 mod markdown;
+mod optimum;
 mod table;
 mod words;
 
@@ -60,7 +61,10 @@ fn sections(comparison: &Comparison) -> Vec<Section> {
     let group = |group: &Group| Section {
         title: title(group),
         cells: cells(group),
-        sentences: reasons(group).chain(in_words(group).lines().map(str::to_owned)).collect(),
+        sentences: reasons(group)
+            .chain(in_words(group).lines().map(str::to_owned))
+            .chain(optimum::sentence(group))
+            .collect(),
     };
     comparison.groups.iter().map(group).chain(measured(comparison)).collect()
 }

@@ -88,6 +88,7 @@ fn curves(args: &PlotArgs) -> FigureOptions<'_> {
             YAxis::Time => Quantity::Time,
             YAxis::Ratio => Quantity::Ratio,
             YAxis::Bound => Quantity::Bound,
+            YAxis::Optimum => Quantity::Optimum,
             YAxis::Contention => Quantity::Contention,
             YAxis::Steps => Quantity::Steps,
             YAxis::Messages => Quantity::Messages,
@@ -123,7 +124,10 @@ fn only_for_curves(args: &PlotArgs) -> Result<(), Failure> {
 }
 
 fn refused(error: &FigureError) -> Failure {
-    Failure::Usage(error.to_string())
+    let is_about_optimum =
+        matches!(error, FigureError::Nothing(_, y) if *y == Quantity::Optimum.label());
+    let hint = if is_about_optimum { ": `run --optimum` makes rows that have it" } else { "" };
+    Failure::Usage(format!("{error}{hint}"))
 }
 
 /// Returns the file format that the user requests, or the format that belongs to the file name

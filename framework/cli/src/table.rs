@@ -42,6 +42,8 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
         "messages",
         "link load",
     ];
+    let has_optimum = records.iter().any(|r| r.optimum_us.is_some());
+    header.extend(has_optimum.then_some("time/optimum"));
     let has_barriers = records.iter().any(|r| r.barrier_us.is_some_and(|us| us > 0.0));
     header.extend(has_barriers.then_some("barriers"));
     let mut reasons: Vec<String> = Vec::new();
@@ -54,7 +56,7 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             (Status::Ok, _) => r.verification(),
             (status, _) => status.to_string(),
         };
-        let ratio = match (r.time_us, r.lower_bound_us) {
+        let ratio = |bound: Option<f64>| match (r.time_us, bound) {
             (Some(time), Some(bound)) if bound > 0.0 => format!("{:.2}", time / bound),
             _ => String::new(),
         };
@@ -71,11 +73,12 @@ pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
             r.machine.clone(),
             verified,
             r.time_us.map(duration).unwrap_or_default(),
-            ratio,
+            ratio(r.lower_bound_us),
             number(r.steps),
             number(r.messages),
             number(r.max_link_messages),
         ];
+        row.extend(has_optimum.then(|| ratio(r.optimum_us)));
         row.extend(has_barriers.then_some(share));
         rows.push(row);
         // All repetitions of a case have the same remarks, so each remark is printed once.
@@ -163,6 +166,16 @@ mod tests {
         let last = |line: &str| line.split_whitespace().rev().take(2).collect::<Vec<_>>().join(" ");
         let lines: Vec<String> = results(&with_barriers, None).lines().map(last).collect();
         assert_eq!(lines, ["barriers load", "% 92", "% 92"]);
+        let with_optimum = Record {
+            lower_bound_us: Some(80.0),
+            optimum_us: Some(100.0),
+            ..with_barriers[0].clone()
+        };
+        let text = results(&[with_optimum], None);
+        let lines: Vec<Vec<&str>> =
+            text.lines().map(|line| line.split_whitespace().rev().take(5).collect()).collect();
+        assert_eq!(lines[0][..3], ["barriers", "time/optimum", "load"]);
+        assert_eq!(lines[1], ["%", "92", "2.00", "7", "2.50"]);
         assert!(
             results(&with_barriers[..1], Some(20))
                 .starts_with("All cases: ring:8, ring, uniform:1, paragon"),

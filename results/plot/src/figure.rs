@@ -353,7 +353,10 @@ impl FigureData<'_> {
         // Add the crossovers.
         for crossover in crossovers {
             // Curves of other quantities need not meet at a crossover of times.
-            let is_of_times = matches!(self.y, Quantity::Time | Quantity::Ratio | Quantity::Bound);
+            let is_of_times = matches!(
+                self.y,
+                Quantity::Time | Quantity::Ratio | Quantity::Bound | Quantity::Optimum
+            );
             let curve = self
                 .interpolated(family, &crossover.after, crossover.within)
                 .filter(|_| is_of_times);
@@ -459,7 +462,7 @@ impl FigureData<'_> {
                 let own = even(ends(&|_, line| self.value(line).map(|(value, _)| value))?);
                 Some(Box::new(own))
             }
-            Quantity::Bound => {
+            Quantity::Bound | Quantity::Optimum => {
                 let bound = even(ends(&|_, line| Some(line.mean()? / self.value(line)?.0))?);
                 Some(Box::new(move |x| time(x) / bound(x)))
             }

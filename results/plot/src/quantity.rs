@@ -12,6 +12,8 @@ pub enum Quantity {
     Ratio,
     /// Completion time divided by the lower bound.
     Bound,
+    /// Completion time divided by the optimum.
+    Optimum,
     /// Time added by sharing links or waiting for ports.
     Contention,
     Steps,
@@ -35,6 +37,7 @@ impl Quantity {
             Self::Time => "completion time",
             Self::Ratio => "completion time over that of the fastest",
             Self::Bound => "completion time over the lower bound",
+            Self::Optimum => "completion time over the optimum",
             Self::Contention => "time added by contention",
             Self::Steps => "steps",
             Self::Messages => "messages",
@@ -49,13 +52,11 @@ impl Quantity {
     /// the ratio is computed.
     pub(crate) fn of(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
+        let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
         match self {
             Self::Time | Self::Ratio => record.time_us,
-            Self::Bound => record
-                .time_us
-                .zip(record.lower_bound_us)
-                .map(|(t, b)| t / b)
-                .filter(|r| r.is_finite()),
+            Self::Bound => over(record.lower_bound_us),
+            Self::Optimum => over(record.optimum_us),
             Self::Contention => record.contention_us,
             Self::Steps => count(record.steps),
             Self::Messages => count(record.messages),
@@ -72,6 +73,7 @@ impl Quantity {
             Self::Time
             | Self::Ratio
             | Self::Bound
+            | Self::Optimum
             | Self::AlgorithmBandwidth
             | Self::BusBandwidth => true,
             Self::Contention
@@ -89,6 +91,7 @@ impl Quantity {
             Self::NodeBytes => size_to(value, figures),
             Self::Ratio
             | Self::Bound
+            | Self::Optimum
             | Self::Steps
             | Self::Messages
             | Self::LinkMessages
@@ -105,6 +108,7 @@ impl Quantity {
             Self::NodeBytes => ", B",
             Self::Ratio
             | Self::Bound
+            | Self::Optimum
             | Self::Steps
             | Self::Messages
             | Self::LinkMessages
@@ -154,7 +158,10 @@ impl LogScales {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let even = x == Axis::Variation
-            || matches!(y, Quantity::Ratio | Quantity::Bound | Quantity::LinkMessages);
+            || matches!(
+                y,
+                Quantity::Ratio | Quantity::Bound | Quantity::Optimum | Quantity::LinkMessages
+            );
         Self { x: x != Axis::Variation, y: !even || (least > 0.0 && most / least >= 10.0) }
     }
 }

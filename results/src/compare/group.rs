@@ -2,7 +2,7 @@
 
 use super::sample::{Sample, against, samples};
 use super::winner::winner;
-use super::{ComparisonLine, Group, RowLocation};
+use super::{ComparisonLine, Group, LineOptimum, RowLocation};
 use crate::case_id::Setting;
 use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
@@ -95,6 +95,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
         time: sample.time.clone(),
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
         tests,
+        optimum: LineOptimum::of(&sample.rows),
         members: sample.members.clone(),
     }
 }

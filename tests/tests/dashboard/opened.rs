@@ -60,6 +60,26 @@ fn rows_from_files_are_compared_and_rendered() {
     assert_eq!(rows(&folder.path().join("rows.csv")).len(), 6);
 }
 
+/// Under `free:byte_us=1`, the comparison of an exchange on a mesh with its bisection.
+#[test]
+fn rows_with_optimum_show_it_in_comparison_and_curves() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(
+        folder.path(),
+        "swapmeet tui --optimum --topology mesh:4x4 --algorithm linear --algorithm pairwise \
+         --workload uniform:8..128*4 --machine free:byte_us=1,ports=all",
+        140,
+        40,
+    );
+    terminal.wait_for("done: ");
+    terminal.keys("3");
+    terminal.wait_for("time/optimum");
+    terminal.keys("4");
+    terminal.wait_for("- - optimum");
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
 #[test]
 fn invalid_files_are_rejected_before_the_screen_opens() {
     let folder = tempfile::tempdir().unwrap();

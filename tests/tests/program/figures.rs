@@ -164,6 +164,36 @@ fn the_order_of_times_changes_at_a_crossover() {
     assert!(time("bruck", &sides[1]) > time("suh-shin", &sides[1]), "{said}");
 }
 
+/// The optimum of a mesh is its bisection (Suh & Shin, 1998, 3.1.4), which `linear` fills, and one
+/// start-up.
+#[test]
+fn plots_and_comparisons_show_the_ratio_to_the_optimum() {
+    let dir = tempdir().unwrap();
+    let [rows, out] = ["optimum.csv", "figure.csv"].map(|name| dir.path().join(name));
+    let run = "run --quiet --topology mesh:4x4 --algorithm linear --algorithm pairwise \
+        --workload uniform:64 --workload uniform:64KiB --machine free:byte_us=1,ports=all \
+        --optimum --out";
+    let run: Vec<&str> = run.split_whitespace().chain(rows.to_str()).collect();
+    swapmeet(&run).assert().success();
+    plot(&rows, &out, &["--y", "optimum"]).success();
+    let text = std::fs::read_to_string(&out).unwrap();
+    let of_linear: Vec<f64> = text
+        .lines()
+        .filter(|line| line.contains("linear"))
+        .flat_map(|line| line.split(',').filter_map(|field| field.parse().ok()))
+        .filter(|value| *value < 2.0)
+        .collect();
+    assert!(of_linear.len() >= 2, "{text}");
+    assert!(of_linear.iter().all(|ratio| (1.0..1.02).contains(ratio)), "{text}");
+    let said = swapmeet(&["compare", rows.to_str().unwrap()]).assert().success();
+    let said = String::from_utf8_lossy(&said.get_output().stdout).into_owned();
+    assert!(said.contains("`linear` reaches the optimum; `pairwise` takes "), "{said}");
+    let plain = rows_in(&dir);
+    plot(&plain, &dir.path().join("figure.svg"), &["--y", "optimum"]).code(2).stderr(predicate::str::contains(
+        "no row has values of block size (x axis) and completion time over the optimum (y axis): `run --optimum` makes rows that have it",
+    ));
+}
+
 /// Crossovers are computed from times, independent of the plotted column.
 #[test]
 fn crossovers_do_not_depend_on_the_plotted_column() {

@@ -65,6 +65,8 @@ pub(crate) enum YAxis {
     Ratio,
     /// Completion time divided by the lower bound.
     Bound,
+    /// Completion time divided by the optimum, in rows of `run --optimum`.
+    Optimum,
     /// Time added by contention.
     Contention,
     /// Number of steps.

@@ -21,6 +21,8 @@ pub(crate) struct Line {
     pub(crate) is_baseline: bool,
     /// The mean time divided by the lower bound.
     pub(crate) over_bound: Option<f64>,
+    /// The mean time divided by the optimum.
+    pub(crate) over_optimum: Option<f64>,
     /// The mean over repetitions of each part of the time, such as start-up or contention.
     pub(crate) parts: Parts,
     /// One of the rows that the line summarises.
@@ -67,6 +69,7 @@ impl Line {
             group,
             is_baseline: baseline == Some(&stats.algorithm),
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
+            over_optimum: stats.optimum.map(|optimum| optimum.ratio),
             parts: parts::mean(rows.iter().copied()),
             stats: stats.clone(),
             sample: sample.clone(),

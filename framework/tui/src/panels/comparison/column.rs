@@ -20,6 +20,8 @@ pub(super) enum Column {
     Interval,
     /// The time divided by the lower bound.
     OverBound,
+    /// The time divided by the optimum.
+    OverOptimum,
     Steps,
     Messages,
     LinkLoad,
@@ -47,7 +49,7 @@ impl SortKey<'_> {
 
 impl Column {
     /// All columns in display order.
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Topology,
         Self::Workload,
         Self::Machine,
@@ -57,6 +59,7 @@ impl Column {
         Self::Verified,
         Self::Interval,
         Self::OverBound,
+        Self::OverOptimum,
         Self::Steps,
         Self::Messages,
         Self::LinkLoad,
@@ -72,6 +75,7 @@ impl Column {
             Self::Ratio => "ratio",
             Self::Interval => "95 %",
             Self::OverBound => "time/bound",
+            Self::OverOptimum => "time/optimum",
             Self::Steps => "steps",
             Self::Messages => "messages",
             Self::LinkLoad => "link load",
@@ -98,6 +102,7 @@ impl Column {
             Self::Ratio => number(line.ratio()),
             Self::Interval => number(line.interval().map(|i| i.high - i.low)),
             Self::OverBound => number(line.over_bound),
+            Self::OverOptimum => number(line.over_optimum),
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
             Self::LinkLoad => count(line.sample.max_link_messages),
@@ -131,6 +136,7 @@ impl Column {
             | Self::Verified
             | Self::Interval
             | Self::OverBound
+            | Self::OverOptimum
             | Self::Steps
             | Self::Messages
             | Self::LinkLoad => "",
@@ -169,6 +175,7 @@ impl Column {
                 None => String::new(),
             },
             Self::OverBound => line.over_bound.map(|x| format!("{x:.2}")).unwrap_or_default(),
+            Self::OverOptimum => line.over_optimum.map(|x| format!("{x:.2}")).unwrap_or_default(),
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
             Self::LinkLoad => count(line.sample.max_link_messages),

@@ -7,8 +7,14 @@ use crate::session::comparison::{Compared, Line};
 use std::collections::BTreeSet;
 
 /// The least important columns. They are removed first if the width is too small.
-const FIRST_TO_GO: [Column; 5] =
-    [Column::Messages, Column::OverBound, Column::Steps, Column::LinkLoad, Column::Interval];
+const FIRST_TO_GO: [Column; 6] = [
+    Column::Messages,
+    Column::OverBound,
+    Column::Steps,
+    Column::LinkLoad,
+    Column::OverOptimum,
+    Column::Interval,
+];
 
 /// The preferred minimum width of a spec.
 const PREFERRED_WIDTH: usize = 13;
@@ -47,6 +53,7 @@ impl LayoutInput<'_> {
         let wanted = |column: &Column| match column {
             Column::Topology | Column::Workload | Column::Machine => column.varies(compared),
             Column::Interval => shown.iter().any(|line| line.interval().is_some()),
+            Column::OverOptimum => shown.iter().any(|line| line.over_optimum.is_some()),
             _ => true,
         };
         let wide = |column: Column| {

@@ -1,7 +1,7 @@
 //! The axes of a plot: they map block sizes and times to positions on the screen.
 
 use ratatui::layout::Rect;
-use swapmeet_results::analysis::{Family, Point};
+use swapmeet_results::analysis::{Curve, Family, Point};
 
 /// The scales of the axes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,8 +33,9 @@ pub(super) struct Axes {
 }
 
 impl Axes {
-    pub(super) fn new(family: &Family, scale: Scale) -> Self {
-        let points = || family.curves.iter().flat_map(|c| &c.points);
+    /// Chooses the axes for all curves of a family, and for further curves.
+    pub(super) fn new(family: &Family, more: &[Curve], scale: Scale) -> Self {
+        let points = || family.curves.iter().chain(more).flat_map(|c| &c.points);
         let all = |of: fn(&Point) -> f64| {
             points().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), v| {
                 (least.min(v), most.max(v))

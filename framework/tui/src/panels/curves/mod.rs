@@ -178,7 +178,8 @@ impl Panel for Curves {
             return painter
                 .placeholder(area, "Not enough space for curves. Press e to expand the panel.");
         }
-        let axes = Axes::new(family, self.scale);
+        let optimum = optimum(&session.compared, family);
+        let axes = Axes::new(family, optimum.as_slice(), self.scale);
         frame(painter, family, &axes, area, plot);
         let pieces = |(i, curve): (usize, &Curve)| {
             let style = painter.theme.series(i);
@@ -189,7 +190,12 @@ impl Panel for Curves {
             let drawn = lines.flat_map(|line| if dashed { dashes(&line) } else { vec![line] });
             drawn.map(|line| (line, style)).collect::<Vec<_>>()
         };
-        let lines: Vec<_> = distinct(family).flat_map(pieces).collect();
+        let mut lines: Vec<_> = distinct(family).flat_map(pieces).collect();
+        // The optimum is dashed, because no algorithm need reach it.
+        for points in optimum.iter().flat_map(|curve| curve.segments(&family.shared_xs)) {
+            let line = axes.line(points, plot.width);
+            lines.extend(dashes(&line).into_iter().map(|dash| (dash, painter.theme.dim)));
+        }
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
         for (i, curve) in distinct(family) {
             for point in &curve.points {
@@ -257,6 +263,20 @@ fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     line.chunks(LONG).step_by(2).map(<[_]>::to_vec).collect()
 }
 
+/// Returns the curve of the optimum, which is the same for all algorithms; `None` if no row has one.
+fn optimum(compared: &Compared, family: &Family) -> Option<Curve> {
+    let at = |x: f64| {
+        let points = family.curves.iter().flat_map(|curve| &curve.points).filter(|p| p.x == x);
+        let known = |point: &Point| {
+            let line = compared.groups.get(point.group)?.lines.get(point.line)?;
+            Some(Point { time: line.optimum?.mean_us, ..*point })
+        };
+        points.filter_map(known).next()
+    };
+    let points: Vec<Point> = family.xs().into_iter().filter_map(at).collect();
+    (!points.is_empty()).then(|| Curve { algorithm: "optimum".to_owned(), points })
+}
+
 /// Returns whether two curves have the same points.
 fn coincide(a: &Curve, b: &Curve) -> bool {
     let times =
@@ -283,6 +303,13 @@ fn legend(painter: &mut Painter<'_, '_>, compared: &Compared, family: &Family, a
             (x, y) = (1, y + 1);
         }
         x = painter.put(area, x, y, &text, painter.theme.series(i)) + 3;
+    }
+    if optimum(compared, family).is_some() {
+        let text = "- - optimum";
+        if x > 1 && x + width(text) > area.width {
+            (x, y) = (1, y + 1);
+        }
+        painter.put(area, x, y, text, painter.theme.dim);
     }
     y + 1
 }

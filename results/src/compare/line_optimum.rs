@@ -1,0 +1,26 @@
+//! The optimum of the cases of a line, from rows of `run --optimum`.
+
+use crate::record::Record;
+use serde::Serialize;
+
+/// The optimum of the cases of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LineOptimum {
+    /// The mean of the column `optimum_us`.
+    pub mean_us: f64,
+    /// The mean time of the same rows, divided by `mean_us`.
+    pub ratio: f64,
+    /// The largest value of the column `optimum_gap`.
+    pub gap: f64,
+}
+
+impl LineOptimum {
+    /// Returns the optimum of rows; `None` if no row has one, or if it is 0.
+    pub(super) fn of(rows: &[&Record]) -> Option<Self> {
+        let known = || rows.iter().filter_map(|r| Some((r.time_us?, r.optimum_us?, r.optimum_gap)));
+        let (count, time, optimum) =
+            known().fold((0.0, 0.0, 0.0), |(n, time, sum), (t, o, _)| (n + 1.0, time + t, sum + o));
+        let gap = known().filter_map(|(.., gap)| gap).fold(0.0, f64::max);
+        (optimum > 0.0).then(|| Self { mean_us: optimum / count, ratio: time / optimum, gap })
+    }
+}
