@@ -1,5 +1,6 @@
-//! Compile-time checks of the frozen layout: a field that is moved, removed or inserted fails to
-//! compile. Sizes and offsets are those of 64-bit targets, which are the only targets supported.
+//! Checks at compile time that the layout of the structs stays the same. If a field is moved,
+//! removed or inserted, this module does not compile. Sizes and offsets are those of 64-bit
+//! targets, which are the only supported targets.
 
 use crate::*;
 use core::mem::{offset_of, size_of};

@@ -10,7 +10,7 @@ pub const SWM_PARAM_NUMBER: u32 = 1;
 /// [`SwmParamInfo::kind`]: one of the words in `values`.
 pub const SWM_PARAM_CHOICE: u32 = 2;
 /// [`SwmParamInfo::kind`]: the path of a regular file, which the algorithm reads while it plans.
-/// The host reads it too, and writes its digest to the row.
+/// The host also reads the file, and writes the digest of the file to the row of the case.
 pub const SWM_PARAM_FILE: u32 = 3;
 
 /// A parameter that an algorithm takes.
@@ -23,21 +23,21 @@ pub struct SwmParamInfo {
     pub kind: u32,
     /// Key of the parameter: lower-case letters, digits and hyphens.
     pub key: SwmStr,
-    /// Value where the user gives none. Empty if that value depends on the problem; `help` then
+    /// The value if the user gives none. Empty if that value depends on the problem; `help` then
     /// explains it.
     pub default_value: SwmStr,
     /// One line of help: the meaning and the possible values.
     pub help: SwmStr,
     /// The words of a [`SWM_PARAM_CHOICE`], including its default. The host refuses all other words
-    /// before it calls the algorithm. `swapmeet check` tries each word.
+    /// before it calls the algorithm. `swapmeet check` tests the algorithm with each word.
     pub values: *const SwmStr,
     /// Number of entries of `values`.
     pub value_count: u64,
 }
 
-/// The type of `supports`, which tells whether the algorithm can run, and of `plan`, which gives
-/// its schedule. Both return [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`], [`SWM_STOPPED`] or
-/// [`SWM_INVALID`].
+/// The type of two functions of an algorithm: `supports` tells whether the algorithm can run, and
+/// `plan` gives its schedule. Both return [`SWM_OK`], [`SWM_UNSUPPORTED`], [`SWM_ERROR`],
+/// [`SWM_STOPPED`] or [`SWM_INVALID`].
 pub type SwmRun = unsafe extern "C" fn(
     algorithm: *const SwmAlgorithm,
     problem: *const SwmProblem,
@@ -58,19 +58,20 @@ pub struct SwmAlgorithm {
     pub title: SwmStr,
     /// Publication: authors, title, year.
     pub paper: SwmStr,
-    /// Supported topologies and sizes, in words.
+    /// Supported topologies and sizes, as a text for users.
     pub accepts: SwmStr,
-    /// Supported collectives: the sum of `1 << SWM_ALLTOALL` and so on.
+    /// Supported collectives: the sum of `1 << c` for each supported collective `c`, such as `1 <<
+    /// SWM_ALLTOALL`.
     pub collectives: u64,
-    /// The parameters of the algorithm, in the order in which specs name them. They are pointers so
+    /// The parameters of the algorithm. Specs name them in this order. The list has pointers so
     /// that [`SwmParamInfo`] can grow.
     pub params: *const *const SwmParamInfo,
     /// Number of entries of `params`.
     pub param_count: u64,
     /// Data of the plugin. The host never reads it.
     pub user: *const c_void,
-    /// Tells whether the algorithm can run on a problem; the host calls it before `plan`. Null if
-    /// the algorithm can always run.
+    /// Tells whether the algorithm can run on a problem. The host calls this function before
+    /// `plan`. Null if the algorithm can always run.
     pub supports: Option<
         unsafe extern "C" fn(
             algorithm: *const SwmAlgorithm,
@@ -78,9 +79,9 @@ pub struct SwmAlgorithm {
             host: *const SwmHost,
         ) -> i32,
     >,
-    /// Gives the schedule, step by step. A null pointer together with an empty `name` means that
-    /// the plugin failed while it described the algorithm. The host then refuses the plugin and
-    /// shows `title` as the reason.
+    /// Passes the schedule to the host, step by step. If `plan` is null and `name` is empty, the
+    /// plugin failed while it described the algorithm. The host then refuses the plugin and shows
+    /// `title` as the reason.
     pub plan: Option<
         unsafe extern "C" fn(
             algorithm: *const SwmAlgorithm,
@@ -89,22 +90,23 @@ pub struct SwmAlgorithm {
         ) -> i32,
     >,
     /// The port promise of the algorithm: the largest number of messages that a node sends, and the
-    /// largest number that it receives, in one step. 1 for a one-port algorithm, `u64::MAX` for an
-    /// algorithm that uses all links, 0 for no promise. `swapmeet check` checks the schedules
-    /// against it. The port limit of the machine is [`SwmHost::ports`].
+    /// largest number that a node receives, in one step. The value is 1 for a one-port algorithm,
+    /// `u64::MAX` for an algorithm that may use all links of a node in the same step, and 0 for no
+    /// promise. `swapmeet check` compares the schedules with the promise. The port limit of the
+    /// machine is a different value, [`SwmHost::ports`].
     pub ports: u64,
 }
 
-/// The first 24 bytes of a plugin's table. Their layout never changes, and the host reads them
-/// before anything else.
+/// The first 24 bytes of a plugin's table. Their layout never changes. The host reads them before
+/// it reads the remaining table.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmHead {
-    /// [`SWM_MAGIC`], which identifies a table.
+    /// [`SWM_MAGIC`], by which the host recognizes a table.
     pub magic: u64,
-    /// [`SWM_ABI_MAJOR`] of the header the plugin was built with.
+    /// [`SWM_ABI_MAJOR`] of the header with which the plugin was built.
     pub abi_major: u32,
-    /// [`SWM_ABI_MINOR`] of the header the plugin was built with.
+    /// [`SWM_ABI_MINOR`] of the header with which the plugin was built.
     pub abi_minor: u32,
     /// Size of the whole table in bytes.
     pub size: u32,
@@ -122,9 +124,9 @@ pub struct SwmPlugin {
     pub name: SwmStr,
     /// Version of the plugin, such as `0.1.0`.
     pub version: SwmStr,
-    /// Licence of the plugin, an SPDX expression.
+    /// Licence of the plugin, as an SPDX expression.
     pub licence: SwmStr,
-    /// The algorithms. They are pointers so that [`SwmAlgorithm`] can grow.
+    /// The algorithms. The list has pointers so that [`SwmAlgorithm`] can grow.
     pub algorithms: *const *const SwmAlgorithm,
     /// Number of entries of `algorithms`.
     pub algorithm_count: u64,
@@ -136,9 +138,9 @@ pub type SwmEntry = unsafe extern "C" fn() -> *mut SwmPlugin;
 
 // SAFETY: tables are constant data behind const pointers, and nothing writes through them.
 unsafe impl Sync for SwmPlugin {}
-// SAFETY: as above.
+// SAFETY: for the reason given at `SwmPlugin`.
 unsafe impl Sync for SwmAlgorithm {}
-// SAFETY: as above.
+// SAFETY: for the reason given at `SwmPlugin`.
 unsafe impl Sync for SwmParamInfo {}
-// SAFETY: as above.
+// SAFETY: for the reason given at `SwmPlugin`.
 unsafe impl Sync for SwmStr {}

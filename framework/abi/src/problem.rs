@@ -2,25 +2,27 @@
 
 use crate::*;
 
-/// Every node has a block for every node: complete exchange, all-to-all personalized communication.
+/// Every node has a block for every node. Other names are complete exchange and all-to-all
+/// personalized communication.
 pub const SWM_ALLTOALL: u32 = 0;
 /// The root has one block, which every node is to receive.
 pub const SWM_BROADCAST: u32 = 1;
 /// The root has a block for every node.
 pub const SWM_SCATTER: u32 = 2;
-/// Every node has a block for the root.
+/// Every node has a block for the root, which is to receive all blocks.
 pub const SWM_GATHER: u32 = 3;
-/// Every node has a block that every node is to receive: all-to-all broadcast, gossip.
+/// Every node has a block that every node is to receive. Other names are all-to-all broadcast and
+/// gossip.
 pub const SWM_ALLGATHER: u32 = 4;
-/// Every node has one block for one other node, and no two nodes have one for the same node.
+/// Every node has one block for one node, and no two nodes have a block for the same node.
 pub const SWM_PERMUTATION: u32 = 5;
 /// Every node has a vector, and the root is to receive the sum of all vectors. In this collective
-/// and the next two, a node holds one value for each segment: the sum of the contributions of some
-/// origins. Sends take values as a whole, and [`SWM_COMBINE`] tells whether they are added to the
-/// receiver's values.
+/// and the next two, a node holds at most one value for each segment. A value is the sum of the
+/// contributions of some origins. A send always takes whole values. [`SWM_COMBINE`] tells whether a
+/// sent value is added to the receiver's value.
 pub const SWM_REDUCE: u32 = 6;
-/// Every node has a term for the result of every node, and each node is to receive the sum of the
-/// terms for its result.
+/// The result of each node is a sum. Every node has one term for the result of every node, and each
+/// node is to receive the sum of all terms for its result.
 pub const SWM_REDUCE_SCATTER: u32 = 7;
 /// Every node has a vector, and every node is to receive the sum of all vectors.
 pub const SWM_ALLREDUCE: u32 = 8;
@@ -35,18 +37,19 @@ pub struct SwmTopology {
     pub dim_count: u32,
     /// Family of the topology: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, etc.
     pub kind: SwmStr,
-    /// The whole spec in canonical form, such as `torus:16x16`, for use in messages. The other
-    /// fields contain all its information, so that no plugin has to parse it.
+    /// The spec of the topology in canonical form, such as `torus:16x16`, for use in messages. No
+    /// plugin has to parse it, because the other fields contain the same information.
     pub spec: SwmStr,
     /// Number of nodes. They are numbered from 0.
     pub nodes: u64,
-    /// Radix of each axis. Nodes are numbered row-major: the last axis varies fastest.
+    /// The radix (number of coordinates) of each axis. Nodes are numbered row-major: the last axis
+    /// varies fastest.
     pub dims: *const u64,
     /// For a dual-net, the topology of a cluster at the lowest level, which is not a dual-net
     /// itself. Null for other topologies.
     pub base: *const SwmTopology,
-    /// For a dual-net, the number of levels above the base, however they are nested in its spec. 0
-    /// for other topologies.
+    /// For a dual-net, the number of levels above `base`. If the spec nests dual-nets, this is the
+    /// sum of their levels. 0 for other topologies.
     pub levels: u64,
 }
 
@@ -57,13 +60,14 @@ pub struct SwmTopology {
 pub struct SwmLink {
     /// The vertex to which the link leads.
     pub to: u64,
-    /// The bandwidth, as a multiple of the machine's bandwidth of a link.
+    /// The bandwidth of the link, divided by the machine's bandwidth of a link.
     pub bandwidth: f64,
-    /// The latency, as a multiple of the machine's time per link.
+    /// The latency of the link, divided by the machine's time per link ([`SwmHost::hop_us`]).
     pub latency: f64,
 }
 
-/// A parameter given by the user: `variant` and `lean` in `rdn-alltoall:variant=lean`.
+/// A parameter that the user gave. For example, `rdn-alltoall:variant=lean` has the key `variant`
+/// with the value `lean`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmParam {
@@ -73,20 +77,21 @@ pub struct SwmParam {
     pub value: SwmStr,
 }
 
-/// The problem to solve. A plugin requests all further data, such as block sizes, with the
-/// functions of the host ([`SwmHost::block_bytes`] and those after it).
+/// The problem to solve. A plugin requests all further data, such as block sizes, with functions of
+/// the host, such as [`SwmHost::block_bytes`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmProblem {
     /// Size of this struct in bytes.
     pub size: u32,
-    /// The collective: [`SWM_ALLTOALL`] or one of the constants after it.
+    /// The collective: one of the constants from [`SWM_ALLTOALL`] to [`SWM_ALLREDUCE`].
     pub collective: u32,
     /// The network that connects the nodes.
     pub topology: *const SwmTopology,
     /// Root of a broadcast, scatter, gather or reduce; 0 for other collectives.
     pub root: u64,
-    /// The parameters that the user gave. Parameters that were left out are not listed.
+    /// The parameters that the user gave. Parameters for which the user gave no value are not
+    /// listed.
     pub params: *const SwmParam,
     /// Number of entries of `params`.
     pub param_count: u64,

@@ -2,46 +2,50 @@
 
 use crate::*;
 
-/// [`SwmBlocks::flags`]: the sender must hold every selected block. Without this flag the send
-/// takes those selected blocks that the sender holds.
+/// [`SwmBlocks::flags`]: the sender must hold every selected block. Without this flag, the send
+/// takes those of the selected blocks that the sender holds.
 pub const SWM_STRICT: u32 = 1;
-/// [`SwmBlocks::flags`]: the sender keeps what it sends (broadcast, allgather).
+/// [`SwmBlocks::flags`]: the sender keeps a copy of the data that it sends, as in broadcast and
+/// allgather.
 pub const SWM_COPY: u32 = 2;
-/// [`SwmBlocks::flags`], in reductions: the receiver adds the values that it receives to its own
-/// values. No contribution may be contained in both. Without this flag the received values replace
-/// the receiver's values, and must contain all contributions of these. If the receiver has no
-/// value, both give the same result.
+/// [`SwmBlocks::flags`], in reductions: the receiver adds each received value to its own value of
+/// the same segment. The two values must not contain the contribution of the same origin. Without
+/// this flag, the received value replaces the receiver's value, and must contain all contributions
+/// that the receiver's value contains. If the receiver has no value, the result is the same with
+/// and without this flag.
 pub const SWM_COMBINE: u32 = 8;
-/// Flag of any send: `from` may equal `to`. Such a send is a local copy and costs nothing.
+/// A flag that every kind of send may have: `from` may equal `to`. Such a send is a local copy and
+/// takes no time.
 pub const SWM_LOCAL: u32 = 4;
 
-/// [`SwmByteCount::bytes`]: all bytes that the sender holds for the destination, except those in
-/// buckets.
+/// [`SwmByteCount::bytes`]: all bytes that the sender holds for the destination, except the bytes
+/// that a redistribution has put into buckets.
 pub const SWM_ALL_BYTES: u64 = u64::MAX;
 
-/// The route of a message, where it is not the topology's own. Dimensions are those of the
-/// topology.
+/// The route of a message that does not take the topology's own route. Dimensions are those of the
+/// topology, even if the schedule defines another grid.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmRoute {
     /// Size of this struct in bytes.
     pub size: u32,
-    /// Length of `signs` and of `order`, where these are not null.
+    /// Number of entries of `signs` and of `order`, if these are not null.
     pub dim_count: u32,
-    /// For each dimension 1 (plus), -1 (minus) or 0 (the shorter direction); null for all 0.
+    /// The direction in each dimension: 1 for plus, -1 for minus, or 0 for the shorter direction.
+    /// Null means 0 in every dimension.
     pub signs: *const i8,
     /// The dimensions in the order in which the message crosses them; null for the topology's own
     /// order.
     pub order: *const u32,
-    /// The nodes after the sender, ending with the receiver, each a neighbour of the node before
-    /// it; null for a route by dimensions.
+    /// The nodes of the route after the sender. Each node is a neighbour of the node before it, and
+    /// the last node is the receiver. Null for a route by dimensions.
     pub path: *const u64,
     /// Number of entries of `path`.
     pub path_len: u64,
 }
 
-/// A send of blocks ([`SwmHost::send_blocks`]). Of the blocks that `from` holds, those with an
-/// origin in `origins` and a destination in `destinations` are sent to `to`.
+/// A send of blocks ([`SwmHost::send_blocks`]). It selects the blocks that `from` holds and that
+/// have an origin in `origins` and a destination in `destinations`. These blocks are sent to `to`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmBlocks {
@@ -54,20 +58,22 @@ pub struct SwmBlocks {
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
     /// The origins of the selected blocks. In an all-to-all every node also has a block for itself.
-    /// That block is at its destination from the start and may stay there; a strict send of all the
-    /// blocks of a node includes it. In a reduction this must be [`SWM_ALL`], because sums are sent
-    /// as a whole.
+    /// That block is at its destination from the start and may stay there. If a strict send selects
+    /// all blocks that start at a node, that block is one of them. In a reduction, `origins` must
+    /// be [`SWM_ALL`], because a sum is sent with the contributions of all its origins.
     pub origins: SwmSet,
-    /// The destinations of the selected blocks. In a permutation this must be [`SWM_ALL`], because
-    /// its blocks are distinguished by their origins. With [`SWM_IN_PARTS`] it selects parts of the
-    /// blocks.
+    /// The destinations of the selected blocks. With [`SWM_IN_PARTS`], the nodes whose parts of the
+    /// blocks are selected. In a permutation without parts, `destinations` must be [`SWM_ALL`],
+    /// because its blocks are distinguished by their origins.
     pub destinations: SwmSet,
-    /// The selected segments of each block, where blocks are split ([`SwmLayout::segments`]).
+    /// The selected segments of each block, if blocks are split into segments
+    /// ([`SwmLayout::segments`]).
     pub segments: SwmAxis,
-    /// The route; null for the topology's own route. A path takes precedence over signs and order.
+    /// The route; null for the topology's own route. If the route has a path, its signs and order
+    /// are ignored.
     pub route: *const SwmRoute,
-    /// The plugin's name for this send, such as its position in an input file. Error messages
-    /// include it. Empty for none.
+    /// The plugin's name for this send, such as its position in an input file. Error messages about
+    /// the send include this name. It may be empty.
     pub label: SwmStr,
 }
 
@@ -84,15 +90,16 @@ pub struct SwmBucket {
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// Number of the bucket, from 0, below [`SwmRedistribution::buckets`] of the sender's last
-    /// redistribution.
+    /// Number of the bucket, counted from 0. It must be below [`SwmRedistribution::buckets`] of the
+    /// sender's last redistribution.
     pub bucket: u64,
-    /// The route; null for the topology's own route. A path takes precedence over signs and order.
+    /// The route; null for the topology's own route. If the route has a path, its signs and order
+    /// are ignored.
     pub route: *const SwmRoute,
 }
 
-/// A send of a given number of bytes for each of some destinations ([`SwmHost::send_bytes`]), in a
-/// schedule of byte counts. Bytes in buckets are not affected.
+/// A send of bytes ([`SwmHost::send_bytes`]), in a schedule of byte counts. It lists destinations,
+/// each with a number of bytes. It does not send bytes that are in buckets.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmBytes {
@@ -104,11 +111,12 @@ pub struct SwmBytes {
     pub from: u64,
     /// Receiver, a node of the schedule's grid.
     pub to: u64,
-    /// A byte count for each destination that the message has bytes for.
+    /// One entry for each destination for which the message has bytes.
     pub counts: *const SwmByteCount,
     /// Number of entries of `counts`.
     pub count: u64,
-    /// The route; null for the topology's own route. A path takes precedence over signs and order.
+    /// The route; null for the topology's own route. If the route has a path, its signs and order
+    /// are ignored.
     pub route: *const SwmRoute,
 }
 
@@ -123,10 +131,11 @@ pub struct SwmByteCount {
     pub bytes: u64,
 }
 
-/// A node sorts all the data that it holds into buckets, element by element. Element x (from 0) of
-/// the data for destination d has the number `e = (starts[d] + x) % cycle` and is put into bucket
-/// `(first + firsts[d] + e) % buckets`. The buckets are then sent one by one
-/// ([`SwmHost::send_bucket`]). Data that the node holds for itself is redistributed too.
+/// A redistribution, in which a node sorts all the data that it holds into buckets, element by
+/// element. Element x (counted from 0) of the data for destination d has the number `e = (starts[d]
+/// + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The node also
+/// redistributes the data whose destination it is. The buckets are then sent one by one
+/// ([`SwmHost::send_bucket`]).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmRedistribution {
@@ -138,16 +147,19 @@ pub struct SwmRedistribution {
     pub node: u64,
     /// Number of buckets.
     pub buckets: u64,
-    /// Number of elements after which the numbering starts again; equal to `buckets` in the simple
-    /// case.
+    /// The number of elements after which the numbers `e` start again at 0. In the simplest case,
+    /// it is equal to `buckets`.
     pub cycle: u64,
-    /// The bucket of the first element, below `buckets`.
+    /// The bucket of an element with number 0 whose destination has no offset in `firsts`. It must
+    /// be below `buckets`.
     pub first: u64,
-    /// For each destination the number of its first element, below `cycle`; null for 0 everywhere.
+    /// For each destination, the number of its first element, below `cycle`. Null means 0 for every
+    /// destination.
     pub starts: *const u32,
-    /// For each destination an offset added to `first`, below `buckets`; null for 0 everywhere.
+    /// For each destination, an offset that is added to `first`, below `buckets`. Null means 0 for
+    /// every destination.
     pub firsts: *const u32,
-    /// Number of entries of `starts` and of `firsts`, where these are not null: the number of
-    /// nodes.
+    /// Number of entries of `starts` and of `firsts`, if these are not null. It must be the number
+    /// of nodes.
     pub node_count: u64,
 }

@@ -1,18 +1,18 @@
 //! Sets of coordinates and of nodes.
 
-/// [`SwmAxis`], [`SwmSet`]: every coordinate of the axis, or every node.
+/// [`SwmAxis::kind`] or [`SwmSet::kind`]: every coordinate of the axis, or every node.
 pub const SWM_ALL: u32 = 0;
-/// [`SwmAxis`]: the `count` coordinates `first`, `first + stride`, etc., each modulo the axis's
-/// radix.
+/// [`SwmAxis::kind`]: a range, which consists of the `count` coordinates `first`, `first + stride`,
+/// etc., each modulo the axis's radix.
 pub const SWM_RANGE: u32 = 1;
-/// [`SwmAxis`]: the coordinates whose bits are set in `words`.
+/// [`SwmAxis::kind`]: the coordinates whose bits are set in `words`.
 pub const SWM_BITS: u32 = 2;
-/// [`SwmSet`]: the single node `node`.
+/// [`SwmSet::kind`]: the single node `node`.
 pub const SWM_NODE: u32 = 1;
-/// [`SwmSet`]: the product of `axes`.
+/// [`SwmSet::kind`]: the product of `axes`.
 pub const SWM_AXES: u32 = 2;
 
-/// A subset of the coordinates of one axis of the grid. All zero selects every coordinate.
+/// A subset of the coordinates of one axis of the grid. A struct of zeros selects every coordinate.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmAxis {
@@ -24,10 +24,10 @@ pub struct SwmAxis {
     pub first: u64,
     /// Distance between consecutive members of a range, at least 1.
     pub stride: u64,
-    /// Number of members of a range (which wraps around; no coordinate may occur twice), or number
-    /// of entries of `words`.
+    /// For a range, the number of its members. A range wraps around at the end of the axis, but no
+    /// coordinate may occur twice. For a bit set, the number of entries of `words`.
     pub count: u64,
-    /// The bit set: bit `c % 64` of word `c / 64` is coordinate `c`.
+    /// The bit set. Coordinate `c` is a member if bit `c % 64` of word `c / 64` is set.
     pub words: *const u64,
 }
 

@@ -1,5 +1,5 @@
-//! Reading of structs that may grow. The host reads the structs of plugins this way, and the SDK
-//! those of the host.
+//! Reads structs that may grow, because later minor versions of the ABI may append fields. The host
+//! reads the structs of plugins with this module, and the SDK reads the structs of the host.
 
 use crate::*;
 use core::mem::{MaybeUninit, size_of};
@@ -7,8 +7,8 @@ use core::mem::{MaybeUninit, size_of};
 /// A struct that contains its own size in bytes, so that later minor versions can append fields.
 ///
 /// # Safety
-/// The struct must have a `u32` at offset `SIZE_AT` that is its size in bytes, in every version.
-/// All zero must be a valid value of it.
+/// In every version, the struct must have a `u32` at offset `SIZE_AT` that is its size in bytes. A
+/// struct of zeros must be a valid value.
 pub unsafe trait Growing: Copy {
     /// Size in bytes in version 1.0. No valid struct is smaller.
     const SIZE_1_0: usize;
@@ -18,10 +18,11 @@ pub unsafe trait Growing: Copy {
 
 macro_rules! grows {
     ($($type:ident: $size:literal $(, size @ $at:literal)?;)+) => {$(
-        // The two sizes are equal until a minor version appends fields.
+        // `$size` is the size in version 1.0. The current size is larger only if a minor version
+        // has appended fields.
         const _: () = assert!(size_of::<$type>() == $size || SWM_ABI_MINOR > 0 && size_of::<$type>() > $size);
-        // SAFETY: the frozen layout has the size field at this offset; numbers, nullable pointers
-        // and nullable functions may all be zero.
+        // SAFETY: the frozen layout has the size field at this offset. All fields are numbers,
+        // nullable pointers and nullable functions, which may all be zero.
         unsafe impl Growing for $type {
             const SIZE_1_0: usize = $size;
             $(const SIZE_AT: usize = $at;)?
@@ -45,19 +46,19 @@ grows! {
     SwmPlugin: 88, size @ 16;
 }
 
-/// Copies a struct of any minor version. Fields that its version lacks are zero; fields that only
-/// its version has are ignored.
+/// Copies a struct of any minor version of the ABI. Fields that the version of the struct lacks are
+/// zero in the copy. Fields that `T` lacks are ignored.
 ///
 /// # Errors
-/// Returns the struct's own size if that is smaller than in version 1.0.
+/// Returns the size that the struct states, if it is smaller than in version 1.0.
 ///
 /// # Safety
-/// `ptr` must point, aligned or not, to at least as many readable bytes as the struct's size field
-/// says, and to a readable size field.
+/// The size field at `ptr` must be readable, and `ptr` must point to at least as many readable
+/// bytes as the size field states. `ptr` need not be aligned.
 pub unsafe fn read_sized<T: Growing>(ptr: *const T) -> Result<T, usize> {
     let mut own = MaybeUninit::<T>::zeroed();
-    // SAFETY: the caller guarantees that the bytes are readable. No more bytes are copied than both
-    // structs have, and zero is a valid value.
+    // SAFETY: the caller guarantees that the bytes are readable. At most `size_of::<T>()` bytes are
+    // copied, and the fields that are not copied are zero, which is a valid value.
     unsafe {
         let size = ptr.byte_add(T::SIZE_AT).cast::<u32>().read_unaligned() as usize;
         if size < T::SIZE_1_0 {

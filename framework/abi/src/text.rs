@@ -1,4 +1,4 @@
-/// A text: UTF-8, not NUL-terminated. `ptr` may be null when `len` is 0.
+/// A text in UTF-8, without a NUL at its end. `ptr` may be null if `len` is 0.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmStr {
@@ -14,10 +14,10 @@ impl SwmStr {
         Self { ptr: text.as_ptr(), len: text.len() }
     }
 
-    /// The empty text, where a text may be left out.
+    /// The empty text, for texts that may be left out.
     pub const EMPTY: Self = Self { ptr: core::ptr::null(), len: 0 };
 
-    /// Returns the bytes, which are empty for a null pointer.
+    /// Returns the bytes of the text, or no bytes for a null pointer.
     ///
     /// # Safety
     /// `ptr` must be null or point to `len` readable bytes that stay unchanged for `'a`.
