@@ -36,6 +36,56 @@ const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give t
 const COMPOSING: &str =
     "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 
+/// Creates a machine of TPUs. `$gb` is the bandwidth of a link in one direction, in bytes a second.
+macro_rules! tpu {
+    ($name:literal, $title:literal, $byte_us:literal, $gb:literal, $links:literal) => {
+        Preset {
+            name: $name,
+            title: $title,
+            values: &[
+                ("model", "wormhole", "links of tori"),
+                ("startup_us", "0", STARTUP),
+                (
+                    "byte_us",
+                    $byte_us,
+                    concat!(
+                        $gb,
+                        " bytes a second a link one way, Austin et al., How to Scale Your Model (2025), part 2, table of interconnects"
+                    ),
+                ),
+                (
+                    "hop_us",
+                    "1",
+                    "one microsecond a hop, there, part 2, question 5 (for v5e), and part 3, question 2 (for v4p)",
+                ),
+                ("ports", "all", concat!($links, " links a chip at once")),
+            ],
+        }
+    };
+}
+
+/// Creates a machine of NVIDIA's GPUs in servers of eight. `$network` is the source of the
+/// bandwidth of the network, and `$hop` that of its latency.
+macro_rules! gpu_servers {
+    ($name:literal, $title:literal, $network:literal, $hop_us:literal, $hop:literal) => {
+        Preset {
+            name: $name,
+            title: $title,
+            values: &[
+                ("model", "wormhole", "two tiers of switches"),
+                (
+                    "startup_us",
+                    "0.6",
+                    "a step over NVLink, ring, protocol LL: hwLatencies in NCCL's src/graph/tuning.cc (5067397, June 2026)",
+                ),
+                ("byte_us", "0.00002", $network),
+                ("hop_us", $hop_us, $hop),
+                ("ports", "all", "adapters and NVLink work at the same time"),
+            ],
+        }
+    };
+}
+
 /// The source of start-up times, for machines whose own sources describe only links.
 const STARTUP: &str = "not in these sources: set it to a measured value";
 
@@ -208,7 +258,7 @@ static PRESETS: &[Preset] = &[
             (
                 "byte_us",
                 "0.0000222",
-                "4.5e10 bytes a second a link one way, TPU v4p, Austin et al., How to PricingContext Your Model (2025), part 2",
+                "4.5e10 bytes a second a link one way, TPU v4p, Austin et al., How to Scale Your Model (2025), part 2",
             ),
             (
                 "hop_us",
@@ -216,6 +266,117 @@ static PRESETS: &[Preset] = &[
                 "half a microsecond a hop, given for v5e and reckoned with for v4p, there, part 3, question 2",
             ),
             ("ports", "all", "six links a chip at once"),
+        ],
+    },
+    tpu!(
+        "tpu-v5p",
+        "Google TPU v5p: torus:AxBxC of inter-chip links, a pod being torus:16x20x28",
+        "0.00001111",
+        "9e10",
+        "six"
+    ),
+    tpu!(
+        "tpu-v5e",
+        "Google TPU v5e: torus:AxB of inter-chip links, a pod being torus:16x16",
+        "0.00002222",
+        "4.5e10",
+        "four"
+    ),
+    tpu!(
+        "tpu-v6e",
+        "Google TPU v6e (Trillium): torus:AxB of inter-chip links, a pod being torus:16x16",
+        "0.00001111",
+        "9e10",
+        "four"
+    ),
+    Preset {
+        name: "trainium2",
+        title: "AWS Trainium2: the 16 chips of a Trn2 instance; for torus:4x4",
+        values: &[
+            ("model", "wormhole", "links of a torus"),
+            ("startup_us", "0", STARTUP),
+            (
+                "byte_us",
+                "0.0000078125",
+                "1,024 GB/s a chip within an instance, AWS Neuron SDK, trn2-arch.rst (81ce03a), taken as four links in both directions: 128 GB/s one way",
+            ),
+            ("hop_us", "0", STARTUP),
+            ("ports", "all", "four links a chip at once; the two to other instances are left out"),
+        ],
+    },
+    Preset {
+        name: "trainium3",
+        title: "AWS Trainium3: the 64 chips of a Trn3 UltraServer (Gen1) on switches; for fat-tree:64x1",
+        values: &[
+            ("model", "wormhole", "all chips linked through switches"),
+            ("startup_us", "0", STARTUP),
+            (
+                "byte_us",
+                "0.0000009095",
+                "2,048 GiB/s a device, AWS Neuron SDK, trn3-arch.rst (6e694cb), taken as both directions",
+            ),
+            ("hop_us", "0", STARTUP),
+            ("ports", "all", "messages to several chips share the chip's link"),
+        ],
+    },
+    Preset {
+        name: "mi300x",
+        title: "AMD MI300X: eight GPUs in a server, each pair linked; for fully-connected:8",
+        values: &[
+            ("model", "wormhole", "a link for each pair"),
+            ("startup_us", "0", STARTUP),
+            (
+                "byte_us",
+                "0.00002083",
+                "48 GB/s usable of 64 GB/s a link, Kolla et al., Understanding RCCL Bandwidth and xGMI Performance on AMD Instinct MI300X (rocm.blogs.amd.com, 2025)",
+            ),
+            ("hop_us", "0", STARTUP),
+            ("ports", "all", "seven links a GPU at once"),
+        ],
+    },
+    gpu_servers!(
+        "dgx-b200",
+        "NVIDIA DGX B200 on InfiniBand NDR; for groups:NODESx8,inside=14.4,inside_hop=0",
+        "400 Gb/s a ConnectX-7 adapter, one a GPU: NVIDIA, DGX B200; within a node 14.4 times as much, 18 NVLinks of 40.1 GB/s: SM100_NVLINK_BW in NCCL's src/graph/topo.h (5067397)",
+        "1.05",
+        "a step over the network takes 2.7 us, hwLatencies there: half of what that is beyond NVLink's, for either of its two hops"
+    ),
+    gpu_servers!(
+        "efa-p5",
+        "AWS P5 and P5e (H100, H200) on EFA; for groups:NODESx8,inside=7.4,inside_hop=0",
+        "3,200 Gb/s an instance of eight GPUs, 4 rails a GPU: aws-ofi-nccl, src/tuner/nccl_ofi_model.cpp (2daf7d3), which writes 12.5 GiB/s a rail for 100 Gb/s; within a node 7.4 times as much, 18 NVLinks of 20.6 GB/s: SM90_NVLINK_BW in NCCL's src/graph/topo.h",
+        "9.7",
+        "a step over the network takes net_lat = 20 us, nccl_ofi_model.cpp: half of what that is beyond NVLink's, for either of its two hops"
+    ),
+    gpu_servers!(
+        "efa-p5en",
+        "AWS P5en (H200) on EFA; for groups:NODESx8,inside=7.4,inside_hop=0",
+        "3,200 Gb/s an instance of eight GPUs, 2 rails a GPU: aws-ofi-nccl, src/tuner/nccl_ofi_model.cpp (2daf7d3), which writes 25 GiB/s a rail for 200 Gb/s; within a node 7.4 times as much, 18 NVLinks of 20.6 GB/s: SM90_NVLINK_BW in NCCL's src/graph/topo.h",
+        "8.7",
+        "a step over the network takes net_lat = 18 us, nccl_ofi_model.cpp: half of what that is beyond NVLink's, for either of its two hops"
+    ),
+    Preset {
+        name: "aurora",
+        title: "Aurora (Slingshot-11): dragonfly:GROUPSx32x16, 166 groups in all, a rank for each adapter",
+        values: &[
+            ("model", "wormhole", "every switch of a dragonfly is a hop"),
+            ("startup_us", "0", STARTUP),
+            (
+                "byte_us",
+                "0.00004",
+                "200 Gb/s a port of a switch, Argonne Leadership Computing Facility, Aurora's interconnect; Aurora has two links between two groups, a dragonfly here has one: Ibeid et al., Scaling MPI Applications on Aurora (arXiv 2512.04291)",
+            ),
+            (
+                "hop_us",
+                "0.35",
+                "Rosetta's mean and median latency, 350 ns, De Sensi et al. (SC 2020), II-A and Fig. 2",
+            ),
+            ("injection_byte_us", "0.00004", "200 Gb/s a Cassini adapter, slingshot-11"),
+            (
+                "ports",
+                "1",
+                "one adapter a rank: 32 switches a group with two nodes of eight adapters each, Ibeid et al.",
+            ),
         ],
     },
 ];

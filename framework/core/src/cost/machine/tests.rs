@@ -1,5 +1,6 @@
 use super::*;
 use crate::cost::parameter::{Barrier, PortLimit};
+use crate::network::topology;
 use proptest::prelude::*;
 
 fn error(text: &str) -> String {
@@ -263,6 +264,42 @@ fn presets_are_valid_and_name_their_sources() {
             );
             assert!(!source.is_empty(), "{}: {key}", preset.name);
         }
+    }
+}
+
+/// The bandwidth of a node, over all its links and in both directions, is 75 % to 100 % of the
+/// vendor's value for the hardware, in GB/s. The presets have other sources than these values: they
+/// say what software can use. A confusion of bits with bytes, or of one direction with both, would
+/// leave this range.
+#[test]
+fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
+    let nvlink_5_and_adapter = 1800.0 + 100.0;
+    let nvlink_4_and_adapter = 900.0 + 100.0;
+    for (machine, topology, stated) in [
+        // Google Cloud's pages of the versions: bidirectional bandwidth of a chip.
+        ("tpu-v5p", "torus:16x20x28", 1200.0),
+        ("tpu-v5e", "torus:16x16", 400.0),
+        ("tpu-v6e", "torus:16x16", 800.0),
+        // AWS Neuron SDK, trainium2.rst: 1.28 TB/s, of which 256 GB/s lead to other instances.
+        ("trainium2", "torus:4x4", 1280.0 - 256.0),
+        // AWS Neuron SDK, trainium3.rst: 2.56 TB/s.
+        ("trainium3", "fat-tree:64x1", 2560.0),
+        // AMD, data sheet of the MI300X platform: 896 GB/s.
+        ("mi300x", "fully-connected:8", 896.0),
+        // NVIDIA, data sheets of DGX B200 and DGX H100.
+        ("dgx-b200", "groups:2x8,inside=14.4,inside_hop=0", nvlink_5_and_adapter),
+        ("efa-p5", "groups:2x8,inside=7.4,inside_hop=0", nvlink_4_and_adapter),
+        ("efa-p5en", "groups:2x8,inside=7.4,inside_hop=0", nvlink_4_and_adapter),
+        // HPE: 200 Gb/s in each direction.
+        ("aurora", "dragonfly:5x32x16", 50.0),
+    ] {
+        let network = topology::parse(topology).unwrap();
+        let leaves = |link: &u64| network.link_ends(*link).is_some_and(|(from, _)| from == 0);
+        let links = (0..network.link_slots()).filter(leaves);
+        let multiple: f64 = links.map(|link| network.bandwidth(link)).sum();
+        let byte_us = Machine::parse(machine).unwrap().number("byte_us").unwrap();
+        let gigabytes = 2.0 * multiple / byte_us / 1e3;
+        assert!((0.75..=1.001).contains(&(gigabytes / stated)), "{machine}: {gigabytes} GB/s");
     }
 }
 
