@@ -22,8 +22,10 @@ pub const SWM_LOCAL: u32 = 4;
 /// that a redistribution has put into buckets.
 pub const SWM_ALL_BYTES: u64 = u64::MAX;
 
-/// The route of a message that does not take the topology's own route. Dimensions are those of the
-/// topology, even if the schedule defines another grid.
+/// The route of a message that does not take the topology's own route. A route is given by `path`,
+/// or by `signs` and `order`. If a path is given, `signs` only select one of the parallel links of
+/// a torus dimension of size 2. Dimensions are those of the topology, even if the schedule defines
+/// another grid.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct SwmRoute {
@@ -69,8 +71,7 @@ pub struct SwmBlocks {
     /// The selected segments of each block, if blocks are split into segments
     /// ([`SwmLayout::segments`]).
     pub segments: SwmAxis,
-    /// The route; null for the topology's own route. If the route has a path, its signs and order
-    /// are ignored.
+    /// The route; null for the topology's own route.
     pub route: *const SwmRoute,
     /// The plugin's name for this send, such as its position in an input file. Error messages about
     /// the send include this name. It may be empty.
@@ -93,8 +94,7 @@ pub struct SwmBucket {
     /// Number of the bucket, counted from 0. It must be below [`SwmRedistribution::buckets`] of the
     /// sender's last redistribution.
     pub bucket: u64,
-    /// The route; null for the topology's own route. If the route has a path, its signs and order
-    /// are ignored.
+    /// The route; null for the topology's own route.
     pub route: *const SwmRoute,
 }
 
@@ -115,8 +115,7 @@ pub struct SwmBytes {
     pub counts: *const SwmByteCount,
     /// Number of entries of `counts`.
     pub count: u64,
-    /// The route; null for the topology's own route. If the route has a path, its signs and order
-    /// are ignored.
+    /// The route; null for the topology's own route.
     pub route: *const SwmRoute,
 }
 
@@ -131,10 +130,10 @@ pub struct SwmByteCount {
     pub bytes: u64,
 }
 
-/// A redistribution, in which a node sorts all the data that it holds into buckets, element by
-/// element. Element x (counted from 0) of the data for destination d has the number `e = (starts[d]
-/// + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The node also
-/// redistributes the data whose destination it is. The buckets are then sent one by one
+/// A redistribution. A node sorts all the data that it holds into buckets, element by element.
+/// Element x (counted from 0) of the data for destination d has the number
+/// `e = (starts[d] + x) % cycle`. It is put into bucket `(first + firsts[d] + e) % buckets`. The
+/// node also redistributes the data whose destination it is. The buckets are then sent one by one
 /// ([`SwmHost::send_bucket`]).
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! Upper limits. If a case, a file or a call exceeds a limit, it is refused with a message that
-//! names the limit.
+//! Upper limits of cases, files and calls. If a limit is exceeded, the case, file or call is
+//! refused with a message that names the limit.
 //!
 //! All limits are in one table, so that readers, the simulation and `docs/abi.md` use the same
 //! numbers.

@@ -1,5 +1,5 @@
-//! Runs a schedule. The exchange executes the sends, the statistics measure the messages, and
-//! listeners are notified of each step.
+//! Runs a schedule. The exchange moves the data of each send between the nodes, the statistics
+//! measure the messages, and listeners are notified of each step.
 //!
 //! The messages of a step are discarded when the step ends. So a schedule of a billion messages
 //! needs no more memory than its largest step.

@@ -1,35 +1,38 @@
 //! Lower bounds on the completion time of any schedule.
 //!
-//! The models `wormhole` and `circuit` charge four costs of synchronous steps separately:
-//! start-ups, transmission, propagation and barriers. This file computes a lower bound for each
-//! cost. The sum of these bounds is a lower bound on the completion time. Machines of the model
-//! `flat` have no steps and no network; `model/flat/bound.rs` has their bounds.
+//! The models `wormhole` and `circuit` charge these costs of synchronous steps separately:
+//! start-ups, barriers, transmission, reduction and propagation. This file computes a lower bound
+//! for each cost. The sum of these bounds is a lower bound on the completion time. Machines of the
+//! model `flat` have no steps and no network; `model/flat/bound.rs` has their bounds.
 //!
-//! * **Start-ups.** If a node has k ports, its data has reached at most `(k+1)^s` nodes after s
-//!   steps. So a schedule has at least `ceil(log_(k+1) n)` start-ups, and one barrier fewer (Suh &
-//!   Shin, 3.1.4, for one port). In the model `circuit` a port carries q circuits, so k is q times
-//!   the number of ports (Spencer, 3.1). If some pairs of nodes exchange nothing, n is one more
-//!   than the largest number of peers of a node.
-//! * **Transmission.** Three bounds are known, and the largest is used. (1) A node's bytes pass
-//!   through its k ports and its links. (2) The bytes that must cross a cut are divided among the
-//!   links of the cut (see `cuts`). For the complete exchange of m-byte blocks, a link carries `n
-//!   N1 / 8 m` bytes on a torus with an even longest side N1, and `n N1 / 4 m` bytes on a mesh (Suh
-//!   & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for `b h`
-//!   bytes. The sum of these products is divided among all links (Spencer, 4.6). In `wormhole`, a
-//!   link that carries `free_contention` messages at full speed counts as that many links.
+//! * **Start-ups and barriers.** If a node has k ports, its data has reached at most `(k+1)^s`
+//!   nodes after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups, and
+//!   at least one barrier less, because there is a barrier between two steps (Suh & Shin, 3.1.4,
+//!   for one port). In the model `circuit` a port carries as many circuits as a link has virtual
+//!   channels, so k is the number of ports times this number (Spencer, 3.1). If some pairs of nodes
+//!   exchange no data, n is the largest number of peers of a node, plus one.
+//! * **Transmission.** Three bounds are known, and the largest is used. (1) The bytes of a node
+//!   must pass through its k ports and its links. (2) The bytes that must cross a cut are divided
+//!   among the links of the cut (see `cuts`). For the complete exchange of m-byte blocks, a link
+//!   carries `n N1 / 8 m` bytes on a torus with an even longest side N1, and `n N1 / 4 m` bytes on
+//!   a mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for
+//!   `b h` bytes. The sum of these products for all blocks is divided among all links (Spencer,
+//!   4.6). In `wormhole`, a link that carries `free_contention` messages at full speed counts as
+//!   that many links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
-//!   of m bytes, at best the n nodes do equal numbers of additions. Each node then reduces
-//!   `(n - 1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result.
-//!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The
-//!   two bounds together are the bound of Chan et al. (2007).
+//!   of m bytes, at best the n nodes do equal numbers of additions. Each node then reduces `(n -
+//!   1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result. For an
+//!   allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The two
+//!   bounds together are the bound of Chan et al. (2007).
 //! * **Propagation.** Some nodes have data for other nodes. Of these pairs of nodes, the most
 //!   distant pair determines the propagation.
 //!
 //! In `store-and-forward` a message has a start-up for each hop, and the slowest message of a step
 //! need not be the message with most hops. The bound of this model is the larger of two times. The
-//! first is the time of start-ups and transmission, bounded as above. The second is one start-up
-//! for each hop of the longest route. Every hop counts as a transmission: n nodes with k ports each
-//! transmit at most `n k` messages at a time, each on one link.
+//! first is the time of start-ups and transmission, bounded as in the list above, except that each
+//! hop of a message counts as a transmission: n nodes with k ports each transmit at most `n k`
+//! messages at a time, each on one link. The second is one start-up for each hop of the longest
+//! route.
 
 use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;

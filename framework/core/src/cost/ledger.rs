@@ -1,10 +1,12 @@
 //! A ledger: a compressed record of the steps of a schedule. It contains only the facts of each
-//! step ([`StepFacts`]). A model that needs no more than these facts computes completion times from
-//! the ledger, for any machine and block size, without planning the schedule again.
+//! step ([`StepFacts`]), such as the length of the longest message. A model that needs no more than
+//! these facts computes completion times from the ledger, for any machine and block size, without
+//! planning the schedule again.
 //!
 //! Most steps of a schedule have equal facts. The ledger stores each distinct set of facts once, as
 //! a kind of step. The schedule is then a run-length encoded list of kinds. Steps are replayed one
-//! by one in their original order, so that sums of times are equal to the last bit.
+//! by one in their original order. The rounded sum of their times is therefore exactly that of a
+//! simulation.
 
 use super::machine::Machine;
 use super::model::{Cost, PricingContext};

@@ -1,7 +1,8 @@
-//! Machines. A machine is a model with values for its parameters.
+//! Machines. A machine is a cost model together with values for the parameters of the model.
 //!
-//! A machine starts as one of the [`presets`], which give a source for every value. Settings change
-//! single values. The [`models`] and planning declare which [`parameters`](super::parameter) exist.
+//! A machine starts as one of the [`presets`], which give a source for every value. Settings then
+//! change single values. The [`parameters`](super::parameter) are declared by the [`models`] and by
+//! planning.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};

@@ -4,15 +4,16 @@
 //! Some algorithms redistribute the data of a node element by element, so that all messages have
 //! about the same length (Liu, Wang & Prasanna, section 3; Bader et al.). In their schedules a node
 //! holds a number of bytes for each destination. Verification ensures that no bytes are lost or
-//! created, and that all bytes reach their destination. The column `verified` is then `amounts`.
+//! created, and that all bytes reach their destination. The column `verified` of the results then
+//! has the value `amounts`.
 //!
-//! A redistribution divides the data of a node into buckets. It is recorded together with the
-//! receiver of each bucket, but does not change the table of holdings. To *settle* a redistribution
-//! means to add the elements of all received buckets to the holdings of their receivers. This
-//! happens only when the holdings of a receiver are needed. Redistributions whose buckets have the
-//! same receivers are settled together. Settling takes a few operations per node and destination,
-//! whatever the number of buckets. So an exchange of a full matrix of N x N entries takes time
-//! proportional to its size.
+//! A redistribution divides the data of a node into buckets. Each bucket is then sent to a
+//! receiver. At first, the redistribution and these receivers are only recorded, and the table of
+//! holdings stays unchanged. To *settle* a redistribution means to add the elements of all received
+//! buckets to the holdings of their receivers. This happens only when the holdings of a receiver
+//! are needed. Redistributions whose buckets have the same receivers are settled together. Settling
+//! takes a few operations per node and destination, whatever the number of buckets. So an exchange
+//! of a full matrix of N x N entries takes time proportional to its size.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
@@ -310,9 +311,9 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 
     /// Returns the last step in which the sender of the most recent send received data that the
-    /// send may contain; 0 if there was none. The origin of bytes is not tracked. So a bucket may
-    /// contain all data received before its redistribution, and another send all data received
-    /// before the send.
+    /// send may contain; 0 if there was none. The origin of bytes is not tracked. So a send of a
+    /// bucket may contain any data that the sender received before the redistribution. A send of
+    /// byte counts may contain any data that the sender received before the send.
     pub(crate) fn latest_arrival(&self) -> u64 {
         self.latest_arrival
     }

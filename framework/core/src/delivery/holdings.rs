@@ -1,4 +1,5 @@
-//! The boxes that each node holds.
+//! The boxes that each node holds. A box is a set of blocks, the product of a set of origins, a set
+//! of destinations and a set of segments.
 //!
 //! All boxes of a node are stored in one vector, each after its number of blocks. A search
 //! therefore reads memory in order. This matters because with thousands of nodes, memory access is

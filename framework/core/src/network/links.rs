@@ -1,8 +1,8 @@
-//! The load of directed links in a step. The number of messages in a step can be one or millions.
+//! The load of directed links in a step. A step may have a single message or millions of messages.
 //!
 //! If loads were counted link by link, a message would cost as many operations as it has hops,
 //! which may be a hundred thousand. So there are three counters. All of them count the [`Run`]s of
-//! routes:
+//! routes. A run is a sequence of links of a route at equal distances of their numbers.
 //!
 //! * `Intervals` sorts the first and last links of a few runs. It visits no link without load. So
 //!   it also works for networks with too many links for an array (`fully-connected:100000` has
@@ -12,8 +12,8 @@
 //! * `Counters` counts many runs on other topologies. It has an array with one counter for each
 //!   link, and adds to the counter of every link of a run.
 //!
-//! [`LinkLoad`] starts each step with intervals. It moves to the array of its topology as soon as
-//! there are so many runs that the array is faster.
+//! [`LinkLoad`] starts each step with `Intervals`. It changes to `LineSums` or `Counters` as soon
+//! as there are so many runs that these are faster.
 
 mod counters;
 mod intervals;

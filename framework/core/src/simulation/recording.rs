@@ -1,10 +1,11 @@
 //! Recordings of the sends that a plugin plans for some nodes. They are used to verify a claimed
-//! symmetry. The sends of the representatives are compared with the plans for other nodes. In a
-//! normal run, the sends of these other nodes would only be derived from the symmetry.
+//! symmetry. In a normal run, the plugin plans only one node of each orbit, its representative, and
+//! the sends of all other nodes are derived from the symmetry. For the verification, the plugin
+//! also plans other nodes, and these sends are compared with those of the representatives.
 //!
-//! A recording stores one number per step, the sum of the fingerprints of its sends. Each send is
-//! first mapped to the representative of its sender. So in a symmetric schedule, all images of the
-//! representatives have the same sums.
+//! A recording stores one number per step, the sum of the fingerprints (hashes) of its sends. Each
+//! send is first mapped to the representative of its sender. So in a symmetric schedule, the sum of
+//! the representatives is equal to the sum of any of their images.
 //!
 //! If all nodes are recorded, the fingerprints of each image are multiplied by a different factor.
 //! Otherwise the sum would not change if one node lacked a send and another node had it twice. Sums

@@ -5,19 +5,19 @@
 //! Every cut gives a valid bound. These cuts are examined:
 //! - The cuts that separate a single node.
 //! - The bisection of the topology, if it is known.
-//! - Further cuts, if the bisection is unknown, is not known to be the best cut, or if traffic is
-//!   uneven. Some of these cuts separate a block of the grid of nodes (such as a group of a
-//!   dragonfly), or the nodes at a switch. For the others, the nodes are sorted, and the cut
-//!   separates the first nodes of this order. The nodes are sorted along each dimension, by
-//!   distance from node 0, by distance from the node that is farthest from node 0, and by the
-//!   Fiedler vector of the network (the eigenvector of the second smallest eigenvalue of its
-//!   Laplacian; Fiedler, 1973).
+//! - Further cuts, if the bisection is unknown or is not known to be the best cut, or if nodes have
+//!   different amounts of data for each other. Some of these cuts separate a block of the grid of
+//!   nodes (such as a group of a dragonfly), or the nodes at a switch. For the remaining further
+//!   cuts, the nodes are sorted, and each cut separates the first nodes of this order from the last
+//!   ones. The nodes are sorted along each dimension, by distance from node 0, by distance from the
+//!   node that is farthest from node 0, and by the Fiedler vector of the network (the eigenvector
+//!   of the second smallest eigenvalue of its Laplacian; Fiedler, 1973).
 //! - Improvements of the best of these cuts by local search: a single node, a switch, or a switch
 //!   with its nodes is moved to the opposite side as long as this raises the bound.
 //!
-//! A cut also has to place every switch on a side. Two rules are tried. A switch joins the side to
-//! which most of its links lead, or it joins the side to which most of its links towards the
-//! nearest nodes lead.
+//! A cut also has to place every switch on a side. Two rules are tried. With the first rule, a
+//! switch joins the side to which most of its links lead. With the second rule, only those links of
+//! the switch count that lead towards the nearest nodes.
 //!
 //! One more bound needs no cut: the sum of bytes times hops of all blocks, divided by the bandwidth
 //! of all links.

@@ -312,10 +312,10 @@ impl<'a> Demand<'a> {
         }
     }
 
-    /// Returns two values: the sum of bytes times hops of all blocks on shortest routes, and the
-    /// largest distance between a node and a node for which it has data. Data that may be copied
-    /// counts as one hop for each node that receives it. Returns `None` if there are too many pairs
-    /// of nodes.
+    /// Returns two values. The first is the sum of bytes times hops of all blocks, on shortest
+    /// routes. The second is the largest distance between a node and a node for which it has data.
+    /// Data that may be copied counts as one hop for each node that receives it. Returns `None` if
+    /// there are too many pairs of nodes.
     pub(super) fn hop_bytes(&self, topology: &dyn Topology) -> Option<(f64, u64)> {
         /// The largest number of routes that are examined.
         const MAX_ROUTES: u64 = 1 << 18;

@@ -1,12 +1,12 @@
 //! The model `circuit`: synchronous rounds of circuits. A directed link can carry several circuits
 //! at the same time.
 //!
-//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2). The three terms are a start-up,
-//! the switching of the longest circuit over its h links, and the largest transmission time of a
-//! circuit. A circuit transmits L bytes, and shares its most crowded link with k - 1 other
-//! circuits. `startup_us` is alpha, `hop_us` delta and `byte_us` tau. The time `L tau` of the
-//! longest message is charged as transmission. The remaining time, caused by sharing, is charged as
-//! contention.
+//! A round costs `alpha + h delta + k L tau` (Spencer, chapter 2), where `startup_us` is alpha,
+//! `hop_us` is delta and `byte_us` is tau. The first term is a start-up. The second term is the
+//! switching of the longest circuit, which has h links. The third term is the largest transmission
+//! time of a circuit. A circuit that transmits L bytes, and shares its most crowded link with k - 1
+//! other circuits, takes `k L tau`. The time `L tau` of the longest message is charged as
+//! transmission. The remaining time, caused by sharing, is charged as contention.
 //!
 //! A link carries at most `virtual_channels` circuits (q), and so does a port. So a node with one
 //! port can send to q other nodes in a round, and these circuits share the port like a link
@@ -14,11 +14,11 @@
 //! Each round has a start-up, the switching and transmission of its circuits, and a barrier.
 //!
 //! Circuits are assigned to rounds one by one only if links have too few channels, and if there are
-//! not too many circuits. Otherwise each round is charged the switching of the longest circuit of
-//! the step. All rounds together are charged the larger of two transmission times: that of the
-//! circuit with the most shared link, and that of the busiest node's bytes through its ports. A
-//! single round is charged exactly: the transmission of the circuit that shares a link or port with
-//! most other circuits.
+//! not too many circuits. Otherwise only the number of rounds is known. Each round is then charged
+//! the switching of the longest circuit of the step. All rounds together are charged the larger of
+//! two transmission times: that of the circuit with the most shared link, and that of the busiest
+//! node's bytes through its ports. If a step needs only one round, the transmission is exact: it is
+//! that of the slowest circuit, which may share a link or a port.
 
 use super::rounds::{Arranged, Rounds};
 use super::synchronous::{

@@ -11,11 +11,11 @@
 //! [`stage`] describes the cost of a message at its sender and its receiver. When all data that a
 //! node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
 //!
-//! The completion time is divided along the critical path. Transmission is `byte_us` and
-//! `copy_byte_us`, rearrangement is composing, and contention is waiting for the port of a receiver
-//! or the copying engine of a node. There is no propagation. Rearrangements that the schedule
-//! declares ([`crate::simulation::Simulation::rearrange`]) are not charged, because composing
-//! includes them.
+//! Each part of the critical path is charged to a kind of time. The times per byte (`byte_us` and
+//! `copy_byte_us`) are transmission, and composing is rearrangement. Waiting for the port of a
+//! receiver or for the copying engine of a node is contention. There is no propagation.
+//! Rearrangements that the schedule declares ([`crate::simulation::Simulation::rearrange`]) are not
+//! charged, because composing includes them.
 
 use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};

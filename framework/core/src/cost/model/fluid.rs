@@ -178,9 +178,9 @@ impl Model for Fluid {
 
     /// Returns a start-up plus the largest of three times:
     /// 1. The latency of the longest route.
-    /// 2. The latency of one link, and the time of the bytes that must cross a cut, or leave or
+    /// 2. The latency of one link, plus the time of the bytes that must cross a cut, or leave or
     ///    enter a node.
-    /// 3. The latency of one link, and the time of a reduction.
+    /// 3. The latency of one link, plus the time of a reduction.
     fn lower_bound(&self, topology: &dyn Topology, traffic: &Traffic) -> Bound {
         if self.noise > 0.0 {
             return Bound::default();

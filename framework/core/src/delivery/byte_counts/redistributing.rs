@@ -21,7 +21,8 @@ pub(super) struct Redistributed<T> {
     pub(super) first: u32,
     /// Number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
-    /// For each bucket, its receiver and the step in which it was sent.
+    /// For each bucket, its receiver (or [`UNSENT`] or [`SETTLED`]), and the step in which it was
+    /// sent.
     pub(super) receivers: Vec<u32>,
     pub(super) steps: Vec<u32>,
     /// The last step before the redistribution in which the node received any data.
@@ -275,11 +276,12 @@ impl<T: ElementCount> ByteCounts<T> {
     }
 }
 
-/// A group of nodes. Each member has sent a bucket to the same receiver as the other members, or
-/// has not sent it. The elements of all members are summed before they are added to the receivers.
+/// A group of nodes whose redistributions are settled together. For each bucket number, all members
+/// that have sent their bucket with this number have sent it to the same receiver. The elements of
+/// all members are summed before they are added to the receivers.
 struct Group {
-    /// For each bucket, the receiver to which members have sent it; [`UNSENT`] if no member has
-    /// sent it.
+    /// For each bucket number, the receiver to which members have sent their bucket with this
+    /// number; [`UNSENT`] if no member has sent that bucket.
     receivers: Vec<u32>,
     members: Vec<u32>,
 }

@@ -1,5 +1,5 @@
-//! The receipt of values in a reduction. A node holds at most one value of each segment. The
-//! origins of the node's boxes are the contributions that the value contains.
+//! Receives values in a reduction. A node holds at most one value of each segment. The origins of
+//! the node's boxes are the contributions that the value contains.
 //!
 //! A send moves whole values, with all contributions in them. A value is as long as one
 //! contribution. The received value is combined with the receiver's value of the same segment, or

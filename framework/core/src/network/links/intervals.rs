@@ -1,9 +1,9 @@
 //! A counter for steps that use only few links of the network. It stores the runs of the step as
-//! intervals.
+//! intervals. A run is a sequence of links of a route at equal distances of their numbers.
 //!
-//! On topologies with planes, links are renumbered so that the links of a line have consecutive
-//! numbers, whatever the stride of the line. A run is then an interval of numbers, and loads change
-//! only where an interval begins or ends.
+//! On topologies with planes (links that form lines), links are renumbered so that the links of a
+//! line have consecutive numbers. A run is then an interval of these numbers, and loads change only
+//! where an interval begins or ends.
 
 use super::Counter;
 use crate::network::topology::{Plane, Run};
@@ -15,8 +15,9 @@ use std::sync::Arc;
 pub(super) struct Intervals {
     planes: Arc<[Plane]>,
     runs: Vec<(Run, u64)>,
-    /// Scratch memory. With planes, it has the renumbered links at which the load changes, each
-    /// with the change modulo 2^64. Without planes, it has links, each with the amount of one run.
+    /// Scratch memory: pairs of a link and a number. If the topology has planes, these are the
+    /// renumbered links at which the load changes, each with the change modulo 2^64. If it has no
+    /// planes, these are the links of each run, each with the amount of the run.
     changes: Vec<(u64, u64)>,
 }
 

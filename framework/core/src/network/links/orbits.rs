@@ -1,9 +1,9 @@
-//! The load of links for schedules of which only one node of each symmetry orbit is planned. Each
-//! message of these representatives stands for all of its images under the group. If possible,
-//! loads are found without expanding these images.
+//! The load of links for schedules of which only one node of each symmetry orbit is planned, its
+//! representative. Each message of a representative stands for all of its images under the symmetry
+//! group. If possible, loads are found without expanding these images.
 //!
 //! * [`LinkOrbits`] is used if the group maps every route to a route. Links then have orbits, as
-//!   nodes do. Let a message's own route have m links in the orbit of a link. Then m images of the
+//!   nodes do. If the route of a message has m links in the orbit of a link, then m images of the
 //!   message cross this link.
 //! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
 //!   torus. The images of a message then put the same load on all lines of a dimension, or loads

@@ -109,10 +109,10 @@ impl GridNet {
         // others.
         let regular = self.sides().all(|(n, closed)| closed || n <= 2);
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
-        // The cut divides one dimension. For each dimension, compare the number of pairs of nodes
-        // that the cut separates with the number of links that it cuts, and choose the largest
-        // ratio. If the size of this dimension is even, it is the longest dimension, and no
-        // balanced cut is better. If the size is odd, the sides differ by one layer; in one
+        // The cut divides one dimension. For each dimension, the code compares the number of pairs
+        // of nodes that the cut separates with the number of links that it cuts, and chooses the
+        // largest ratio. If the size of the chosen dimension is even, it is the longest dimension,
+        // and no balanced cut is better. If the size is odd, the sides differ by one layer; in one
         // dimension, this is a single node.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;

@@ -1,5 +1,5 @@
-//! The expansion of a symmetric schedule. Only the representatives are planned and traced, but a
-//! listener reads the sends or messages of all nodes.
+//! The expansion of a symmetric schedule. Only one node of each orbit, its representative, is
+//! planned and traced, but a listener reads the sends or messages of all nodes.
 //!
 //! The sends of a step are reported in ascending order of their senders. The sends of a node are in
 //! the order of its representative's sends. This is also the order of a full plan, which visits

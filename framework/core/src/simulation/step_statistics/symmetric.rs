@@ -75,9 +75,9 @@ impl SymmetricLinks {
 }
 
 impl StepStatistics {
-    /// Measures one step, given the messages of the representatives. The sender of each message is
-    /// given as an index among the representatives, and is replaced by its node. Ports and buffers
-    /// are measured for the representatives.
+    /// Measures one step, given the messages of the representatives (one node of each orbit). The
+    /// sender of each message is given as an index among the representatives, and is replaced by
+    /// its node number. Ports and buffers are measured for the representatives.
     ///
     /// Multiplexed loads, the contents of messages and the busiest links are not measured. Models
     /// that need these values read all messages

@@ -3,8 +3,9 @@
 //!
 //! Each send has the number of the latest step in which its sender received any of the sent data
 //! (`after`). The send waits until the sender has received and reduced all data of that step and of
-//! all earlier steps. Messages may arrive in any order. If several boxes of data were joined to one
-//! box, it counts as received in the latest of their steps.
+//! all earlier steps. Messages may arrive in any order. The simulation stores blocks in boxes (sets
+//! of blocks), and may join several boxes to one box. All data of this box then counts as received
+//! in the latest step in which any of it was received.
 
 use super::{StepMessage, Steps};
 

@@ -1,5 +1,5 @@
-//! Jitter. The cost of each message is multiplied by a random factor, which has a log-normal
-//! distribution with a mean of 1.
+//! Jitter: random variation of the costs of messages. The cost of each message is multiplied by a
+//! random factor, which has a log-normal distribution with a mean of 1.
 //!
 //! The factor depends only on seed, step, sender and receiver. So it does not depend on the order
 //! in which events are processed.

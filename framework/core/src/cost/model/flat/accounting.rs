@@ -1,10 +1,10 @@
-//! Time-space accounting of the model `flat`.
+//! Time-space accounting of the model `flat`: the times that each node spends on each kind of work.
 //!
-//! The time of each node is charged while the node works through the messages of a stage. A
-//! processor with nothing to do waits for the message that it handles next, and this wait has three
-//! parts. Until the sender has started the message, the wait is charged as peer. While the message
-//! then waits for engines and ports, it is charged as contention. While the message is copied and
-//! crosses the network, it is charged as transmission.
+//! The time of a node is charged while the node works through the messages of a stage. A processor
+//! with nothing to do waits for the message that it handles next, and this wait has three parts.
+//! Until the sender has started the message, the wait is charged as waiting for a peer. While the
+//! message then waits for engines and ports, it is charged as contention. While the message is
+//! copied and crosses the network, it is charged as transmission.
 
 use crate::cost::model::clock::{Clock, Ticks, us};
 use crate::cost::model::time_space::{TimeKind, TimeSpace};

@@ -1,6 +1,7 @@
 //! Lower bounds of the model `flat` ([`crate::cost::model::flat`]). S is the largest number of
-//! bytes that a node must send, and R the largest number of bytes that a node must receive. Three
-//! bounds are computed, and the largest is used.
+//! bytes that a node must send, and R the largest number of bytes that a node must receive. tc is
+//! `copy_byte_us`, td is `byte_us`, and p is the number of ports of a node. Three bounds are
+//! computed, and the largest is used.
 //!
 //! **Bound 1, from bytes**, is the sum of three times:
 //! * Rearrangement: `S rearrange_byte_us`, because a stage starts when all nodes have composed

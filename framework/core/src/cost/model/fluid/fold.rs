@@ -1,9 +1,11 @@
-//! A folded network: only one node and one link of each orbit are simulated.
+//! A folded network, which is smaller than the network but gives the same times. It has one node
+//! and one link for each orbit.
 //!
-//! Folding is possible if translations of the network map a schedule onto itself. Then all nodes of
-//! an orbit do the same at the same time, and all links of an orbit have the same load. If the
-//! route of a message has several links of an orbit, the message crosses the link of the folded
-//! network this number of times.
+//! Folding is possible if translations of the network map a schedule onto itself. An orbit is the
+//! set of all images of a node, or of a link, under these translations. All nodes of an orbit do
+//! the same work at the same time, and all links of an orbit have the same load. If the route of a
+//! message has several links of an orbit, the message crosses the link of the folded network this
+//! number of times.
 
 use crate::network::topology::{Regularity, Topology};
 

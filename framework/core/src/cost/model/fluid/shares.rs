@@ -1,10 +1,11 @@
 //! Weighted max-min fair shares of links. When flows start or end, the shares are updated and not
 //! computed from the beginning.
 //!
-//! The *level* of a flow is its rate divided by its weight. Shares are max-min fair if every flow
-//! has a full link on which no other flow has a higher level. This link *binds* the flow. An *open*
-//! flow has no rate yet. A *solve* is one update of the shares. This module stores flows and links;
-//! [`sweep`] updates the rates.
+//! A flow is a message in transmission, or background traffic, on a route of links. The *level* of
+//! a flow is its rate divided by its weight. Shares are max-min fair if every flow has a full link
+//! on which no other flow has a higher level. This link *binds* the flow. An *open* flow has no
+//! rate yet. A *solve* is one update of the shares. This module stores flows and links; [`sweep`]
+//! updates the rates.
 
 use super::level_queue::LevelQueue;
 use link::Link;

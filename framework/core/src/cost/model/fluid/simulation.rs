@@ -4,8 +4,8 @@
 //! A message starts when its sender and its receiver have posted it. A sender posts a message after
 //! a start-up. A receiver posts all receives of a step when it enters the step. If only one of the
 //! two has posted a message, the message is not stored, because the positions of the two ranks in
-//! the schedule show what they have posted. All events have the same clock. At each time, they are
-//! processed in this order:
+//! the schedule show what they have posted. All events are ordered by one clock. At each time, they
+//! are processed in this order:
 //!
 //! 1. A start-up ends: the rank posts its send, and the next start-up begins.
 //! 2. A reduction ends: the rank enters the next step.
@@ -13,9 +13,10 @@
 //! 4. If the set of messages that share links has changed, their rates are computed again.
 //! 5. The clock advances to the next event.
 //!
-//! If the schedule is symmetric, one rank of each orbit of nodes is simulated ([`super::fold`]).
-//! The number of a rank is then the number of its orbit. If a step has fewer symmetries,
-//! [`folding`] splits the orbits.
+//! If the schedule is symmetric, one rank of each orbit is simulated ([`super::fold`]). An orbit is
+//! a set of nodes that the symmetries map to each other. The number of a rank is then the number of
+//! its orbit. If a step has fewer symmetries than the steps before it, [`folding`] splits the
+//! orbits.
 
 use super::in_flight::{InFlight, MessagesInFlight, NewMessage};
 use super::symmetry::Symmetry;

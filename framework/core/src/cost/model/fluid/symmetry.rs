@@ -1,8 +1,9 @@
 //! Finds the translations of the network that map a schedule onto itself.
 //!
-//! Before the first step, these are all translations. Each step removes the translations that do
-//! not map the step onto itself. The search examines the messages of each step. So the result is
-//! the same with full planning and with orbit planning.
+//! Before the first step, these are all translations of the network. Each step removes the
+//! translations that do not map the messages of the step onto themselves. The result does not
+//! depend on whether the plugin planned all nodes or only one node of each orbit, because the
+//! messages are the same.
 
 use super::fold::Fold;
 use crate::network::symmetry::Group;

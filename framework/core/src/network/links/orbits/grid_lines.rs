@@ -1,5 +1,5 @@
-//! Link loads, counted line by line. The group must consist of all shifts or of all exclusive-ors
-//! of ranks.
+//! Link loads, counted line by line. The symmetry group of the schedule must consist of all shifts
+//! or of all exclusive-ors of ranks.
 //!
 //! Routes follow the dimensions one by one, the last one first. So the line on which a message
 //! travels along dimension d is given by two sets of coordinates: the sender's coordinates in the
