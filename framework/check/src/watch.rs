@@ -68,8 +68,9 @@ pub(crate) struct Watch {
     /// For each of the first steps, the hash of all sends up to its end.
     steps: Vec<u64>,
     busiest_node: BusiestNode,
-    /// Three kinds of sends without effect. `idle`: the sender holds none of the selected data.
-    /// `copied`: the sender keeps a copy. `redundant`: the receiver already has the data.
+    /// Three kinds of sends that are reported as waste. `idle`: the sender holds none of the
+    /// selected data, so that nothing is sent. `copied`: the data is sent, but the sender keeps a
+    /// copy. `redundant`: the receiver already has the data.
     idle: IneffectiveSends,
     copied: IneffectiveSends,
     redundant: IneffectiveSends,
@@ -86,7 +87,7 @@ pub(crate) struct Watch {
     progress: Option<ManuallyDrop<File>>,
 }
 
-/// The sends of one kind that have no effect.
+/// The sends of one kind that are reported as waste.
 #[derive(Default)]
 struct IneffectiveSends {
     /// The step and the nodes of the first send of this kind, as the beginning of a sentence.

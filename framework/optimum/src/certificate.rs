@@ -57,15 +57,15 @@ pub enum Proof {
     Flow {
         /// The length of each link of the network.
         lengths: Vec<u32>,
-        /// The lengths of the ports, as one list. An entry of the network's ports with the rule
-        /// `every-hop` has the lengths of the sending ports of all nodes, followed by those of the
-        /// receiving ports. An entry with the rule `shared` has one length. With translations, only
-        /// the ports of node 0 are in the list.
+        /// The lengths of all ports, as one list, in the order of the network's port entries. An
+        /// entry with the rule `every-hop` has the lengths of the sending ports of all nodes,
+        /// followed by those of the receiving ports. An entry with the rule `shared` has one
+        /// length. If the network has translations, only the ports of node 0 are in the list.
         port_lengths: Vec<u32>,
-        /// For each source, the links that carry its data, with the amounts. With translations,
-        /// link `k` of vertex `v` has the number `v` times the number of links of a vertex, plus
-        /// `k`. `None` if there are too many flows; the certificate then has no evidence for the
-        /// upper end of the interval.
+        /// For each source, the links that carry its data, with the amounts. If the network has
+        /// translations, link `k` of vertex `v` has the number `v` times the number of links of a
+        /// vertex, plus `k`. `None` if there are too many flows; the certificate then has no
+        /// evidence for the upper end of the interval.
         flows: Option<Vec<SourceFlow>>,
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).

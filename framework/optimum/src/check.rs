@@ -1,15 +1,17 @@
-//! Verifies certificates. The verification shares no code with the solver except the types of the
-//! file.
+//! Verifies certificates. A certificate has an interval that contains the least time of a demand,
+//! and evidence for both ends of the interval. The verification shares no code with the solver
+//! except the types of the file.
 //!
-//! The lower end of the interval is computed again from the lengths, which are whole numbers. It is
-//! the sum of demands times distances, divided by the sum of capacities times lengths. The
-//! distances are those of the shortest paths from each source. All sums are exact, because all
-//! terms are whole numbers. For data that may be copied, the lower end is the amount of data inside
-//! the saved set, divided by the capacity of the links that leave the set.
+//! The lower end of the interval is computed again from the lengths of links and ports in the
+//! certificate. It is the sum of demands times distances, divided by the sum of capacities times
+//! lengths. The distances are those of the shortest paths from each source. All sums are exact,
+//! because all terms are whole numbers. For data that may be copied, the lower end is the amount of
+//! data inside the set of vertices in the certificate, divided by the capacity of the links that
+//! leave the set.
 //!
-//! The upper end is computed again from the flows. It is also checked that the flows move every
-//! demand (up to a relative error of 10^-4, because flows are rounded). For data that may be
-//! copied, the upper end is computed from maximum flows to every node.
+//! The upper end is computed again from the flows in the certificate. It is also checked that the
+//! flows move every demand (up to a relative error of 10^-4, because flows are rounded). For data
+//! that may be copied, the upper end is computed from maximum flows to every node.
 
 use crate::certificate::{Certificate, FORMAT, Proof, SourceFlow};
 use crate::demand::Demand;

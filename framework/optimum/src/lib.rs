@@ -1,9 +1,10 @@
 //! Finds the least time in which a network can move given data, if only bandwidth counts and
 //! latencies are ignored.
 //!
-//! The answer is an interval that contains this time. Its lower end follows from lengths of the
-//! links, and its upper end follows from a flow. Lengths and flow are written to a [`Certificate`],
-//! which [`check()`](check::check) verifies without the solver.
+//! The answer is an interval that contains this time. The lower end is computed from a length for
+//! each link, and the upper end from a flow, which states how much data each link carries. Lengths
+//! and flow are written to a [`Certificate`], which [`check()`](check::check) verifies without the
+//! solver.
 //!
 //! The modules are used in this order:
 //!

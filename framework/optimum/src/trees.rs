@@ -7,11 +7,11 @@
 //! 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as roots).
 //!
 //! To find the largest bound, add a source to the network. It has a link to each node, whose
-//! capacity is the amount of data of the node. Multiply the capacities of all other links by a time
-//! T. T is enough if the largest flow from the source to every node is the sum of all amounts. If
-//! the flow to a node is smaller, the smallest cut between source and node is a set with a larger
-//! bound. This bound is the next T (Dinkelbach's method). All numbers are fractions of whole
-//! numbers, so the result is exact.
+//! capacity is the amount of data of the node. Multiply the capacities of all original links by a
+//! time T. The time T is sufficient if the largest flow from the source to every node is the sum of
+//! all amounts. If the flow to a node is smaller, the smallest cut between the source and this node
+//! is a set with a larger bound. This bound is the next T (Dinkelbach's method). All numbers are
+//! fractions of whole numbers, so the result is exact.
 //!
 //! A sum takes the same time as a copy with all links reversed.
 

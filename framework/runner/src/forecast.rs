@@ -1,8 +1,9 @@
 //! Estimates the remaining time of a batch. It assumes that the run time of a case is proportional
 //! to its estimated cost.
 //!
-//! The estimate is updated when a case ends. Between updates, the elapsed time is subtracted from
-//! it. If no case has ended by the estimated end, there is no estimate.
+//! The estimated end of the batch is updated when a case ends. Between updates, the remaining time
+//! is the time until the estimated end. If this time passes before another case ends, there is no
+//! estimate until a case ends.
 
 use crate::case::Case;
 use crate::unit::units;

@@ -1,4 +1,5 @@
-//! Finds the case of a row, or of a worker's job, by parsing the specs in it.
+//! Finds the case that a row of results, or a worker's job, names. The specs in the row or job are
+//! parsed.
 //!
 //! Cases with the same topology, algorithm, workload or machine share the parsed value, so that
 //! they can also share a schedule.

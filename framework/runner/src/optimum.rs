@@ -1,10 +1,11 @@
-//! The optimum of cases: a lower bound on the time of every schedule. It is calculated from the
-//! interval that [`swapmeet_optimum`] certifies.
+//! The optimum of cases: a lower bound on the time of every schedule. [`swapmeet_optimum`]
+//! certifies an interval that contains the least possible time, and the bound is calculated from
+//! this interval.
 //!
 //! Many cases of a sweep have the same network and demand. [`Optima`] searches for the interval of
 //! each network and demand once. The ends of the interval are not times but numbers of bytes on a
-//! link of bandwidth 1. They are therefore the same for every block size, and for all machines with
-//! the same ratios of speeds.
+//! link of bandwidth 1. They are therefore the same for every block size, and for all machines
+//! whose links and ports have the same ratios of speeds.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};

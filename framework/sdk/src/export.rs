@@ -101,8 +101,8 @@ pub trait Algorithm: Sync {
     ///
     /// # Errors
     ///
-    /// [`Stop::Unsupported`] if it cannot. Tables of results show the reason in the row of the
-    /// case, so the reason should be clear without the source code.
+    /// [`Stop::Unsupported`] if the algorithm cannot run. Tables of results show the reason in the
+    /// row of the case, so the reason should be clear without the source code.
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
         let _ = problem;
         Ok(())

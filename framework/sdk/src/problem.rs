@@ -199,10 +199,10 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the nodes that must receive data which node `from` of the machine has at the start.
-    /// They are in ascending order, with the number of bytes for each. Receivers of 0 bytes are
-    /// left out; the node itself is listed if it has a block for itself. The host uses a plan that
-    /// called this method only for cases with exactly the same sizes. [`Problem::is_uniform`] tells
-    /// whether the call is needed.
+    /// They are in ascending order, each with its number of bytes. Receivers of 0 bytes are left
+    /// out; the node itself is listed if it has a block for itself. If a plan calls this method,
+    /// the host uses the plan only for cases with exactly the same sizes. A plan can first call
+    /// [`Problem::is_uniform`]: if all blocks have the same size, it does not need this method.
     ///
     /// # Errors
     ///
@@ -234,9 +234,9 @@ impl<'a> Problem<'a> {
         element_bytes -> u64: 1;
 
         /// Returns the start-up time of a message in microseconds (alpha), 0 if the machine has
-        /// none. Use this method, [`Problem::hop_us`] and [`Problem::byte_us`] to choose among
-        /// forms of the algorithm that the user can also select by a parameter. Do not use them to
-        /// build a different schedule for each machine.
+        /// none. Use this method, [`Problem::hop_us`] and [`Problem::byte_us`] only to choose among
+        /// variants of the algorithm that the user can also select with a parameter. Do not use
+        /// them to build a different schedule for each machine.
         startup_us -> f64: 0.0;
 
         /// Returns the time per link of a route in microseconds, 0 if the machine has none.

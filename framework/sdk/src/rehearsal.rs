@@ -216,9 +216,9 @@ impl Rehearsal {
     }
 
     /// Plans only one node of each orbit if the schedule declares a symmetry
-    /// ([`Schedule::symmetric`]), and derives the sends of all other nodes from the group. If the
-    /// declaration is correct, the schedule has the same sends as a full plan, in another order.
-    /// [`Rehearsal::verify_symmetry`] compares the two schedules.
+    /// ([`Schedule::symmetric`]), and derives the sends of all other nodes from the symmetry. If
+    /// the declaration is correct, the schedule has the same sends as a full plan, in another
+    /// order. [`Rehearsal::verify_symmetry`] compares the two schedules.
     #[must_use]
     pub fn by_orbits(mut self) -> Self {
         self.by_orbits = Some(0);
@@ -269,9 +269,9 @@ impl Rehearsal {
             .and_then(|schedule| self.follow(&schedule))
     }
 
-    /// Plans one node of each orbit, derives the sends of the other nodes from the group, and
-    /// compares all sends with those of a full plan. It makes this comparison three times: with the
-    /// first, the second and the last node of each orbit as the planned node.
+    /// Plans one node of each orbit, derives the sends of the other nodes from the declared
+    /// symmetry, and compares all sends with those of a full plan. It makes this comparison three
+    /// times: with the first, the second and the last node of each orbit as the planned node.
     ///
     /// # Errors
     ///

@@ -218,10 +218,10 @@ impl<'a> Schedule<'a> {
         check(self.host.send_bytes.map(|f| unsafe { f(self.host.ctx, &raw const bytes.raw) }))
     }
 
-    /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets. It
-    /// happens between the last step that has begun, whose data has arrived, and the next step.
-    /// After that, each of the node's buckets must be sent once ([`Schedule::send_bucket`]),
-    /// including the bucket for the node itself.
+    /// In a schedule of byte counts, makes a node sort all the data that it holds into buckets.
+    /// This happens between the current step and the next step, so the data that arrives in the
+    /// current step is included. After that, each of the node's buckets must be sent once
+    /// ([`Schedule::send_bucket`]), including the bucket for the node itself.
     pub fn redistribute(&mut self, how: &Redistribution<'_>) -> Result<(), Stop> {
         let raw = how.raw()?;
         // SAFETY: the function and its context come from the host's table; `how` outlives the call.

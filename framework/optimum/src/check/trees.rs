@@ -111,10 +111,10 @@ fn max_flow(arcs: &[(usize, usize, u128)], (from, to): (usize, usize), enough: u
 
 /// Returns the lower and the upper end for the time of an allreduce of `amount`.
 ///
-/// The lower end is the largest of three times: for the data that must leave the set `out`, for
-/// the data that must enter the set `into`, and for all links together. The upper end is the time
-/// of a reduce-scatter followed by an allgather. It is `None` if the saved cuts do not prove this
-/// time.
+/// The lower end is the largest of three times: the time of the data that must leave the set `out`,
+/// the time of the data that must enter the set `into`, and the time of all data on all links. The
+/// upper end is the time of a reduce-scatter followed by an allgather. It is `None` if the cuts in
+/// the certificate do not prove this time.
 pub(super) fn sum_for_all(
     graph: &Graph,
     amount: u64,
