@@ -33,10 +33,10 @@ pub struct LinkLoad {
     planes: Arc<[Plane]>,
     slots: u64,
     /// The runs of the step while there are few of them. Empty after the loads have moved to the
-    /// array.
+    /// array of line sums or counters.
     intervals: Intervals,
     /// The maximum number of runs that are kept as intervals. With more runs, the loads move to the
-    /// array.
+    /// array of line sums or counters.
     most_intervals: usize,
     array: Option<Array>,
     in_array: bool,
@@ -127,8 +127,8 @@ impl LinkLoad {
         }
     }
 
-    /// Moves the loads to the array if summing the links of all used planes is faster than sorting
-    /// the runs.
+    /// Moves the loads to the array of line sums or counters, if summing the links of all used
+    /// planes is faster than sorting the runs.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {
             return;

@@ -14,9 +14,9 @@ use swapmeet_core::simulation::{Simulation, Task};
 const FEWEST_IMAGES: u64 = 3;
 /// Maximum number of images that are compared.
 const MOST_IMAGES: u64 = 16;
-/// Maximum number of sends in all compared images together. It does not apply if even
-/// [`FEWEST_IMAGES`] images have more sends. Because of this limit, the comparison takes less time
-/// than the case.
+/// Maximum number of sends in all compared images of the representatives together. If even
+/// [`FEWEST_IMAGES`] images have more sends, they are compared nevertheless. Because of this limit,
+/// the comparison takes less time than the case.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
 /// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes, as

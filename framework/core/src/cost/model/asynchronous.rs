@@ -294,9 +294,9 @@ impl Steps {
         self.get(number)
     }
 
-    /// Returns the ranks that can continue after a step has been added. These are all ranks with
-    /// `order=data`, and otherwise the ranks that wait for this step. `positions` has the number of
-    /// the current step of each rank.
+    /// Returns the ranks that can continue after a step has been added. With `order=data`, these
+    /// are all ranks. With `order=step`, these are the ranks that wait for this step. `positions`
+    /// has the number of the current step of each rank.
     pub(super) fn wake_ranks(
         &mut self,
         by_data: bool,

@@ -295,8 +295,8 @@ impl Stages {
         let (node, bytes) = (copy.node, self.bytes(copy.load, copy.segments));
         match self.machine.self_messages {
             SelfMessages::Count => {
-                // A node has the data for itself from the start, so `after` is 0. This holds even
-                // if its boxes were joined with boxes that arrived later.
+                // A node has the data for itself from the start, so `after` is 0, even if its boxes
+                // were joined with boxes that arrived later.
                 self.add(StageMessage {
                     from: node,
                     to: node,

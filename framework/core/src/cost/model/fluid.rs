@@ -221,9 +221,9 @@ impl Model for Fluid {
     }
 
     fn network_rates(&self) -> Option<NetworkRates> {
-        // Ports limit the number of messages but not their bytes, so there is no port rate. There
-        // are no rates with background traffic, because it reduces the speed of links by an amount
-        // that depends on time.
+        // Background traffic reduces the speed of links by an amount that depends on time, so no
+        // rates are known with it. Ports limit the number of messages but not their bytes, so there
+        // is no rate of ports.
         (self.noise == 0.0 && self.background.name().is_none()).then_some(NetworkRates {
             link_byte_us: self.link_byte_us(),
             ports: None,

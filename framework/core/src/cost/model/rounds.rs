@@ -40,13 +40,13 @@ pub(super) struct Rounds {
 /// The loads of all rounds of a step, added up. Loads are in segments, divided by bandwidths.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arranged {
-    /// For each round, the latency of its longest circuit; summed over all rounds, in units of
+    /// The latency of the longest circuit of each round, summed over all rounds, in units of
     /// `hop_us`.
     pub hops: f64,
     /// For each round, the load of its longest message; summed over all rounds.
     pub alone: f64,
-    /// For each round, its largest multiplexed load; summed over all rounds. The multiplexed load
-    /// of a circuit is its load times the number of circuits on its most crowded link or port.
+    /// The largest multiplexed load of each round, summed over all rounds. The multiplexed load of
+    /// a circuit is its load times the number of circuits on its most crowded link or port.
     pub multiplexed: f64,
 }
 

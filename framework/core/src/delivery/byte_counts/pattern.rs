@@ -83,9 +83,10 @@ impl Pattern {
         });
     }
 
-    /// Divides `count` elements into up to three intervals of numbers. Calls `each` with the start,
-    /// the end and the number of repetitions of each interval. The first bucket is included in the
-    /// numbers.
+    /// Divides `count` elements into up to three intervals of consecutive numbers. Calls `each`
+    /// with the start and the end of each interval, and with the number of times that the interval
+    /// is repeated. The position of the first bucket is added to all numbers, so that a number
+    /// modulo the number of buckets is a bucket.
     fn for_each_interval(
         &self,
         first: u32,

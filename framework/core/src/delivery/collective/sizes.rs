@@ -50,14 +50,13 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
 /// pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MaxTraffic {
-    /// For each node, the total bytes of its blocks for the other nodes; this is the maximum of all
-    /// nodes.
+    /// The largest number of bytes that one node has in all blocks for other nodes together.
     pub sent: u64,
-    /// For each node, the total bytes of the other nodes' blocks for it; this is the maximum of all
-    /// nodes.
+    /// The largest number of bytes that one node receives in all blocks of other nodes together.
     pub received: u64,
-    /// For each node, the number of other nodes to which it sends or from which it receives a block
-    /// that is not empty, whichever number is larger. This is the maximum of all nodes.
+    /// The largest number of peers of a node. A node sends blocks that are not empty to some nodes,
+    /// and receives such blocks from some nodes; the larger of these two counts is its number of
+    /// peers.
     pub peers: u64,
     /// Number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,

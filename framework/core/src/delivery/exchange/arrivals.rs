@@ -26,9 +26,9 @@ impl<L: Layout> Exchange<L> {
         Ok(())
     }
 
-    /// Adds the blocks of a record that the receiver does not hold yet. After a copy, a node may
-    /// receive a block twice. This is a fault in collectives in which each block has one
-    /// destination. In other collectives it is a redundant delivery.
+    /// Adds a record (a box of blocks) to a list, without the blocks that the receiver already
+    /// holds. After a copy, a node may receive a block twice. This is a fault in collectives in
+    /// which each block has one destination. In other collectives it is a redundant delivery.
     fn insert_new(&mut self, list: usize, record: &[L::Element]) -> Result<(), Fault> {
         let (layout, format) = (&self.inventory.layout, self.holdings.format());
         let received = format.box_of(record);

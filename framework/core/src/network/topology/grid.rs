@@ -101,8 +101,8 @@ impl GridNet {
             GridShape::Torus => ("torus", "torus"),
             GridShape::Mesh => ("mesh", "mesh"),
             GridShape::Ring => ("ring", "ring"),
-            // With a kind of its own, a torus with open dimensions is not used by algorithms for
-            // tori.
+            // A torus with open dimensions has a different kind from a torus, so that algorithms
+            // for tori do not accept it.
             GridShape::Mixed => ("torus", "mixed-torus"),
         };
         // In an open line of more than two nodes, the nodes at its ends have fewer links than the

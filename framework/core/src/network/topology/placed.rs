@@ -133,8 +133,8 @@ pub(super) fn parse(
         1 => properties,
         _ => Properties {
             spec: format!("{},ranks={ranks_each}{place}", base.spec()),
-            // With a kind of its own, a torus whose nodes have several ranks is not used by
-            // algorithms for tori.
+            // A network whose nodes have several ranks has a kind of its own, so that, for example,
+            // algorithms for tori do not accept it.
             kind: "ranks",
             nodes: count,
             switches: base.switches() + nodes,

@@ -37,9 +37,10 @@ struct SlimFly {
 struct Generators {
     /// The elements, one for each port.
     elements: Vec<u64>,
-    /// For each difference, the port of the first hop. If the difference is an element of the set,
-    /// this is the port of this element. Otherwise it is the port of one of two elements whose sum
-    /// is the difference.
+    /// The port of the first hop between two routers of a column, for each difference of their
+    /// coordinates in the column. If the difference is an element of the set (X or X'), this is the
+    /// port of this element. Otherwise it is the port of one of two elements whose sum is the
+    /// difference.
     ports: Vec<u64>,
 }
 

@@ -180,9 +180,9 @@ mod tests {
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// A chain of P nodes takes `(P - 1) (L + b) + (k - 1) i` for k segments. Here b is the
-    /// transmission time of a segment, and i the interval between two segments at an interface or a
-    /// port.
+    /// If a block of k segments is forwarded through a chain of P nodes, this takes `(P - 1) (L +
+    /// b) + (k - 1) i`. Here L is the latency of a hop, b the transmission time of a segment, and i
+    /// the interval between two segments at an interface or a port.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
         for segments in [1_u32, 2, 4, 8] {

@@ -53,7 +53,7 @@ impl Ports {
     }
 
     /// Returns the first waiting message of a node that can cross. `other_is_free` returns whether
-    /// the message's second node also has a free port.
+    /// the node at the opposite end of the message also has a free port.
     fn first(
         &mut self,
         node: u32,
@@ -134,8 +134,8 @@ impl Crossing {
         while let Some(Reverse((place, end))) = self.candidates.pop() {
             let Some(next) = self.first(end) else { continue };
             if next.priority() != place {
-                // The entry is out of date: the message has crossed already, or its second node has
-                // no free port.
+                // The entry is out of date: the message has crossed already, or the node at its
+                // opposite end has no free port.
                 self.candidates.push(Reverse((next.priority(), end)));
                 continue;
             }

@@ -1,6 +1,6 @@
 //! A priority queue of links, ordered by level, with the lowest level first. Each bucket has the
-//! links whose levels lie in the same sixteenth of an octave. The links of the current bucket are
-//! in a heap; other buckets are not sorted.
+//! links whose levels lie in the same sixteenth of an octave (a range from x to 2x). The links of
+//! the current bucket are in a heap; other buckets are not sorted.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
