@@ -70,7 +70,7 @@ pub enum Proof {
     },
     /// The evidence for data that is copied (such as a broadcast) or added (such as a reduce).
     Trees {
-        /// A set of vertices: of all sets, its data takes longest to leave the set. For sums, all
+        /// The set of vertices whose data takes the longest time to leave the set. For sums, all
         /// links are reversed.
         cut: Vec<u32>,
     },

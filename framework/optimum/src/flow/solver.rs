@@ -26,8 +26,9 @@ pub(super) struct Solver<'a> {
     paths: ShortestPaths,
     /// The flow of each source on each link.
     flows: Vec<f32>,
-    /// For each resource, its load divided by its capacity. `inverse` is 1 divided by its capacity.
-    /// Both have an additional last entry, which links use that do not use any resource of a kind.
+    /// For each resource, its load divided by its capacity (`load`), and 1 divided by its capacity
+    /// (`inverse`). Both lists have an additional last entry for links that use no resource of a
+    /// kind.
     load: Vec<f32>,
     inverse: Vec<f32>,
     price: Vec<f32>,

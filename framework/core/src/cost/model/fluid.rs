@@ -107,7 +107,8 @@ static SECOND_EPS_US: TypedParameter<f64> = TypedParameter {
 };
 
 fn factor(text: &str) -> Result<f64, String> {
-    /// Values outside of this range are mistakes, and fair shares would not be exact enough.
+    /// Factors outside of this range are probably mistakes, and fair shares would not be exact
+    /// enough.
     const FACTORS: RangeInclusive<f64> = 1e-6..=1e6;
     let factor = parse_number(text).filter(|factor| FACTORS.contains(factor));
     factor.ok_or_else(|| "a number from 0.000001 to 1000000".to_owned())

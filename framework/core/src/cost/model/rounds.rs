@@ -43,7 +43,7 @@ pub(super) struct Arranged {
     /// The latency of the longest circuit of each round, summed over all rounds, in units of
     /// `hop_us`.
     pub hops: f64,
-    /// For each round, the load of its longest message; summed over all rounds.
+    /// The load of the longest message of each round, summed over all rounds.
     pub alone: f64,
     /// The largest multiplexed load of each round, summed over all rounds. The multiplexed load of
     /// a circuit is its load times the number of circuits on its most crowded link or port.

@@ -9,7 +9,7 @@
 use crate::network::topology::adjacency::Adjacency;
 use std::collections::BTreeMap;
 
-/// The maximum number of clusters that are divided.
+/// The maximum number of clusters of a network. If there are more, no cut is searched.
 const MAX: usize = 1 << 11;
 /// The number of further starts. Each of them cuts a rotation of the vertex order instead of the
 /// spectral order.

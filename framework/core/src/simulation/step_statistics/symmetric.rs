@@ -11,7 +11,8 @@ use crate::simulation::buffers::Buffers;
 use crate::simulation::step::{StepFacts, Transfer};
 use std::sync::Arc;
 
-/// Counts the messages and loads on all links. Given are only the messages of the representatives.
+/// Counts the messages and loads of all nodes on all links, given only the messages of the
+/// representatives.
 #[derive(Debug)]
 pub(in crate::simulation) struct SymmetricLinks {
     group: Group,
