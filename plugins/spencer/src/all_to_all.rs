@@ -1,36 +1,43 @@
-//! Gossip and multi-scatter in two phases (sections 3.4 and 3.5).
+//! Gossip and multi-scatter in two phases (sections 3.4 and 3.5). A gossip is an allgather, and a
+//! multi-scatter is an all-to-all.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | number of nodes of a cycle |
+//! | d, N | | number of dimensions of the torus, number of its nodes: N = n^d |
 //! | k | `k` | number of virtual cycles |
 //! | p | `p` | number of nodes of a cycle of one phase: n/k in phase 1, k in phase 2 |
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
+//! | alpha, delta | | start-up time of a round, switching time of a link |
+//! | m beta | | time of one block on a link (L tau in the thesis) |
 //!
-//! Phase 1 uses k virtual cycles. Each of them consists of every k-th node, so its circuits are k
-//! links long. Phase 2 uses cycles of k neighbouring nodes. Such a cycle is closed by a circuit of
-//! k - 1 links, which leads back over the same links. In a torus the algorithm uses one dimension
-//! after another, and each message is split into lanes as in a broadcast.
+//! Phase 1 uses k virtual cycles. Each virtual cycle consists of every k-th node of the cycle, so
+//! its circuits are k links long. Phase 2 uses cycles of k neighbouring nodes. A circuit of k - 1
+//! links closes such a cycle. This circuit leads back over the links of the cycle. In a torus the
+//! algorithm uses one dimension after another, and each message is split into lanes as in a
+//! broadcast.
 //!
-//! Cost on one cycle with all ports and k = q: `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2) delta`,
-//! plus
-//! * `3n/2 m beta` for a gossip (3.5);
-//! * `(n^2/8 + (q+1) n/2) m beta` for a multi-scatter (3.8).
+//! The time on one cycle, with all ports and k = q, is `(n/2q + q/2) alpha + (n/2 + q^2/2 - q/2)
+//! delta` plus the time of the transfers:
+//! * `3n/2 m beta` for a gossip (formula 3.5);
+//! * `(n^2/8 + (q+1) n/2) m beta` for a multi-scatter (formula 3.8).
 //!
-//! In d dimensions the first two terms are multiplied by d. The last term is multiplied by (N-1)/(d
-//! (n-1)) for a gossip (3.7), and by n^(d-1) for a multi-scatter.
+//! In d dimensions, the terms with alpha and delta are multiplied by d. The time of the transfers
+//! is multiplied by `(N-1)/(d (n-1))` for a gossip (formula 3.7), and by `n^(d-1)` for a
+//! multi-scatter.
 //!
 //! Erratum: for the multi-scatter, the thesis prints the factor of the gossip.
 //!
 //! Remarks on the thesis:
-//! * It uses k = q virtual cycles with all ports, and "q = about k/2" with one port. With one port
-//!   and k = 2q, however, a link carries q + 1 circuits in phase 1, which is more than q. To stay
-//!   within q circuits, k can be at most 2q - 2, or 2q - 1 if 2q - 1 divides n. Here k is the
-//!   divisor of n that needs the fewest rounds without exceeding q circuits. The user can set k by
-//!   `cycles=K`. If no divisor is possible, or if q = 1, then k = 1 and the cycle is not divided.
-//! * If n is even, each node has an opposite node. The block for it is sent forwards only, so that
-//!   the last round has half as many blocks. Formulas 3.5 to 3.9 send it in both directions or do
-//!   not specify the direction.
+//! * The thesis uses k = q virtual cycles with all ports, and "q = about k/2" with one port. With
+//!   one port and k = 2q, however, a link carries q + 1 circuits in phase 1, which is more than q.
+//!   To stay within q circuits, k can be at most 2q - 2, or 2q - 1 if 2q - 1 divides n. The plugin
+//!   chooses the divisor of n that needs the fewest rounds without exceeding q circuits. The user
+//!   can set k by `cycles=K`. If no divisor is possible, or if q = 1, then k = 1 and the cycle is
+//!   not divided.
+//! * If n is even, each node has an opposite node. The block for the opposite node is sent forwards
+//!   only, so that the last round has half as many blocks. Formulas 3.5 to 3.9 send this block in
+//!   both directions or do not specify the direction.
 
 use crate::ring::Method;
 use crate::torus::{Torus, Variant};
@@ -102,8 +109,9 @@ impl TwoPhase {
         Self { n, k, methods }
     }
 
-    /// Chooses k so that no link carries more than q circuits. If several values are possible, it
-    /// chooses the value that needs the fewest rounds, and the smallest of these.
+    /// Chooses the number of virtual cycles k so that no link carries more than q circuits. Of the
+    /// possible values, it chooses the one that needs the fewest rounds. If several values need
+    /// equally few rounds, it chooses the smallest.
     pub(crate) fn within(n: u64, q: u64, variant: Variant) -> Self {
         let fits = (1..=n.min(2 * q))
             .filter(|k| n.is_multiple_of(*k))
@@ -122,10 +130,12 @@ impl TwoPhase {
         self.methods[phase].rounds(self.p(phase))
     }
 
-    /// Returns the period of the coordinates: shifts by multiples of it leave the schedule
-    /// unchanged. A shift by k maps each cycle of phase 2 to the next, and each node of a cycle of
-    /// phase 1 to the next node. If nodes form pairs in phase 1, the shift must be by 2k, so that
-    /// pairs are mapped to pairs.
+    /// Returns the period of the coordinates. Shifts by multiples of the period leave the schedule
+    /// unchanged.
+    ///
+    /// A shift by k maps each cycle of phase 2 to the next cycle, and each node of a cycle of phase
+    /// 1 to the next node. If nodes form pairs in phase 1, the shift must be by 2k, so that pairs
+    /// are mapped to pairs.
     fn period(&self) -> u64 {
         let pairs = self.methods[0] == Method::Pairs && self.rounds(0) > 0;
         if pairs { 2 * self.k } else { self.k }
@@ -137,8 +147,8 @@ impl TwoPhase {
         let first = match self.methods[0] {
             _ if self.n == k => 0,
             Method::Pairs if k == 1 => 1,
-            // In a round, a cycle uses every second edge. Neighbouring virtual cycles begin with
-            // different edges, so about half of the k virtual cycles use a link.
+            // In a round, a virtual cycle uses every second edge. Neighbouring virtual cycles begin
+            // with different edges, so about half of the k virtual cycles use the same link.
             Method::Pairs if k.is_multiple_of(2) => k / 2 + 1,
             Method::Pairs => k.div_ceil(2),
             Method::OneWay | Method::BothWays => k,
@@ -222,7 +232,7 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// A send along one dimension from a coordinate of a cycle.
+/// A send along one dimension. The sender is given by its coordinate in that dimension.
 struct RingMessage {
     to: u64,
     plus: bool,
@@ -230,7 +240,8 @@ struct RingMessage {
     destinations: Vec<u64>,
 }
 
-/// Returns the sends in a round, along one dimension, of all nodes with these coordinates.
+/// Returns the sends of one round along one dimension, as a list of sends for each of these
+/// coordinates.
 fn messages(
     cycle: &TwoPhase,
     coordinates: Range<u64>,
@@ -242,10 +253,13 @@ fn messages(
     let gossip = collective == Collective::AllGather;
     coordinates
         .map(|x| {
-            // In a phase, a node has the number `place` on its cycle, and `colour` is the number of
-            // its cycle. In phase 2 the circuit that closes a cycle uses the same links as the
-            // cycle. In a gossip it is used in the first round, in which it has one message instead
-            // of two.
+            // `place` is the number of a node on its cycle. `colour` tells which edges the cycle
+            // uses in the first round.
+            //
+            // In phase 1, `colour` is the number of the virtual cycle. In phase 2, `colour` decides
+            // whether the circuit that closes the cycle is used in the first round. This circuit
+            // uses the same links as the cycle. A gossip uses it in the first round, because the
+            // circuit then carries one message instead of two.
             let (place, colour) =
                 if phase == 0 { (x / k, x % k) } else { (x % k, u64::from(gossip)) };
             let sends = cycle.methods[phase].sends(p, round, place, colour, gossip);
@@ -253,11 +267,12 @@ fn messages(
             let ring_messages = sends.into_iter().map(|m| {
                 let next = if m.forwards { (place + 1) % p } else { (place + p - 1) % p };
                 // In phase 1, circuits wrap around the torus. In phase 2, the circuit that closes a
-                // cycle leads back.
+                // cycle leads back over the links of the cycle.
                 let plus = if phase == 0 { m.forwards } else { next > place };
-                // Before phase 2, node i of a cycle already has the blocks from all nodes of its
-                // virtual cycle, so these nodes are the origins in phase 2. In phase 1, the blocks
-                // for node i are the blocks for k neighbouring nodes.
+                // The range of origins and destinations is given in nodes of the current cycle. In
+                // phase 1, node i of a virtual cycle stands for k neighbouring nodes. In phase 2,
+                // node i of a cycle stands for all nodes of its virtual cycle, because it received
+                // their blocks in phase 1.
                 let from = |c: u64| if phase == 0 { c / k } else { c % k };
                 RingMessage {
                     to: at_place(next),
@@ -274,8 +289,8 @@ fn messages(
         .collect()
 }
 
-/// A lane in a round: its number, its dimension, and its sends for each planned coordinate in that
-/// dimension.
+/// The sends of one lane in a round: the number of the lane, its dimension, and the sends for each
+/// planned coordinate in that dimension.
 type LaneMessages = (u64, usize, Vec<Vec<RingMessage>>);
 
 /// Adds the sends of all planned nodes to the schedule, lane by lane.

@@ -1,15 +1,18 @@
-//! The time of a schedule of circuits (section 2.3). Each round takes alpha, plus delta for each
-//! link of its longest circuit, plus tau for each unit of a message, multiplied by the number of
-//! circuits that share a link.
+//! The time of a schedule of circuits (section 2.3).
+//!
+//! The time of a round is the sum of three terms:
+//! * alpha, the start-up time;
+//! * delta for each link of the longest circuit;
+//! * tau for each unit of a message, times the number of circuits that share a link.
 
 use crate::torus::Torus;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul};
 use swapmeet_sdk::Problem;
 
-/// The cost of a schedule: the number of rounds, and two sums over all rounds. The sums are the
-/// number of links of the longest circuit and the number of blocks over the link with the most
-/// blocks.
+/// The cost of a schedule: the number of rounds, and two sums over all rounds. `links` is the sum
+/// of the links of the longest circuit of each round. `blocks` is the sum of the blocks on the most
+/// loaded link of each round.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cost {
     pub rounds: u64,
@@ -58,7 +61,7 @@ impl Cost {
     }
 }
 
-/// The machine's alpha, delta and L tau.
+/// The machine's times for a round (alpha), for a link (delta), and for a block on a link (L tau).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MachineTimes {
     pub round: f64,
@@ -83,8 +86,8 @@ impl MachineTimes {
         }
     }
 
-    /// Compares two costs. If both take the same time on the machine, the schedule with fewer
-    /// rounds is cheaper, then the schedule with fewer blocks, then the schedule with fewer links.
+    /// Compares two costs. If both take the same time on the machine, the cost with fewer rounds is
+    /// lower. If the rounds are equal too, the number of blocks decides, then the number of links.
     fn compare(self, a: Cost, b: Cost) -> Ordering {
         let time = |c: Cost| {
             self.round * c.rounds as f64 + self.link * c.links as f64 + self.block * c.blocks

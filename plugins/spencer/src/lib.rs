@@ -1,20 +1,24 @@
-//! Disseminations and permutations on circuit-switched tori, after C. C. Spencer, *Circuit-Switched
-//! Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon Fraser University (1994). Its
-//! one-port algorithms are those of P. Fraigniaud and J. Peters, *Structured Communication in Torus
-//! Networks* (1993).
+//! Disseminations and permutations on circuit-switched tori. The algorithms are from C. C. Spencer,
+//! *Circuit-Switched Structured Communications on Toroidal Meshes*, M.Sc. thesis, Simon Fraser
+//! University (1994). The thesis takes its one-port algorithms from P. Fraigniaud and J. Peters,
+//! *Structured Communication in Torus Networks* (1993).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n, N, d | `dims` | nodes of a cycle, nodes of the torus, number of dimensions: N = n^d |
+//! | d | `dims` | number of dimensions |
+//! | n | `dims` | number of nodes of a cycle, which is a line of one dimension with its wrap-around |
+//! | N | | number of nodes of the torus: N = n^d |
 //! | q | `q` | circuits that a directed link carries at the same time: the machine's virtual channels |
-//! | alpha, delta, tau | | start-up of a round, switching of a link, propagation of a unit |
-//! | L | | length of a message |
+//! | alpha | | start-up time of a round |
+//! | delta | | switching time of a link |
+//! | tau | | propagation time of one unit of a message on a link |
+//! | L | | length of a message, in units |
 //!
-//! A round of circuits takes alpha + (links of the longest circuit) delta + (circuits that share a
-//! link) L tau.
+//! The time of a round of circuits is alpha, plus delta times the links of the longest circuit,
+//! plus `L tau` times the number of circuits that share a link.
 //!
-//! The thesis assumes the same even n in every dimension. Here dimensions may differ and be odd;
-//! logarithms in formulas are rounded up.
+//! The thesis assumes that n is even and the same in every dimension. In this crate, dimensions may
+//! differ and may be odd. Logarithms in formulas are then rounded up.
 
 use swapmeet_sdk::{About, Algorithm, ParamInfo, Problem, Schedule, Stop, export_plugin, words};
 use torus::{Torus, Variant};
@@ -42,8 +46,8 @@ const TORUS: About = About {
     paper: PAPER,
     accepts: "tori and rings of any size",
     params: &[VARIANT],
-    // The algorithms may need all ports: the variant for all ports can be chosen on a one-port
-    // machine too.
+    // `ports` has no limit, because users can choose the variant for all ports even on a one-port
+    // machine.
     ports: u64::MAX,
     ..About::DEFAULT
 };

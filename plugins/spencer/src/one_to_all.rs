@@ -6,25 +6,32 @@
 //! | n, N | | number of nodes of a dimension and of the torus: N = n^d |
 //! | q | `torus.q` | largest number of circuits that a directed link carries at the same time |
 //! | (m_1, .., m_d) | `lanes` | the d segments of a message, each of which uses the dimensions in a different order |
+//! | alpha, delta | | start-up time of a round, switching time of a link |
+//! | L tau | | time of one message on a link |
 //!
-//! In the first round, a cycle is divided into 2q+1 equal sections (q+1 with one port) around an
-//! informed node. That node informs the middle node of each of the other sections. In the next
-//! round, the same is done in each section, and so on. A torus uses one dimension after another.
-//! With all ports, the message is split into d segments. Each segment uses the dimensions in its
-//! own order, (1, 2, .., d), (2, .., d, 1), etc., so that all links are used. In a scatter, a node
-//! sends bundles of blocks, which become smaller from round to round. A gather is a scatter in
-//! reverse.
+//! In the first round, a cycle is divided into 2q+1 equal sections (q+1 with one port). An informed
+//! node is in the middle of one section. It informs the middle node of each of the other sections.
+//! In the next round, each section is divided in the same way, and so on.
 //!
-//! Costs with all ports:
+//! A torus uses one dimension after another. With all ports, the message is split into d segments.
+//! Each segment uses the dimensions in a different order, (1, 2, .., d), (2, .., d, 1), etc., so
+//! that all links are used.
+//!
+//! In a scatter, a node sends bundles of blocks, which become smaller from round to round. A gather
+//! is a scatter in reverse.
+//!
+//! The cost with all ports is the sum of three terms: the number of rounds times alpha, the number
+//! of switched links times delta, and the propagation times L tau.
 //!
 //! | | rounds (alpha) | switching (delta) | propagation (L tau) |
 //! | --- | --- | --- | --- |
 //! | broadcast, formula 3.2 | d log_(2q+1) n | d n/2 | q log_(2q+1) n |
 //! | scatter and gather, formula 3.4 | d log_(2q+1) n | d n/2 | (N-1) / 2d |
 //!
-//! With one port, the base of the logarithm is q+1. The propagation is 2d times as large for a
-//! broadcast, and d times as large for a scatter (Table 3.2). If n is not a power of 2q+1,
-//! logarithms are rounded up. If n is a power of 2q+1, switching is d (n-1)/2.
+//! With one port, the base of the logarithm is q+1. The propagation of a broadcast is then 2d times
+//! the value in the table, and the propagation of a scatter is d times the value (Table 3.2). If n
+//! is not a power of 2q+1, logarithms are rounded up. If n is a power of 2q+1, switching is d
+//! (n-1)/2.
 
 use crate::torus::{Torus, Variant};
 use crate::tree::{Circuit, Payload, divide, one_port_start};
@@ -65,8 +72,8 @@ pub(crate) const GATHER: CircuitCollective = CircuitCollective {
     ..ONE_TO_ALL
 };
 
-/// A cycle and its circuits in each round. The cycle is cut open to a line, on which the root has a
-/// given position.
+/// One dimension of the torus, and the circuits of each round in it. Its cycle is cut open to a
+/// line, on which the root has a given position.
 struct Cycle {
     n: u64,
     cut: u64,
@@ -128,7 +135,8 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     Ok(())
 }
 
-/// Adds the sends of one circuit to every line of the dimension that already has data.
+/// Adds the sends of one circuit to the schedule, once for every line of the dimension that already
+/// has data.
 fn inform(
     torus: &Torus,
     schedule: &mut Schedule<'_>,

@@ -1,16 +1,22 @@
 //! Permutations (chapter 4) in three phases: collection, permutation, distribution.
 //!
-//! In d dimensions they take `(2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta + (M + (M/q -
-//! 1)/d) m beta`. M = n/4 is the number of adjacent diagonals whose data uses the same link. D is
-//! the longest distance, which is d n/2 for a reflection (4.17). If a permutation consists of two
-//! transpositions that cannot be joined in one round, it takes one more round, and the term for
-//! propagation has M more blocks (4.19, 4.23, 4.26, 4.27). With one port the logarithm has the base
-//! q+1, and d = 1 in the last term.
+//! The time in d dimensions with all ports is `(2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta
+//! + (M + (M/q - 1)/d) m beta`:
+//! * alpha is the start-up time of a round, and delta is the switching time of a link;
+//! * m beta is the time of one block on a link (L tau in the thesis);
+//! * q is the number of circuits that a link carries at the same time;
+//! * D is the longest distance of a block, in links: d n/2 for a reflection (formula 4.17);
+//! * M is the number of adjacent diagonals whose data uses the same link: n/4. A diagonal consists
+//!   of the nodes with the same sum of signed coordinates.
 //!
-//! Supported are permutations of the axes with reflections, translations and shears. The plugin
-//! determines the kind of the permutation from the destinations. If axes have different sizes, the
-//! axes of each size are permuted in a stage of their own, because diagonals need equal sizes. A
-//! rotation by 90 degrees has a separate form.
+//! Some permutations consist of two transpositions that cannot be joined in one round. They take
+//! one more round, and the factor of m beta is larger by M (formulas 4.19, 4.23, 4.26, 4.27). With
+//! one port, the logarithm has the base q+1, and the divisor d in the last term is 1.
+//!
+//! The plugin supports permutations of the axes with reflections, translations and shears. It
+//! determines the kind of the permutation from the destinations. Axes of different sizes are
+//! permuted in different stages, one stage for each size, because diagonals need axes of equal
+//! size. A rotation by 90 degrees can also use balanced cycles instead of diagonals.
 
 use crate::cost::{Cost, MachineTimes};
 use crate::torus::{Torus, Variant};
@@ -32,8 +38,8 @@ mod stage;
 /// The form of the schedule of a permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The form that is cheapest on the machine: `Standard`, `Balanced` or, with one port,
-    /// `Direct`.
+    /// The form among `Standard` and `Balanced` (and `Direct`, with one port) that is cheapest on
+    /// the machine.
     Best,
     /// Data is collected along diagonals. A rotation by 90 degrees is done as two transpositions.
     Standard,
@@ -130,8 +136,8 @@ fn plan(problem: &Problem<'_>, torus: &Torus, schedule: &mut Schedule<'_>) -> Re
     let parts =
         stages.iter().map(Stage::parts).fold(1, |parts, own| lcm(parts.into(), own.into()) as u32);
     schedule.layout(&torus.dims, parts)?;
-    // The period of each stage divides the radix of the axis, and therefore the least common
-    // multiple of all periods divides it too.
+    // The period of each stage divides the radix of the axis. The least common multiple of all
+    // periods therefore also divides the radix.
     let period = |axis| stages.iter().map(|stage| stage.period(torus, axis)).fold(1, lcm);
     let planned = schedule.symmetric(
         &(0..torus.dims.len()).map(|axis| Symmetry::shift(period(axis))).collect::<Vec<_>>(),

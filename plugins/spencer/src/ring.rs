@@ -29,14 +29,14 @@ pub(crate) struct RingSend {
     pub destinations: Span,
 }
 
-/// The method by which the nodes of an undivided cycle exchange.
+/// The method by which the nodes of an undivided cycle exchange blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Pairs of neighbours exchange (one port, even number of nodes). The edges of the cycle
+    /// Neighbours exchange in pairs (one port, even number of nodes). The edges of the cycle
     /// alternate between two colours, and each round uses the edges of one colour.
     Pairs,
-    /// All nodes send forwards only (one port, odd number of nodes, which cannot be divided into
-    /// pairs).
+    /// All nodes send forwards only (one port, odd number of nodes). An odd number of nodes cannot
+    /// be divided into pairs.
     OneWay,
     /// All nodes send to both neighbours (all ports).
     BothWays,
@@ -51,8 +51,9 @@ impl Method {
         }
     }
 
-    /// Returns the sends of node `x` of `p` nodes in round `round`, from 1, of a gossip or a
-    /// multi-scatter. Cycles with even and odd `colour` begin with different edges.
+    /// Returns the sends of node `x` of `p` nodes in a gossip or a multi-scatter. Rounds are
+    /// counted from 1. A cycle with an even `colour` begins with different edges than a cycle with
+    /// an odd `colour`.
     pub(crate) fn sends(
         self,
         p: u64,
@@ -85,7 +86,8 @@ fn all_but(p: u64, x: u64) -> Span {
     Span { first: (x + 1) % p, count: p - 1 }
 }
 
-/// Returns the node `distance` nodes behind x, against the direction of travel.
+/// Returns the node that is `distance` positions behind node x. Behind means against the direction
+/// of travel.
 fn behind(p: u64, x: u64, distance: u64, forwards: bool) -> u64 {
     if forwards { (x + p - distance) % p } else { (x + distance) % p }
 }
@@ -101,29 +103,30 @@ fn pass_on(p: u64, round: u64, x: u64, forwards: bool) -> RingSend {
     }
 }
 
-/// Returns whether node x uses edge x in a round. Edge x leads from node x to the next node.
-/// Otherwise node x uses edge x - 1.
+/// Returns whether node x uses edge x in a round. Edge x leads from node x to the next node. If
+/// node x does not use edge x, it uses edge x - 1.
 fn uses_next_edge(round: u64, x: u64, colour: u64) -> bool {
     (x + colour + round - 1).is_multiple_of(2)
 }
 
-/// Returns the send of a gossip in pairs: one block in the first round, and the two newest blocks
-/// in each further round.
+/// Returns the send of a gossip in pairs. In the first round a node sends its block. In each
+/// further round it sends the two blocks that it received last.
 fn gossip_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let newest = |distance| behind(p, x, distance, forwards);
     let origins = match round {
         1 => Span::one(x),
-        // The newest blocks are those of two neighbours, of which `first` is the lower.
+        // The blocks received last are those of two neighbouring nodes. `first` is the lower of
+        // their numbers.
         _ if forwards => Span { first: newest(round - 1), count: 2 },
         _ => Span { first: newest(round - 2), count: 2 },
     };
     RingSend { forwards, origins, destinations: Span::ALL }
 }
 
-/// Returns the send of a multi-scatter in pairs. In the first round a node sends half of its own
-/// blocks to one neighbour, and in the second round the other half to its second neighbour. In each
-/// further round it passes received blocks on.
+/// Returns the send of a multi-scatter in pairs. In the first round, a node sends half of its
+/// blocks to one neighbour. In the second round, it sends the remaining half to its second
+/// neighbour. In each further round, it passes on received blocks.
 fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     let forwards = uses_next_edge(round, x, colour);
     let half = p / 2;
@@ -135,9 +138,9 @@ fn scatter_pairs(p: u64, round: u64, x: u64, colour: u64) -> RingSend {
     RingSend { forwards, origins: Span::ALL, destinations }
 }
 
-/// Returns the send of a multi-scatter in one direction. A node sends half of its own blocks in
-/// each direction and passes received blocks on in the same direction. The block for the opposite
-/// node is sent forwards.
+/// Returns the send of a multi-scatter in one of the two directions. Initially, a node sends half
+/// of its blocks in each direction. Later, it passes on received blocks in the same direction. The
+/// block for the opposite node is sent forwards.
 fn scatter_both(p: u64, round: u64, x: u64, forwards: bool) -> Option<RingSend> {
     let reach = if forwards { p / 2 } else { (p - 1) / 2 };
     let count = reach.checked_sub(round - 1).filter(|c| *c > 0)?;

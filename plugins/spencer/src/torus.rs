@@ -6,21 +6,22 @@ use swapmeet_sdk::{Problem, Stop};
 /// The ports that a node uses in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variant {
-    /// One port, which carries up to q circuits.
+    /// One port. It carries up to q circuits.
     OnePort,
-    /// One port for each cycle in the first phase of a gossip or multi-scatter, all ports in the
-    /// second phase.
+    /// In the first phase of a gossip or multi-scatter, one port for each cycle. In the second
+    /// phase, all ports.
     Hybrid,
-    /// All 2d ports, which carry up to q circuits each.
+    /// All 2d ports of a node, where d is the number of dimensions. Each port carries up to q
+    /// circuits.
     AllPorts,
 }
 
 /// A torus or ring, and the number of circuits that a directed link carries at the same time.
 pub(crate) struct Torus {
-    /// The number of nodes of each dimension, n.
+    /// The number of nodes of each dimension (n in formulas).
     pub dims: Vec<u64>,
     strides: Vec<u64>,
-    /// The dimensions that are cycles. A dimension of one node has no links.
+    /// The dimensions that have links. A dimension of one node has none.
     pub cycles: Vec<usize>,
     /// q: the largest number of circuits that a directed link carries at the same time.
     pub q: u64,
@@ -41,8 +42,9 @@ pub(crate) fn check(problem: &Problem<'_>) -> Result<(), Stop> {
 }
 
 impl Torus {
-    /// Reads the torus of the problem, and reads q from the host. If the user chose no variant, the
-    /// variant follows from the port limit of the machine.
+    /// Reads the torus of the problem, and reads q from the host. If the user has not chosen a
+    /// variant, one-port machines use the variant for one port, and all other machines use the
+    /// variant for all ports.
     pub(crate) fn read(problem: &Problem<'_>, variants: &[(&str, Variant)]) -> Result<Self, Stop> {
         let variant = match problem.given_choice("variant", variants)? {
             Some(variant) => variant,
@@ -61,7 +63,8 @@ impl Torus {
         for d in (1..dims.len()).rev() {
             strides[d - 1] = strides[d] * dims[d];
         }
-        // A link never carries more circuits than the cycle has nodes, so a larger q is reduced.
+        // A link never carries more circuits than the longest cycle has nodes. A larger q is
+        // therefore reduced.
         let longest = dims.iter().copied().max().unwrap_or(1);
         let cycles = (0..dims.len()).filter(|d| dims[*d] > 1).collect();
         Self { dims, strides, cycles, q: q.min(longest), variant }
@@ -88,9 +91,9 @@ impl Torus {
         self.moved(node, dim, if plus { (x + 1) % n } else { (x + n - 1) % n })
     }
 
-    /// Returns the index, among the links of `node`, of the link to its neighbour `next`. It
-    /// follows from the difference of the two node numbers, which is one stride, or the wrap-around
-    /// from the end of a cycle to its start.
+    /// Returns the index of the link to the neighbour `next` among the links of `node`. The
+    /// difference of the two node numbers determines the link. It is one stride, or several strides
+    /// if the link wraps around from the end of a cycle to its start.
     pub(crate) fn link(&self, node: u64, next: u64) -> usize {
         let difference = next.wrapping_sub(node);
         let along = |dim: &usize| {
@@ -115,8 +118,8 @@ impl Torus {
     }
 
     /// Returns the order of the dimensions for each lane: (1, 2, .., d), (2, .., d, 1), etc. A lane
-    /// is a segment of each message. Messages are split into equal lanes, and each lane uses the
-    /// dimensions in its own order. With one port there is a single lane.
+    /// is one of d equal segments of each message. Each lane uses the dimensions in a different
+    /// order. With one port there is a single lane.
     pub(crate) fn lanes(&self) -> Vec<Vec<usize>> {
         let d = self.cycles.len();
         let lanes = if self.variant == Variant::OnePort { d.min(1) } else { d };
@@ -141,8 +144,8 @@ mod tests {
         for node in 0..torus.nodes() {
             for dim in [0, 1, 3] {
                 for plus in [true, false] {
-                    // In a cycle of two nodes both directions lead to the same node, over the link
-                    // in the positive direction.
+                    // In a cycle of two nodes, both directions lead to the same node. They both use
+                    // the link in the positive direction.
                     let link = 2 * dim + usize::from(plus || torus.dims[dim] == 2);
                     assert_eq!(torus.link(node, torus.neighbour(node, dim, plus)), link);
                 }

@@ -4,11 +4,12 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
-//! | 2q + 1 | | number of sections of a line with all ports: q on each side and the middle section |
-//! | q + 1 | | number of sections with one port: q on one side and the section of the node itself |
+//! | 2q + 1 | | number of sections of a line with all ports: q on each side, and the middle section |
+//! | q + 1 | | number of sections with one port: q on one side, and the section of the node that has the data |
 //!
 //! A broadcast or scatter uses the circuits in forward order, a gather in reverse order. The
-//! permutations of chapter 4 use them on short lines, for the collection and the distribution.
+//! permutations of chapter 4 use the circuits on short lines, for the collection and the
+//! distribution.
 
 use crate::cost::Cost;
 use crate::torus::Variant;
@@ -32,26 +33,28 @@ struct Section {
     at: u64,
 }
 
-/// The kind of data that a circuit carries. If two divisions have the same number of rounds, the
-/// division with fewer blocks over the most loaded link is better, then the division with shorter
-/// circuits.
+/// The kind of data that a circuit carries. It determines the cost of a division. If two divisions
+/// have the same number of rounds, the division with fewer blocks on the most loaded link is
+/// better. If these are equal too, the division with shorter circuits is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Payload {
-    /// Each circuit carries the same message, as in a broadcast. The cost is the number of circuits
-    /// that share a link.
+    /// Each circuit carries the same message, as in a broadcast. The number of blocks on a link is
+    /// then the number of circuits that share it.
     Message,
-    /// A circuit carries one message for, or from, each node of the section, as in a scatter, a
+    /// A circuit carries one block for, or from, each node of the section, as in a scatter, a
     /// gather or a collection.
     Bundle,
 }
 
-/// Returns, for each round, the circuits that inform the nodes 0 to `count` - 1 of a line, starting
-/// at node `at`.
+/// Returns, for each round, the circuits that inform the nodes 0 to `count` - 1 of a line. The node
+/// `at` has the data at the start.
 ///
-/// With all ports, the size of the section that `at` can inform grows by the factor 2q+1 in each
-/// round, and as many rounds are needed as this section needs to reach both ends of the line. For a
-/// node in the middle these are ceil(log_(2q+1) count) rounds. With one port, `at` must be an end
-/// of the line or [`one_port_start`], and ceil(log_(q+1) count) rounds are needed.
+/// With all ports, the number of nodes that `at` can reach grows by the factor 2q+1 in each round.
+/// The division takes as many rounds as `at` needs to reach both ends of the line. A node in the
+/// middle needs ceil(log_(2q+1) count) rounds.
+///
+/// With one port, `at` must be an end of the line or [`one_port_start`]. The division then takes
+/// ceil(log_(q+1) count) rounds.
 pub(crate) fn divide(
     count: u64,
     at: u64,
@@ -69,8 +72,8 @@ pub(crate) fn divide(
     loop {
         let reach = reaches.next();
         let (mut circuits, mut next) = (Vec::new(), Vec::new());
-        // In each section with more than one node, the responsible node makes other nodes
-        // responsible for a range at the left end and a range at the right end.
+        // In each section with more than one node, the responsible node makes further nodes
+        // responsible for nodes at the left end and at the right end of the section.
         for section in sections.iter().filter(|s| s.count > 1) {
             let (left, right) = match reach {
                 None => one_port(section, q),
@@ -96,8 +99,9 @@ pub(crate) fn divide(
                         Some(reach) => (count - 1).saturating_sub(reach.nodes),
                     };
                     // With one port, the new responsible node is at the near end of its section.
-                    // Otherwise it is as near as possible while it can still reach the far end in
-                    // the remaining rounds, so that circuits are short.
+                    // With all ports, it is as near as possible, so that circuits are short. It
+                    // must still be able to reach the far end of its section in the remaining
+                    // rounds.
                     let to = match (reach, leftwards) {
                         (None, true) | (Some(_), false) => first + far,
                         (None, false) | (Some(_), true) => first + count - 1 - far,
@@ -116,9 +120,9 @@ pub(crate) fn divide(
     }
 }
 
-/// Returns the cost of each round if every circuit carries a bundle of blocks. The result is the
-/// same in forward and in reverse order. `place` returns the position of a node along the line, and
-/// `blocks` the number of blocks of a circuit.
+/// Returns the cost of each round if every circuit carries a bundle of blocks. The costs are the
+/// same in forward and in reverse order. `place` returns the position of a node along the line.
+/// `blocks` returns the number of blocks of a circuit.
 pub(crate) fn bundle_costs(
     rounds: &[Vec<Circuit>],
     place: impl Fn(u64) -> i64,
@@ -141,14 +145,15 @@ pub(crate) fn bundle_costs(
 }
 
 /// Returns the position of the node that starts to inform a whole cycle of n nodes through one
-/// port. The cycle is cut open to a line. The node is at the end of its own section, so the first
-/// circuit leads to a neighbour. At any other position, switching would cost more than n/2.
+/// port. The cycle is cut open to a line. In the first round this node is at the end of the section
+/// for which it stays responsible, so the first circuit leads to a neighbour. From any other
+/// position, the switched links of all rounds would be more than n/2.
 pub(crate) fn one_port_start(n: u64, q: u64) -> u64 {
     n.div_ceil(q + 1) - 1
 }
 
-/// Divides `count` nodes from `first` on into at most `most` chunks of nearly equal size. Larger
-/// chunks are far from the informing node. Empty chunks are left out.
+/// Divides `count` nodes, starting with node `first`, into at most `most` chunks of nearly equal
+/// size. The larger chunks are those farther from the informing node. Empty chunks are left out.
 fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<Item = (u64, u64)> {
     let pieces = most.min(count);
     let edge = move |i: u64| {
@@ -157,30 +162,38 @@ fn chunks(first: u64, count: u64, most: u64, leftwards: bool) -> impl Iterator<I
     (0..pieces).map(move |i| (first + edge(i), edge(i + 1) - edge(i)))
 }
 
-/// What a node is still responsible for after a round, and the circuits of this round.
+/// The number of nodes for which a node is still responsible after a round, and the circuits of
+/// this round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reach {
     circuits: u64,
     nodes: u64,
-    /// The largest number of nodes on a side for which other nodes became responsible in this
-    /// round.
+    /// The largest number of nodes on one side that the node passed on to newly responsible nodes
+    /// in this round.
     passed_on: u64,
 }
 
-/// Two sums over all rounds, which are compared in this order: the number of blocks over the most
-/// loaded link, and the number of links of the longest circuit.
+/// Two sums over all rounds: the number of blocks on the most loaded link, and the number of links
+/// of the longest circuit. The number of blocks is compared first.
 type BlocksAndLinks = (u64, u64);
 
-/// Returns the reach after each round, for the cheapest division with the fewest rounds. The reach
-/// is the largest number of nodes, on one side, for which a node is still responsible. `side` is
-/// the number of nodes on the longer side of the line.
+/// Returns the reach after each round, for the cheapest of the divisions with the fewest rounds.
+/// The reach is the largest number of nodes, on one side, for which a node is still responsible.
+/// `side` is the number of nodes on the longer side of the line.
 ///
-/// Consider a round that reduces the reach from s to s'. Each side passes on h nodes to c other
-/// nodes, where h >= s - s'. Each of them becomes responsible for a chunk of m = ceil(h / c) nodes,
-/// at most 2 s' + 1. As long as m > s', the farthest informed node is s - s' links away, so that
-/// all rounds together use `side` links. Bundles are smallest if h = s - s'. Their sum is `side`
-/// blocks if every c divides its h. The size of a broadcast message does not depend on the size of
-/// chunks, and longer chunks use fewer links, so h is then as large as possible.
+/// Consider a round that reduces the reach from s to s'. On each side, a node passes on h nodes to
+/// c newly responsible nodes, where h is at least s - s'. Each of these c nodes becomes responsible
+/// for a chunk of m = ceil(h / c) nodes. m is at most 2 s' + 1, because a node in the middle of the
+/// chunk has a reach of s'.
+///
+/// As long as m > s', the farthest informed node is s - s' links away. The circuits of all rounds
+/// together then use `side` links.
+///
+/// The best value of h depends on the payload:
+/// * Bundles are smallest if h = s - s'. Summed over all rounds, their size is `side` blocks if h
+///   is divisible by c in every round.
+/// * The size of a broadcast message does not depend on the size of the chunks. Longer chunks use
+///   fewer links, so h is as large as possible.
 fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     let mut rounds = 0;
     while most_reach(rounds, q) < side {
@@ -197,15 +210,15 @@ fn reaches(side: u64, q: u64, payload: Payload) -> Vec<Reach> {
     reaches
 }
 
-/// Returns how many nodes to each side can be reached in this number of rounds.
+/// Returns the number of nodes that can be reached on each side in this number of rounds.
 fn most_reach(rounds: u32, q: u64) -> u64 {
     ((2 * q + 1).saturating_pow(rounds) - 1) / 2
 }
 
 type Known = HashMap<(u64, u32), (BlocksAndLinks, Reach)>;
 
-/// Returns the lowest cost of reaching `nodes` nodes to each side in `rounds` rounds, and the reach
-/// after the first round.
+/// Returns the lowest cost of reaching `nodes` nodes on each side in `rounds` rounds. Also returns
+/// the reach after the first of these rounds.
 fn cheapest(
     nodes: u64,
     rounds: u32,
@@ -246,7 +259,7 @@ fn cheapest(
     found
 }
 
-/// Returns a lower bound for the cost of any division.
+/// Returns a lower bound for the cost of reaching `nodes` nodes on each side in `rounds` rounds.
 fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLinks {
     (
         if payload == Payload::Bundle { nodes } else { least_circuits(2 * nodes + 1, rounds, q) },
@@ -254,8 +267,8 @@ fn least_cost(nodes: u64, rounds: u32, q: u64, payload: Payload) -> BlocksAndLin
     )
 }
 
-/// Returns the smallest number of circuits to one side that divides a line into `sections` sections
-/// in at most `rounds` rounds. The number is a sum over all rounds.
+/// Returns the smallest number of circuits to one side, summed over all rounds, that divides a line
+/// into `sections` sections in at most `rounds` rounds.
 fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     if sections <= 1 || rounds == 0 {
         return 0;
@@ -265,8 +278,8 @@ fn least_circuits(sections: u64, rounds: u32, q: u64) -> u64 {
     (1..=q).filter(holds).map(with).min().unwrap_or(q)
 }
 
-/// Returns how many nodes on the left and on the right are passed to other responsible nodes in a
-/// round, at most `most` on each side.
+/// Returns the number of nodes on the left and the number of nodes on the right that the
+/// responsible node passes on in a round. It passes on at most `most` nodes on each side.
 fn all_ports(section: &Section, most: u64) -> (u64, u64) {
     let left = section.at - section.first;
     let right = section.count - 1 - left;
@@ -299,9 +312,10 @@ mod tests {
         rounds
     }
 
-    /// Checks that every node is informed exactly once, that the informing node was informed before
-    /// and was responsible for the section, and that no link of the line carries more than q
-    /// circuits in a round.
+    /// Checks three properties of a division:
+    /// * Every node is informed exactly once.
+    /// * The informing node was informed before, and was responsible for the section.
+    /// * No link of the line carries more than q circuits in a round.
     fn check(count: u64, at: u64, q: u64, variant: Variant, payload: Payload) -> usize {
         let rounds = divide(count, at, q, variant, payload);
         let mut serves = vec![(0, 0); count as usize];
@@ -373,8 +387,8 @@ mod tests {
         }
     }
 
-    /// Returns the number of rounds, and two sums over all rounds: the links of the longest circuit
-    /// and the blocks over the most loaded link.
+    /// Returns the number of rounds and two sums over all rounds: the number of links of the
+    /// longest circuit, and the number of blocks on the most loaded link.
     fn cost(count: u64, at: u64, q: u64, payload: Payload) -> (u64, u64, u64) {
         let mut rounds = divide(count, at, q, Variant::AllPorts, payload);
         if payload == Payload::Message {

@@ -4,14 +4,14 @@
 use crate::torus::Torus;
 use swapmeet_sdk::{Problem, Stop};
 
-/// One coordinate of the image of a node. It is a coordinate of the node, possibly negated, plus a
-/// constant, plus a multiple of the coordinate on axis 1.
+/// One coordinate of the image of a node. It is the sum of a coordinate of the node (which may be
+/// negated), a constant, and a multiple of the node's coordinate on axis 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Term {
     /// The axis of the node's coordinate.
     pub axis: usize,
-    /// Whether the coordinate is negated. In the thesis -x stands for -1 - x modulo n, because the
-    /// mirror lies between the nodes n - 1 and 0.
+    /// Whether the coordinate is negated. The negative of coordinate x is -1 - x modulo n, as in
+    /// the thesis, because the mirror lies between the nodes n - 1 and 0.
     pub negated: bool,
     /// The constant that is added.
     pub plus: u64,
@@ -19,7 +19,7 @@ pub(super) struct Term {
     pub sheared: u64,
 }
 
-/// A map from nodes to nodes, coordinate by coordinate.
+/// A map from nodes to nodes that has one [`Term`] for each coordinate of the image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Affine {
     pub terms: Vec<Term>,

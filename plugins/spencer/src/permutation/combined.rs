@@ -1,6 +1,6 @@
-//! `form=combined` (Appendix A): a transposition in which data already crosses the mirror during
-//! the collection and still crosses it during the distribution. It takes `(2
-//! log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta` (4.7, 4.10).
+//! `form=combined` (Appendix A): a transposition without separate phases. Some data crosses the
+//! mirror during the collection, and some during the distribution. Without the time of switching,
+//! it takes `(2 log_(2q+1)((n+4)/(4q+4)) + 1) alpha + n/4 m beta` (formulas 4.7 and 4.10).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -8,17 +8,19 @@
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //! | r | `levels` | number of rounds of the collection |
 //! | n / 4 | `count` | number of nodes of a quadrant, whose data all crosses the same mirror in the same direction |
+//! | alpha | | start-up time of a round |
+//! | m beta | | time of one block on a link |
 //!
 //! A quadrant is divided into groups of levels 0 to r, starting at the mirror. It has 2q groups of
 //! each level below r, then q groups of level r. A group of level l has (2q+1)^l nodes, whose data
 //! is collected in the middle node of the group. The groups cross the mirror in these rounds:
-//! * the first q groups of a level l below r, which are nearer to the mirror, in round l + 1;
-//! * the second q groups of this level in round 2r + 1 - l;
-//! * the groups of level r in round r + 1.
+//! * Each level l below r has q groups nearer to the mirror, which cross in round l + 1.
+//! * The q groups of this level that are farther from the mirror cross in round 2r + 1 - l.
+//! * The groups of level r cross in round r + 1.
 //!
 //! So q circuits share the mirror's link in each of the 2r + 1 rounds (equation A.1). The link is
-//! never idle, so the propagation is n/4 blocks. If n + 4 differs from (4q + 4)(2q + 1)^r, the last
-//! groups are smaller.
+//! never idle, so the link carries n/4 blocks in total. If n + 4 differs from `(4q + 4)(2q + 1)^r`,
+//! the last groups are smaller.
 //!
 //! In two dimensions, n cycles of n nodes are transposed at the same time. Neighbouring nodes of
 //! such a cycle are two links apart (section 4.2.2).
@@ -35,7 +37,7 @@ struct Group {
     /// node nearest to the mirror.
     first: u64,
     /// For each round, the circuits from the collector that inform all nodes of the group. The
-    /// distribution uses them in this order, the collection in reverse order.
+    /// distribution uses the rounds in this order, and the collection uses them in reverse order.
     circuits: Vec<Vec<Circuit>>,
     /// Offset of the collector, the middle node of the group.
     collector: u64,
@@ -50,7 +52,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     for level in 0..=levels {
         let size = (2 * q + 1).saturating_pow(level);
         let max_groups = if level < levels { 2 * q } else { q };
-        // All groups of the last level have nearly equal sizes, so that no circuit is longer than
+        // The groups of the last level have nearly equal sizes, so that no circuit is longer than
         // necessary.
         let left = count - first;
         let full = max_groups.min(left / size.max(1));
@@ -102,7 +104,7 @@ struct Cycles<'a> {
 }
 
 impl Cycles<'_> {
-    /// Returns the axis whose coordinate is the position of a node on its cycle.
+    /// Returns the axis on which a node's coordinate is its position on the cycle.
     fn axis(&self) -> usize {
         match self.mirror {
             Mirror::One(axis) => axis,
@@ -111,9 +113,9 @@ impl Cycles<'_> {
     }
 
     /// Converts a node of the schedule's grid to a node of the torus. In a 2-dimensional
-    /// transposition, the first axis of the grid is the position on a cycle and the second axis is
-    /// the number of the cycle. Along each cycle, the second coordinate in the torus increases or
-    /// decreases.
+    /// transposition, the first axis of the grid is the position on a cycle, and the second axis is
+    /// the number of the cycle. From one position to the next, the node's second coordinate in the
+    /// torus increases or decreases by 1.
     fn real(&self, logical: u64) -> u64 {
         let Mirror::Two { a, b, anti } = self.mirror else { return logical };
         let (x, cycle) = (self.torus.coordinate(logical, a), self.torus.coordinate(logical, b));
@@ -150,9 +152,9 @@ impl Cycles<'_> {
             );
             let (from, to) = (self.real(at), self.real(next));
             if matches!(self.mirror, Mirror::Two { .. }) {
-                // From one position to the next there is one link along each axis. In the direction
-                // of increasing positions, the link along the first axis is used first; in the
-                // opposite direction it is used last. Both directions therefore use the same links.
+                // Two neighbouring positions are connected by one link along each axis. Towards
+                // higher positions, the link along the first axis is used first. Towards lower
+                // positions, it is used last. Both directions therefore use the same links.
                 let (moved, kept) = if by > 0 { (to, from) } else { (from, to) };
                 path.push(self.torus.moved(kept, axis, self.torus.coordinate(moved, axis)));
             }
@@ -163,7 +165,7 @@ impl Cycles<'_> {
     }
 }
 
-/// One of the quadrants of a cycle.
+/// One of the quadrants of a cycle, with its groups.
 struct Side<'a> {
     cycles: &'a Cycles<'a>,
     /// The node at position 0 of the cycle.
@@ -192,7 +194,7 @@ impl Side<'_> {
     }
 
     /// Adds a send of all data of a node. If `bundle` is given, the send has only the blocks of
-    /// `count` nodes from an offset on.
+    /// `count` nodes, starting at an offset.
     fn send(
         &self,
         from: i64,
@@ -255,9 +257,9 @@ pub(super) fn plan(
             schedule.place(logical, cycles.real(logical), true)?;
         }
     }
-    // Each cycle has two sides of the mirror, and each side has two quadrants. If nodes lie on the
-    // mirror itself, each side has one node fewer. If a side has an odd number of nodes, the sizes
-    // of its two quadrants differ by one.
+    // The mirror divides each cycle into two sides, and each side has two quadrants. If nodes lie
+    // on the mirror itself, each side has one node fewer. If a side has an odd number of nodes, the
+    // sizes of its two quadrants differ by one.
     let side_sizes = [n / 2, n / 2 - 1].map(|side| [side.div_ceil(2), side / 2]);
     let max_levels = levels(side_sizes[0][0], torus.q);
     let groups = side_sizes.map(|counts| counts.map(|count| quadrant(count, torus.q, max_levels)));
@@ -269,8 +271,9 @@ pub(super) fn plan(
             let sum = cycles.sum(base);
             let on_node = sum.is_multiple_of(2);
             for half in [0, 1] {
-                // The mirror crosses the cycle at two places, half a cycle apart. This is the first
-                // node above the first place (`half` is 0) or above the second place (`half` is 1).
+                // The mirror crosses the cycle at two places, half a cycle apart. `above` is the
+                // first node after the first place (`half` is 0) or after the second place (`half`
+                // is 1).
                 let above = (sum / 2 + 1 + half as u64 * n / 2) % n;
                 let gap = if on_node { 2 } else { 1 };
                 let groups = &groups[usize::from(on_node)][half];

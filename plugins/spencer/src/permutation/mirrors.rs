@@ -1,20 +1,22 @@
-//! Permutations of the axes as one or two rounds. Each round consists of 1- and 2-dimensional
-//! transpositions, from which the thesis composes such permutations (sections 4.2 and 4.4).
+//! Permutations of the axes as one or two rounds of mirrors. A mirror is a 1- or 2-dimensional
+//! transposition: it reflects one axis or exchanges two axes (sections 4.2 and 4.4).
 //!
-//! Every permutation of the axes with signs is the product of at most two involutions. An
-//! involution exchanges some pairs of axes and reflects some other axes. Each such pair and each
-//! reflected axis is a mirror. The mirrors of an involution are in different dimensions, so a
-//! single circuit can cross all of them in one round (section 4.4.1). Therefore rotations by 180
-//! degrees and reflections take one round, and rotations by 90 and 120 degrees and the
-//! 3-dimensional transpositions take two rounds.
+//! Every permutation of the axes with signs is the product of at most two involutions, that is, of
+//! permutations that are their own inverse. An involution exchanges some pairs of axes and reflects
+//! some of the remaining axes. Each such pair is a mirror, and each reflected axis is a mirror.
+//!
+//! The mirrors of an involution are in different dimensions, so a single circuit can cross all of
+//! them in one round (section 4.4.1). Rotations by 180 degrees and reflections are involutions and
+//! take one round. Rotations by 90 and 120 degrees and the 3-dimensional transpositions are
+//! products of two involutions and take two rounds.
 
 use crate::torus::Torus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mirror {
-    /// Maps (x) to (-x) on this axis.
+    /// Maps the coordinate x on this axis to -x.
     One(usize),
-    /// Maps (x, y) to (y, x) on these axes or, if `anti`, to (-y, -x).
+    /// Maps the coordinates (x, y) on these axes to (y, x) or, if `anti`, to (-y, -x).
     Two { a: usize, b: usize, anti: bool },
 }
 
@@ -32,8 +34,8 @@ impl Mirror {
         a
     }
 
-    /// Returns the signed number of steps from a node to its image. A step is one link along each
-    /// axis of the mirror.
+    /// Returns the signed number of steps from a node to its image. A step consists of one link
+    /// along each axis of the mirror.
     fn steps(self, torus: &Torus, node: u64) -> i64 {
         let n = torus.dims[self.first_axis()];
         let x = torus.coordinate(node, self.first_axis());
@@ -48,12 +50,13 @@ impl Mirror {
         )
     }
 
-    /// Returns the round in which the block of a node crosses the mirror if there is no collection
-    /// and q nodes of every quadrant send in each round (Fraigniaud and Peters). Returns `None` if
-    /// the block stays at the node.
+    /// Returns the round in which the block of a node crosses the mirror in a transposition without
+    /// collection. In each round, q nodes of every quadrant send (Fraigniaud and Peters). Returns
+    /// `None` if the block stays at the node.
     pub(super) fn direct_round(self, torus: &Torus, node: u64) -> Option<u64> {
-        // On a cycle, the distances between nodes and their images are all even or all odd. The q
-        // nodes of a quadrant that send in a round have successive distances, which differ by 2.
+        // The distances between the nodes of a cycle and their images are either all even or all
+        // odd. The distances of the q nodes of a quadrant that send in the same round therefore
+        // differ by 2 from one node to the next.
         let steps = self.steps(torus, node).unsigned_abs();
         steps.checked_sub(1).map(|before| before / (2 * torus.q))
     }
@@ -61,11 +64,11 @@ impl Mirror {
     /// Calls `pass` with each node of the circuit from `node` to its image, without `node` itself.
     /// Returns the image.
     ///
-    /// In two dimensions the circuit is a staircase. If circuits used the row first and the column
-    /// second, all circuits of a row would meet in one node. Two cycles of n nodes lead through
-    /// each node, and every link belongs to one of all 2n cycles (Fig. 4.7 b). The circuit uses the
-    /// first of the two cycles of the node, or, if `other` is set, the second cycle, which begins
-    /// along the other axis.
+    /// In two dimensions the circuit is a staircase. If each circuit led along the row first and
+    /// then along the column, all circuits of a row would meet in one node. There are 2n such
+    /// staircase cycles of n nodes. Every link belongs to one of these cycles, and two of them lead
+    /// through each node (Fig. 4.7 b). The circuit uses the first of the two cycles of the node. If
+    /// `other` is set, it uses the second cycle, which begins along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,
@@ -93,9 +96,9 @@ impl Mirror {
         node
     }
 
-    /// Returns whether the collector of a section uses the second of its two staircases. Collectors
-    /// of neighbouring sections use different staircases, even if all sections have an even number
-    /// of nodes.
+    /// Returns whether the collector of a section uses the second of the two staircases through it.
+    /// Collectors of neighbouring sections use different staircases. The number of the section
+    /// ensures this even if all sections have an even number of nodes.
     pub(super) fn uses_other_staircase(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,
@@ -106,9 +109,9 @@ impl Mirror {
     }
 }
 
-/// Returns the signed distance, in the shorter direction, from node x of a cycle of n nodes to its
-/// image. The image is `beyond` positions before x. If both directions are equally long, half of
-/// the nodes use each direction.
+/// Returns the signed distance from node x of a cycle of n nodes to its image, in the shorter
+/// direction. The image lies `beyond` positions before x. If both directions are equally long, half
+/// of the nodes use each direction.
 fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     let beyond = beyond % n;
     let before = n - beyond;
@@ -119,14 +122,14 @@ fn shorter(beyond: u64, n: u64, x: u64) -> i64 {
     }
 }
 
-/// A permutation of axes as one or two rounds, each of which is a list of mirrors. It also has the
-/// signs that define the diagonals along which data is collected.
+/// A permutation of axes as one or two rounds, and the signs that define the diagonals along which
+/// data is collected. Each round is a list of mirrors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mirrors {
     pub rounds: Vec<Vec<Mirror>>,
     /// For each permuted axis, 1 or -1. A diagonal consists of the nodes for which the sum of the
-    /// coordinates, multiplied by these signs, is the same. Data of several adjacent diagonals is
-    /// collected in one of them. The staircases must cross the diagonals.
+    /// coordinates, each multiplied by its sign, is the same. The data of several adjacent
+    /// diagonals is collected in one of them. The staircases must cross the diagonals.
     pub signs: Vec<i64>,
 }
 
@@ -135,8 +138,9 @@ pub(super) struct Mirrors {
 type Signed = Vec<(usize, bool)>;
 
 impl Mirrors {
-    /// Returns the one or two rounds that together move the fewest axes. Each axis has its index in
-    /// `permutation`. Returns `None` if there are too many axes to search.
+    /// Returns the one or two rounds that perform `permutation` and, summed over the rounds, move
+    /// the fewest axes. Axes are numbered by their index in `permutation`. Returns `None` if there
+    /// are too many axes to search.
     pub(super) fn compose(permutation: &[(usize, bool)]) -> Option<Self> {
         /// The largest number of axes for which all possible mirrors are tried.
         const MAX_AXES: usize = 8;
@@ -213,9 +217,9 @@ fn involutions(so_far: &mut Signed, next: usize, all: &mut Vec<Signed>) {
     so_far[next] = (next, false);
 }
 
-/// Chooses signs of the axes so that every staircase crosses the diagonals: both links of a stair
-/// must change the sum of signed coordinates in the same way. After a round, the signs of the axes
-/// of its mirrors are inverted.
+/// Chooses the signs of the axes so that every staircase crosses the diagonals. For this, both
+/// links of a stair must change the sum of signed coordinates in the same way. After a round, the
+/// signs of the axes of its mirrors are inverted.
 fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
     let crosses = |choice: &u64| {
         let mut minus: Vec<bool> = (0..axes).map(|i| choice >> i & 1 == 1).collect();
@@ -230,8 +234,8 @@ fn with_signs(rounds: Vec<Vec<Mirror>>, axes: usize) -> Option<Mirrors> {
             all_cross
         })
     };
-    // Only the signs of the first 16 axes are searched. A reflection of more axes has no pair of
-    // axes, so any signs are valid for it.
+    // Only the signs of the first 16 axes are searched. A permutation of more than 16 axes is a
+    // reflection. It exchanges no axes, so any signs are valid.
     let choice = (0..1_u64 << axes.min(16)).find(crosses)?;
     let signs = (0..axes).map(|i| if i < 64 && choice >> i & 1 == 1 { -1 } else { 1 }).collect();
     Some(Mirrors { rounds, signs })
@@ -242,7 +246,7 @@ mod tests {
     use super::*;
     use crate::torus::Variant;
 
-    /// Returns the number of axes that each round moves.
+    /// Returns the number of axes that each round of a permutation moves.
     fn shape(permutation: &[(usize, bool)]) -> Vec<usize> {
         let mirrors = Mirrors::compose(permutation).unwrap();
         mirrors.rounds.iter().map(|round| round.iter().flat_map(|m| m.axes()).count()).collect()
@@ -254,15 +258,15 @@ mod tests {
         let (plus, minus) = (false, true);
         assert_eq!(shape(&[(x, minus)]), [1]);
         assert_eq!(shape(&[(y, minus), (x, minus)]), [2]);
-        // A rotation by 90 degrees is a 2-dimensional and a 1-dimensional transposition. A rotation
-        // by 120 degrees is two 2-dimensional transpositions.
+        // A rotation by 90 degrees consists of a 2-dimensional and a 1-dimensional transposition. A
+        // rotation by 120 degrees consists of two 2-dimensional transpositions.
         assert_eq!(shape(&[(y, plus), (x, minus)]).iter().sum::<usize>(), 3);
         assert_eq!(shape(&[(y, plus), (z, plus), (x, plus)]), [2, 2]);
-        // A rotation by 180 degrees about the middle of an edge takes one round, in which circuits
-        // cross both mirrors.
+        // A rotation by 180 degrees about the middle of an edge takes one round. Its circuits cross
+        // both mirrors.
         assert_eq!(shape(&[(y, minus), (x, minus), (z, minus)]), [3]);
-        // The 3-dimensional transpositions of type 1 (formula 4.26: 5n/2) and type 2 (formula 4.27:
-        // 2n).
+        // The two types of 3-dimensional transpositions. According to the thesis, type 1 takes 5n/2
+        // links (formula 4.26) and type 2 takes 2n links (formula 4.27).
         assert_eq!(shape(&[(y, minus), (z, minus), (x, minus)]).iter().sum::<usize>(), 5);
         assert_eq!(shape(&[(z, plus), (y, minus), (x, minus)]).iter().sum::<usize>(), 4);
     }

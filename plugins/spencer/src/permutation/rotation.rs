@@ -1,7 +1,9 @@
-//! A rotation by 90 degrees along balanced cycles (section 4.4.2, formula 4.22). The data of every
-//! section is collected in its collector, along the cycle. In the next round, the circuit of each
-//! collector leads to the collector's image, a quarter of the cycle forwards or three quarters
-//! backwards. The distribution is the collection of the images' sections in reverse.
+//! A rotation by 90 degrees along balanced cycles (section 4.4.2, formula 4.22). A cycle is divided
+//! into sections, and the data of each section is collected in one of its nodes, the collector,
+//! along the cycle. In the next round, a circuit leads along the cycle from each collector to its
+//! image: a quarter of the cycle forwards or three quarters backwards. In the distribution, the
+//! image of each collector sends the data to the images of the section's nodes, over the circuits
+//! of the collection in reverse.
 
 use super::affine::Affine;
 use crate::cost::{self, Cost};
@@ -25,15 +27,16 @@ impl Plane {
     }
 }
 
-/// A rotation with its squares and sections.
+/// A rotation with the balanced cycles (squares) of a plane and their sections.
 pub(super) struct Rotation {
     plane: Plane,
     squares: Vec<Square>,
     sections: Vec<PreparedSection>,
 }
 
-/// A section, and for each round the circuits from the collector that inform all its nodes. The
-/// distribution uses the rounds in this order, the collection in reverse order.
+/// A section, and for each round the circuits from the collector that inform all nodes of the
+/// section. The distribution uses the rounds in this order, and the collection uses them in reverse
+/// order.
 struct PreparedSection {
     section: Section,
     circuits: Vec<Vec<Circuit>>,
@@ -183,19 +186,19 @@ impl PlacedSection<'_> {
         self.prepared.section.positions[member as usize]
     }
 
-    /// Returns the distance from a node to its image along the cycle.
+    /// Returns the distance, along the cycle, from a node to its image.
     fn quarter(&self) -> i64 {
         self.square().side as i64
     }
 
-    /// Returns the nodes of the route along the cycle.
+    /// Returns the nodes of the route along the cycle between two positions.
     fn path(&self, from: i64, to: i64) -> Vec<u64> {
         let step = (to - from).signum();
         (1..=(to - from).abs()).map(|i| self.node(from + i * step)).collect()
     }
 
-    /// Returns the positions of the collector and of the image of the collector. If the circuit
-    /// leads backwards, the position of the image is lower by the length of the cycle.
+    /// Returns the position of the collector and the position of its image. If the circuit leads
+    /// backwards, the length of the cycle is subtracted from the position of the image.
     fn crossing(&self) -> (i64, i64) {
         let at = self.position(self.prepared.section.collector as u64);
         (at, at + if self.prepared.section.forward { self.quarter() } else { -3 * self.quarter() })

@@ -1,37 +1,40 @@
 //! Collection on a cycle. The cycle is divided into sections, and the data of each section is
-//! collected in one of its nodes (section 4.1.2, Fig. 4.2).
+//! collected in one of its nodes, the collector (section 4.1.2, Fig. 4.2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
+//! | M | | number of adjacent diagonals whose data uses the same link |
 //! | M / q | | number of nodes of a section |
-//! | 2q + 1 | | number of nodes whose data is collected in one node in a round, including that node; q + 1 with one port |
+//! | 2q + 1 | | number of nodes whose data one node has after a round in which each of them had only its block; q + 1 with one port |
 
 use crate::cost::Cost;
 use crate::torus::Variant;
 use crate::tree::{Circuit, Payload, bundle_costs, divide};
 
-/// The rule that selects the collector of a section. With an even number of nodes there are two
-/// candidates: the two middle nodes or, with one port, the two end nodes.
+/// The rule that selects the collector of a section. A section with an odd number of nodes has one
+/// middle node. If the number is even, there are two candidates: the two middle nodes. With one
+/// port, the candidates are the two end nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Collectors {
     Earlier,
     Later,
     /// The candidate nearer to a mirror. The parameter is the number of equal ranges into which the
-    /// cycle is divided. The first range begins at a mirror, the second range ends at a mirror, and
-    /// so on alternately.
+    /// cycle is divided. Mirrors lie at every second boundary: the first range begins at a mirror,
+    /// the second range ends at a mirror, and so on.
     Nearer(u64),
-    /// The earlier candidate and the later candidate, alternately from section to section.
+    /// The earlier candidate in one section and the later candidate in the next section,
+    /// alternately.
     Alternating,
-    /// In a section with an even number of nodes, neither of the two middle nodes. Instead, the
-    /// node half-way between two collectors sends one half of its data to each of them, so that the
-    /// data from both sides of a collector is equal.
+    /// The later candidate. In a section with an even number of nodes, the node half-way between
+    /// two collectors sends one half of its block to each of them, so that each collector receives
+    /// the same amount of data from both sides.
     Shared,
 }
 
 impl Collectors {
-    /// The rules to try for transpositions. A mirror lies at the cycle's first node and, in one
-    /// dimension, also half-way round.
+    /// The rules that are tried for transpositions. A mirror lies at the cycle's first node and, in
+    /// one dimension, also at half of the cycle.
     pub(super) const ALL: [Self; 6] = [
         Self::Later,
         Self::Earlier,
@@ -41,7 +44,7 @@ impl Collectors {
         Self::Shared,
     ];
 
-    /// Returns the position, within section `i` of `count` nodes, of the section's collector.
+    /// Returns the position of the collector within section number `i`, which has `count` nodes.
     fn place(self, count: u64, i: u64, sections: u64, variant: Variant) -> u64 {
         let later = match self {
             Self::Earlier => false,
@@ -61,7 +64,7 @@ impl Collectors {
 /// A cycle divided into sections.
 pub(super) struct Sections {
     /// Cost of each round of the collection if whole blocks are collected along one axis. The first
-    /// entry is the last round.
+    /// entry is the cost of the last round.
     pub costs: Vec<Cost>,
     /// The collector of each section.
     pub collectors: Vec<u64>,
@@ -69,12 +72,13 @@ pub(super) struct Sections {
     section: Vec<Option<usize>>,
     /// Whether nodes half-way between two collectors send one half of their block to each.
     pub shared: bool,
-    /// For each node, the circuits that end at it in the distribution. The collection uses them in
-    /// reverse to collect the data of the node.
+    /// For each node, the circuits that end at this node in the distribution. The collection uses
+    /// them in reverse, to collect the data of this node.
     circuits: Vec<Vec<CollectionCircuit>>,
 }
 
-/// A circuit between a collector, or an intermediate node, and the node at its far end.
+/// A circuit of the collection. In the distribution it leads from a collector or an intermediate
+/// node to the node at its far end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CollectionCircuit {
     /// The round of the collection, counted backwards from the last round.
@@ -189,7 +193,7 @@ mod tests {
 
     #[test]
     fn fig_4_2_collects_50_nodes_in_two_rounds() {
-        // Fig. 4.2: a quarter of a cycle of 200 nodes with two virtual channels.
+        // Fig. 4.2: a quarter of a cycle of 200 nodes, for machines with two virtual channels.
         let sections = Sections::new(200, 8, 2, Variant::AllPorts, Collectors::Later);
         assert_eq!(sections.rounds(), 2);
         assert_eq!(sections.collectors[..2], [12, 37]);

@@ -1,32 +1,34 @@
-//! Translations and the shear, which move the block of every node along its row (sections 4.3 and
-//! 4.5.2).
+//! Translations and the shear (sections 4.3 and 4.5.2). They move the block of every node along its
+//! row. A row is a line of nodes that differ only in the moved coordinate.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | n | `n` | number of nodes of a cycle |
-//! | i = n/a | `by` | distance, at most n/2 in either direction |
+//! | i = n/a | `by` | distance of the movement, at most n/2 in either direction |
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //!
-//! A link is used by the forward circuits of all collectors among the i nodes before it. If all
-//! circuits lead forwards, there can therefore be (n/i) q = `a q` collectors. If one of every `a`
-//! collectors uses the backward direction instead, there can be more collectors.
+//! Data is first collected in some nodes of the row, the collectors. A link is used by the forward
+//! circuits of all collectors among the i nodes before it, and it carries at most q circuits. If
+//! all circuits lead forwards, there can therefore be `(n/i) q = a q` collectors. If one of every
+//! `a` collectors uses the backward direction, there can be more collectors.
 //!
-//! If a translation has distances in several dimensions, one circuit leads along one dimension
-//! after another. As many circuits share a link as in one dimension. (The thesis moves the data in
-//! one dimension after another in section 4.5.1 or, if all distances are equal, along staircases.)
+//! If a translation has distances in several dimensions, one circuit leads along all these
+//! dimensions, one after another. As many circuits share a link as in one dimension. (The thesis
+//! moves the data in several rounds, one for each dimension, in section 4.5.1. If all distances are
+//! equal, it moves the data along staircases.)
 //!
 //! Each row of a shear is a translation by a different distance. For distances between n/4 and n/2,
 //! no choice of directions allows 4q collectors in one round, although formula 4.28 assumes this
-//! number. Such rows therefore use either two rounds or fewer collectors. They use whichever takes
-//! fewer rounds in total.
+//! number. These rows therefore use either two rounds or fewer collectors, whichever takes fewer
+//! rounds in total.
 
 use super::sections::{Collectors, Sections};
 use crate::torus::Variant;
 
-/// The movement of the data of one collector after the collection.
+/// The movement of the data of one collector between the collection and the distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Journey {
-    /// The round of the movement, counted from the first round after the collection.
+    /// The number of the round of the movement. Round 0 is the first round after the collection.
     pub round: usize,
     /// The signed distance along each axis.
     pub by: Vec<i64>,
@@ -40,9 +42,10 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Returns the period of a row of n nodes: shifts by multiples of the period leave the row's
-    /// schedule unchanged. If all sections have the same size, the period is the length of the
-    /// shortest sequence of sections after which the journeys repeat. Otherwise it is n.
+    /// Returns the period of a row of n nodes: shifts by multiples of the period leave the schedule
+    /// of the row unchanged. If all sections have the same size, the period is the length of the
+    /// shortest sequence of sections after which the journeys repeat. If sections have different
+    /// sizes, the period is n.
     pub(super) fn period(&self, n: u64) -> u64 {
         let count = self.journeys.len();
         let same =
@@ -53,20 +56,21 @@ impl Row {
     }
 }
 
-/// Whether blocks may use the longer direction to relieve links.
+/// The rule for using the longer direction of a cycle. Some blocks may use it to reduce the load of
+/// the shorter direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directions {
-    /// Blocks use the longer direction if this takes fewer rounds, or if both directions are
+    /// Some blocks use the longer direction if this takes fewer rounds, or if both directions are
     /// equally long.
     Best,
-    /// Blocks use the shorter direction. If the distance is half of the cycle, both directions are
-    /// equally long, and blocks use both.
+    /// All blocks use the shorter direction. If the distance is half of the cycle, both directions
+    /// are equally long, and blocks use both.
     Forward,
-    /// Blocks use the longer direction whenever this allows more collectors.
+    /// Some blocks use the longer direction whenever this allows more collectors.
     Both,
 }
 
-/// The distances by which a row is shifted, and the resources for it.
+/// A row and the distances by which its data is moved, with the limits of the machine.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShiftProblem<'a> {
     pub n: u64,
@@ -84,8 +88,8 @@ impl ShiftProblem<'_> {
         Sections::new(self.n, count, self.q, self.variant, collectors)
     }
 
-    /// Returns the schedule of a row in which collected data is moved in `middles` rounds. It has
-    /// the most sections for which no link carries more than q circuits.
+    /// Returns the schedule of the row. The movement of the collected data takes `middles` rounds.
+    /// The row has as many sections as possible without a link that carries more than q circuits.
     pub(super) fn row(&self, middles: u64) -> Row {
         let forward = self.fitting(middles, false);
         let half_way = self.by.iter().any(|by| 2 * by == self.n);
@@ -112,8 +116,8 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest possible number of sections. For each axis, also returns the number `a`
-    /// if one of every `a` sections must use the longer direction.
+    /// Returns the largest possible number of sections and, for each axis, the number `a`: one of
+    /// every `a` sections uses the longer direction. `None` means that no section uses it.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -128,9 +132,10 @@ impl ShiftProblem<'_> {
         counts.into_iter().find_map(fit).unwrap_or_else(|| (1, vec![None; self.by.len()]))
     }
 
-    /// Returns an upper bound for the number of sections. All forward circuits of a round together
-    /// use at most n q links, and so do all backward circuits. For any distance i, at most `n^2 q /
-    /// (i (n - i))` circuits can be divided between the two directions so that both limits are met.
+    /// Returns an upper bound for the number of sections. In a round, all forward circuits together
+    /// can use at most n q links, and all backward circuits can use as many. A forward circuit uses
+    /// i links, and a backward circuit uses n - i links. Therefore at most `n^2 q / (i (n - i))`
+    /// circuits are possible for the distance i.
     fn max_sections(&self, middles: u64) -> u64 {
         let least = |by: &u64| {
             let work = by * (self.n - by);
@@ -143,9 +148,8 @@ impl ShiftProblem<'_> {
     }
 
     /// Returns the smallest `a` for which no link carries too many circuits if one of every `a`
-    /// collectors uses the longer direction. The inner `None` means that this is also true if no
-    /// collector uses the longer direction. The outer `None` means that no value of `a` is
-    /// possible.
+    /// collectors uses the longer direction. Returns `Some(None)` if no collector needs the longer
+    /// direction, and `None` if no value of `a` is possible.
     fn backward_share(
         &self,
         collectors: &[u64],
@@ -195,8 +199,8 @@ fn max_load(n: u64, journeys: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in journeys {
         let links = by.unsigned_abs();
-        // A link has the number of its lower node. The lowest link of a backward journey begins at
-        // the node where the journey ends.
+        // The number of a link is the lower of the numbers of its two nodes. The lowest link of a
+        // backward journey begins at the node where the journey ends.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;
@@ -224,7 +228,7 @@ mod tests {
 
     #[test]
     fn forward_has_the_sections_of_formula_4_14() {
-        // For the distance i = n/a, sections have n/(a q) nodes.
+        // Each test case has the distance i = n/a. Its sections have n/(a q) nodes.
         for (n, q, a) in [(24, 1, 3), (48, 2, 4), (72, 2, 4), (60, 3, 5)] {
             assert_eq!(row(n, q, n / a, 1, Directions::Forward).journeys.len() as u64, a * q);
         }
@@ -248,8 +252,8 @@ mod tests {
     }
 
     /// A row of 36 nodes has sections of 9 nodes, and every second section uses the longer
-    /// direction, so two sections repeat. A row of 25 nodes has sections of different sizes, so its
-    /// period is 25.
+    /// direction, so the schedule repeats after two sections. A row of 25 nodes has sections of
+    /// different sizes, so its period is 25.
     #[test]
     fn periods_are_whole_numbers_of_sections() {
         assert_eq!(row(36, 1, 18, 1, Directions::Best).period(36), 18);

@@ -5,14 +5,19 @@
 //! | --- | --- | --- |
 //! | d | `axes.len()` | number of permuted dimensions |
 //! | n | | number of nodes of a cycle |
+//! | q | `torus.q` | largest number of circuits that a directed link carries at the same time |
 //! | M | | number of adjacent diagonals whose data uses the same link: n/4 in a transposition |
 //!
-//! A diagonal consists of the nodes with the same sum of signed coordinates (in three dimensions it
-//! is a plane). The data of several adjacent diagonals is collected in one of them. With all ports,
-//! each message is split into d segments, and one segment is collected along each dimension. With
-//! one port, whole messages are collected along the first dimension. The circuits of the collectors
-//! then perform the permutation in one or two rounds. The images of neighbouring nodes are
-//! neighbours, so the distribution is the collection of the images in reverse.
+//! A diagonal consists of the nodes with the same sum of signed coordinates. In three dimensions it
+//! is a plane. The data of several adjacent diagonals is collected in the nodes of one of them, the
+//! collectors.
+//!
+//! With all ports, each message is split into d segments, and one segment is collected along each
+//! dimension. With one port, whole messages are collected along the first dimension.
+//!
+//! After the collection, circuits lead from the collectors to their images, in one or two rounds.
+//! The images of neighbouring nodes are neighbours. The distribution can therefore use the circuits
+//! of the collection in reverse, at the images of the nodes.
 
 use super::affine::Affine;
 use super::lcm;
@@ -29,7 +34,7 @@ mod plan;
 pub(super) enum Middle {
     /// Transpositions: a list of mirrors for each round.
     Mirrors(Vec<Vec<Mirror>>),
-    /// One transposition without collection, in which q nodes of every quadrant send in each round
+    /// One transposition without collection. In each round, q nodes of every quadrant send
     /// (Fraigniaud and Peters).
     Direct(Mirror),
     /// A translation or shear: the journeys of every row.
@@ -55,10 +60,10 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Returns the cheapest known stage that permutes axes of the same size, with signs.
+    /// Returns the cheapest known stage for a permutation of axes of the same size, with signs.
     ///
-    /// Two rounds of transpositions can be joined into one round if then no link carries more than
-    /// q circuits. A stage with fewer collectors than q allows may be cheaper, because fewer
+    /// Two rounds of transpositions can be joined into one round if no link then carries more than
+    /// q circuits. A stage may be cheaper with fewer collectors than q allows, because then fewer
     /// circuits share a link.
     pub(super) fn of_mirrors(
         torus: &Torus,
@@ -89,8 +94,8 @@ impl Stage {
                     sections,
                     Middle::Mirrors(rounds.clone()),
                 );
-                // Skip a candidate if its rounds and its collection alone cost more than the best
-                // stage so far.
+                // Skip a candidate if the rounds of the transpositions and the collection alone
+                // cost more than the best stage so far.
                 let least = Cost { rounds: rounds.len() as u64, ..Cost::default() }
                     + stage.collection() * 2;
                 let so_far = best.as_ref().map(|(_, cost)| *cost);
@@ -175,7 +180,8 @@ impl Stage {
         }
     }
 
-    /// Returns a stage that shears data along the first axis.
+    /// Returns a stage that shears data along the first axis: the distance of a block depends on
+    /// its coordinate on the second axis.
     pub(super) fn of_shear(torus: &Torus, map: &Affine, directions: Directions) -> Self {
         let n = torus.dims[0];
         let rows = |middles| {
@@ -201,10 +207,10 @@ impl Stage {
     /// Returns the period of an axis: shifts of the coordinates by multiples of the period leave
     /// the stage unchanged.
     ///
-    /// Case 1: the axis is not permuted. Its period is 1, or n if it is the axis that distinguishes
-    /// the rows of a shear. Case 2: the stage is a translation. The period is that of its rows,
-    /// because the diagonals move with the coordinates. Case 3: the stage has mirrors. Their
-    /// positions are fixed, so the period is n.
+    /// Case 1: the axis is not permuted. Its period is 1. If the axis distinguishes the rows of a
+    /// shear, its period is n. Case 2: the stage is a translation or a shear along the axis. The
+    /// period is that of its rows, because the diagonals are shifted with the coordinates. Case 3:
+    /// the stage has mirrors. The positions of the mirrors are fixed, so the period is n.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
@@ -213,13 +219,14 @@ impl Stage {
                 if tells_rows_apart { n } else { 1 }
             }
             Middle::Mirrors(_) | Middle::Direct(_) => n,
-            // The period of each row divides n, and so does their least common multiple.
+            // The period of each row divides n. The least common multiple of these periods
+            // therefore also divides n.
             Middle::Shift => self.rows.iter().fold(1, |period, row| lcm(period, row.period(n))),
         }
     }
 
-    /// Returns the number of rounds of the stage, if no round must be divided because of the q
-    /// circuits of a link.
+    /// Returns the number of rounds of the stage if no round must be divided. A round must be
+    /// divided if a link would carry more than q circuits.
     pub(super) fn least_rounds(&self, torus: &Torus) -> u64 {
         2 * self.collection_rounds() as u64 + self.middle_rounds(torus) as u64
     }
@@ -255,9 +262,9 @@ impl Stage {
     }
 
     /// Returns the route of the data of a collector in a round between collection and distribution.
-    /// `origin` is the collector, and `node` is the node that has its data before the round. The
-    /// route has the nodes after `node`, up to the receiver. It is empty if the data stays at
-    /// `node`.
+    /// `origin` is the collector, and `node` is the node that has the collector's data before the
+    /// round. The route has all nodes after `node`, up to the receiver. It is empty if the data
+    /// stays at `node`.
     fn path(&self, torus: &Torus, round: usize, origin: u64, node: u64) -> Vec<u64> {
         let mut path = Vec::new();
         match &self.middle {

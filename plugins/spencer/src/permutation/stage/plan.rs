@@ -6,7 +6,7 @@ use crate::torus::Torus;
 use swapmeet_sdk::{Axis, Blocks, Planned, Route, Schedule, Set, Stop};
 
 impl Stage {
-    /// Plans the stage. A block has `parts` segments, and `earlier` has the stages that have
+    /// Plans the stage. A block has `parts` segments. `earlier` contains the stages that have
     /// already been planned.
     pub(in crate::permutation) fn plan(
         &self,
@@ -20,7 +20,7 @@ impl Stage {
         let names: Vec<String> = self.axes.iter().map(usize::to_string).collect();
         let names =
             format!("dimension{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "));
-        // Collection: the circuits of the sections in reverse order.
+        // Collection: use the circuits of the sections in reverse order.
         let last = self.collection_rounds();
         if last > 0 {
             schedule.phase(&format!("collection, {names}"))?;
@@ -52,7 +52,8 @@ impl Stage {
                 *node = *to;
             }
         }
-        // Distribution: the circuits of the images of the sections, in forward order.
+        // Distribution: use the circuits of the sections in forward order, at the images of their
+        // nodes.
         if last > 0 {
             schedule.phase(&format!("distribution, {names}"))?;
         }
@@ -66,9 +67,9 @@ impl Stage {
     }
 
     /// Returns the origins of the data that a collector has collected, or `None` if all data at the
-    /// node is data of this collector. They must be distinguished because, between two rounds of
-    /// the permutation, data of another collector may have arrived at a node whose own data has not
-    /// been sent yet.
+    /// node belongs to this collector. The origins must be given if, between two rounds of the
+    /// permutation, data of a second collector has arrived at a node before the first collector's
+    /// data was sent.
     fn section(
         &self,
         torus: &Torus,
@@ -102,7 +103,8 @@ impl Stage {
         self.lanes as u32 * if shared { 2 } else { 1 }
     }
 
-    /// Returns the segments of a block that belong to a lane, or to a half of it.
+    /// Returns the segments of a block that belong to a lane or, if `half` is given, to one half of
+    /// the lane.
     fn segments(&self, parts: u32, lane: usize, half: Option<u64>) -> Axis<'static> {
         let each = u64::from(parts) / self.lanes as u64;
         match half {
@@ -118,8 +120,8 @@ impl Stage {
         torus.moved(node, axis, x.rem_euclid(torus.dims[axis] as i64) as u64)
     }
 
-    /// Returns the circuits of a node in a round. Round 0 is the last round of the collection. The
-    /// second value of each entry is the number of diagonals from the node to the collector.
+    /// Returns the circuits of a node in a round, each with the number of diagonals from the node
+    /// to the collector. Round 0 is the last round of the collection.
     fn circuits(
         &self,
         torus: &Torus,
@@ -131,8 +133,8 @@ impl Stage {
         circuits.map(|c| (c, c.circuit.from as i64 - c.circuit.to as i64))
     }
 
-    /// Adds the sends of a node to its collectors. The round is counted backwards from the last
-    /// round.
+    /// Adds the sends from a node to its collectors. Rounds are counted backwards: round 0 is the
+    /// last round.
     fn collect(
         &self,
         torus: &Torus,
@@ -153,9 +155,9 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds the sends of the distribution to the image of a node. They have all blocks that the
-    /// node sent to its collectors. The senders are the images of these collectors. Only sends of
-    /// planned images are added.
+    /// Adds the sends of the distribution that end at the image of a node. They carry the blocks
+    /// that the node sent to its collectors in the collection, and their senders are the images of
+    /// these collectors. Only sends of planned nodes are added.
     fn distribute(
         &self,
         torus: &Torus,
