@@ -1,7 +1,8 @@
 //! Cuts of a network, for problems in which every node has the same demand for every other node.
 //!
-//! A cut gives a lower bound on the time. It also defines lengths of links, which give the same
-//! bound: 1 for the links that leave the set, 0 for all other links.
+//! A cut gives a lower bound on the time. A lower bound also follows from any lengths of the links:
+//! the sum of demands times distances, divided by the sum of capacities times lengths. The bound of
+//! a cut is the bound of these lengths: 1 for the links that leave the set, 0 for all other links.
 
 use crate::paths::Rows;
 

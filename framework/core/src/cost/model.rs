@@ -219,8 +219,8 @@ pub trait Evaluator: Listener + Send {
 
     /// Sets a deadline at which the evaluator pauses, or makes a paused evaluator continue. Returns
     /// whether the evaluator can pause. Evaluators that do a limited amount of work for each
-    /// message never pause. An evaluator that paused during a step has missed events, and then has
-    /// no cost.
+    /// message never pause. If an evaluator pauses during a step, it misses the following events,
+    /// and has no cost at the end.
     fn pause_at(&mut self, _deadline: Option<Instant>) -> bool {
         false
     }

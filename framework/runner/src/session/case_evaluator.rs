@@ -1,11 +1,12 @@
-//! The evaluator of one of the cases that share a schedule, with a separate time limit.
+//! The evaluator of one case, with a separate time limit. Several cases share a schedule, and an
+//! evaluator calculates the time of one of these cases while the schedule is planned.
 //!
 //! Evaluators of event-driven models may take far longer than the plan of the schedule, and the
 //! same model may take far longer for one block size than for another. These evaluators can
 //! therefore pause ([`Evaluator::pause_at`]) in three situations:
 //!
-//! - Their case has used its time. This time is the sum of the planning time, which is the same for
-//!   all cases of the group, and the time of the evaluator itself.
+//! - Their case has reached its time limit. The time of a case is the planning time, which is the
+//!   same for all cases of the group, plus the time of its evaluator.
 //! - During planning, an evaluator takes far longer than the planning and all other evaluators
 //!   together. It is set aside, so that the other cases can end. Its case is planned again later.
 //! - After planning, the evaluators run in turns, so that cases which need little time are reported

@@ -3,7 +3,9 @@
 //! Schneider & Lumsdaine, 2010) and gives the same times.
 //!
 //! A rank works through its steps. It posts the receives of a step, then its sends, and continues
-//! when all of these are complete. It does not wait until other ranks end the step. A message of s
+//! when all of these are complete. It does not wait until other ranks end the step. The model has
+//! six parameters: the processor times o of a message and O of a byte, the gaps g of a message and
+//! G of a byte at the interface, the latency L, and the rendezvous threshold S. A message of s
 //! bytes has these costs:
 //! - At the sender, it occupies the processor for `o + (s - 1) O`, and it occupies the interface
 //!   for `g + (s - 1) G`.

@@ -1,14 +1,15 @@
 //! The model `wormhole`: synchronous steps on a wormhole-routed network.
 //!
-//! A step costs `ts + L tc + h tl`, where L is the size of the longest message and h the number of
-//! links of the longest route (Suh & Shin, section 2). A barrier between two steps costs `tb`. In a
-//! rearrangement, each byte of the node with the most bytes costs `rho` (3.1.4).
+//! A step costs `ts + L tc + h tl` (Suh & Shin, section 2), where `startup_us` is ts, `byte_us` is
+//! tc and `hop_us` is tl. L is the size of the longest message and h the number of links of the
+//! longest route. A barrier between two steps costs `tb` (`barrier_us`). In a rearrangement, each
+//! byte of the node with the most bytes costs `rho` (`rearrange_byte_us`; 3.1.4).
 //!
-//! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)`, where `beta_sat`
-//! is beta divided by `free_contention` (Thakur, Choudhary & Fox, section 2). In that paper all
-//! messages of a step have L bytes. If sizes differ, the number of bytes on the busiest link
-//! replaces `L f`. If a node sends to one node and receives from another in the same step, beta is
-//! `unpaired_byte_us` (`beta_sr` in the paper).
+//! If f messages share a link, the step costs `alpha + L max(beta, f beta_sat)` (Thakur, Choudhary
+//! & Fox, section 2). Here alpha is the start-up time, beta the time of a byte, and `beta_sat` is
+//! beta divided by `free_contention`. In that paper all messages of a step have L bytes. If sizes
+//! differ, the number of bytes on the busiest link replaces `L f`. If a node sends to one node and
+//! receives from another in the same step, beta is `unpaired_byte_us` (`beta_sr` in the paper).
 //!
 //! A step in which a node has more messages than ports is run in rounds. Each round is charged a
 //! start-up, the hops and a barrier. All rounds together are charged the bytes of the busiest node.

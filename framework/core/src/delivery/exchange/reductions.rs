@@ -1,12 +1,13 @@
-//! Receives values in a reduction. A node holds at most one value of each segment. The origins of
-//! the node's boxes are the contributions that the value contains.
+//! Receives values in a reduction. A value is the sum of the contributions of some origins to one
+//! segment of a result. A node holds at most one value of each segment. The origins of the node's
+//! boxes are the contributions that the value contains.
 //!
 //! A send moves whole values, with all contributions in them. A value is as long as one
 //! contribution. The received value is combined with the receiver's value of the same segment, or
 //! it replaces this value. Combining two values must not count a contribution twice, and replacing
 //! a value must not lose a contribution. So a final value that has every contribution has each of
-//! them exactly once. If an algorithm needs two separate values of a segment on one node, it places
-//! a second virtual node there, which holds the second value.
+//! them exactly once. If an algorithm needs two separate values of a segment on one node of the
+//! machine, it places two nodes of its own grid on that node, and each of them holds one value.
 
 use super::{Exchange, InFlight};
 use crate::delivery::boxes::{Layout, without};

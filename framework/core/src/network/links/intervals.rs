@@ -1,5 +1,6 @@
 //! A counter for steps that use only few links of the network. It stores the runs of the step as
-//! intervals. A run is a sequence of links of a route at equal distances of their numbers.
+//! intervals. A run consists of successive links of a route whose numbers have a constant
+//! difference.
 //!
 //! On topologies with planes (links that form lines), links are renumbered so that the links of a
 //! line have consecutive numbers. A run is then an interval of these numbers, and loads change only

@@ -5,9 +5,9 @@
 //! vertex in this order. An edge is one link in each direction.
 //!
 //! Routes have the smallest number of hops. If there are several shortest routes, each vertex
-//! forwards to the neighbour with the lowest number. If m parallel links lead to this neighbour, a
-//! message uses the link with the number `(sender + receiver) modulo m` of them. A table stores the
-//! next link for each destination, which limits the size of graphs.
+//! forwards to the neighbour with the lowest number. If m parallel links lead to this neighbour,
+//! they are numbered from 0 to m - 1, and a message uses link `(sender + receiver) modulo m`. A
+//! table stores the next link for each destination, which limits the size of graphs.
 
 use super::routing_table::RoutingTable;
 use super::{Properties, ReadFile, Run, Topology};

@@ -83,7 +83,8 @@ impl Rdn {
     fn new(level: u32, base: Arc<dyn Topology>, innermost: &str) -> Option<Self> {
         let n = base.nodes();
         n.checked_mul(n).and_then(|m| m.checked_mul(2)).filter(|nodes| *nodes <= limits::NODES)?;
-        // The bisection is the better of two cuts.
+        // The bisection is the better of two cuts. There are n clusters of each type, with n nodes
+        // each.
         //
         // 1. One side has n whole clusters, about half of each type. Two clusters of different
         //    types are joined by one edge, and half of these edges are cut.

@@ -1,10 +1,11 @@
 //! Networks of switches with the same number of nodes at each switch. This is the common code of
 //! dragonflies, HyperX, slim flies and jellyfish.
 //!
-//! With P nodes at each switch, node v is at switch `v / P`. Links are numbered in this order:
-//! first from nodes to switches (link v), then from switches to nodes (n + v, for n nodes), then
-//! between switches (port p of switch s is link `2 n + s * radix + p`). A family defines the switch
-//! to which each port leads, and the next port of a route.
+//! A network has n nodes, P nodes at each switch, and `radix` ports at each switch for links
+//! between switches. Node v is at switch `v / P`. Links are numbered in this order: first from
+//! nodes to switches (link v), then from switches to nodes (link n + v), then between switches
+//! (port p of switch s is link `2 n + s * radix + p`). A family defines the switch to which each
+//! port leads, and the next port of a route.
 
 use super::{Bisection, Properties, Run, Topology};
 use crate::limits;

@@ -20,8 +20,8 @@
 //!   are free (section 2.3: messages compete for both), and takes `m td` to cross the network
 //!   (`super::crossing`).
 //!
-//! With a second send buffer, the processor composes the data of each message for the next stage as
-//! soon as it has completed the receive.
+//! With a second send buffer, the processor composes (rearranges) the data of each received message
+//! for the next stage, as soon as it has completed the receive.
 //!
 //! **Simultaneous events** are ordered by kind, then by node, then by message. Times are exact
 //! ([`crate::cost::model::clock`]), so that rounding has no influence.
