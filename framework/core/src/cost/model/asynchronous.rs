@@ -67,7 +67,7 @@ pub(super) struct StepMessage {
 }
 
 /// The messages of a step, indexed by sender and by receiver.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct StepIndex {
     /// All messages of the step, sorted by sender. Messages of the same sender are in the order of
     /// the schedule.
@@ -185,7 +185,7 @@ impl StepIndex {
 }
 
 /// The known steps that at least one rank has not ended.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Steps {
     nodes: usize,
     unit_bytes: f64,
@@ -265,6 +265,11 @@ impl Steps {
     /// Returns the bytes that a rank reduces after the last step.
     pub(super) fn summed_last(&self, rank: usize) -> f64 {
         self.summed.get(rank).copied().unwrap_or(0.0)
+    }
+
+    /// Returns whether a stored step has more than `least` messages.
+    pub(super) fn has_larger_than(&self, least: usize) -> bool {
+        self.messages > least && self.steps.iter().any(|step| step.messages.len() > least)
     }
 
     pub(super) fn no_rank_waits(&self) -> bool {

@@ -34,7 +34,7 @@ use crate::cost::parameter::{
 use crate::cost::settings::{parameters, word_enum};
 use crate::network::topology::Topology;
 use background::{BACKGROUND, BackgroundFile};
-use sensitivity::SecondRun;
+use sensitivity::Simulations;
 use simulation::Simulation;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -106,6 +106,17 @@ static SECOND_EPS_US: TypedParameter<f64> = TypedParameter {
     read: parse_micros,
 };
 
+static FLOW_WINDOW: TypedParameter<f64> = TypedParameter {
+    key: "flow_window",
+    meaning: "fraction of the messages in flight that arrive in a window of time with constant rates, in steps with more than 10,000 messages and more than 8 per rank; 0 for exact rates after each arrival",
+    symbols: "",
+    default: DefaultValue::Text("0.02"),
+    read: |text| {
+        let fraction = parse_number(text).filter(|fraction| (0.0..=0.5).contains(fraction));
+        fraction.map(|fraction| fraction + 0.0).ok_or_else(|| "a number from 0 to 0.5".to_owned())
+    },
+};
+
 fn factor(text: &str) -> Result<f64, String> {
     /// Factors outside of this range are probably mistakes, and fair shares would not be exact
     /// enough.
@@ -131,6 +142,7 @@ parameters! {
         bandwidth_factor: f64 = BANDWIDTH_FACTOR,
         noise: f64 = NOISE,
         second_eps_us: f64 = SECOND_EPS_US,
+        flow_window: f64 = FLOW_WINDOW,
         background: BackgroundFile = BACKGROUND,
         most_events: u64 = MOST_EVENTS,
     }
@@ -166,14 +178,11 @@ impl Model for Fluid {
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
-        let first = Simulation::new(self.clone(), context, EPSILON_US);
-        if self.second_eps_us == 0.0 {
-            return Box::new(first);
-        }
-        Box::new(SecondRun {
-            first,
-            second: Simulation::new(self.clone(), context, self.second_eps_us),
-            eps_us: self.second_eps_us,
+        let simulation = |eps_us| Simulation::new(self.clone(), context, eps_us);
+        let first = Simulations::new(simulation(EPSILON_US));
+        Box::new(match self.second_eps_us {
+            0.0 => first,
+            us => first.with_eps(simulation(us), us),
         })
     }
 
@@ -239,3 +248,5 @@ mod oracle;
 mod symmetry_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod window_tests;

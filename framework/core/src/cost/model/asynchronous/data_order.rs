@@ -29,7 +29,7 @@ struct Position {
 }
 
 /// The positions of all ranks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct DataOrder(Vec<Position>);
 
 /// The state of a rank's next send.

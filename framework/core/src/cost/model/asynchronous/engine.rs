@@ -39,7 +39,7 @@ pub(crate) struct Position {
 }
 
 /// The progress of all ranks through a schedule.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub steps: Steps,
     pub ranks: Vec<Position>,

@@ -2,7 +2,7 @@
 //! route with other messages until its bytes have arrived.
 
 use super::fold::Fold;
-use super::shares::{Hop, Shares};
+use super::shares::{Hop, Shares, WindowTimers};
 use super::timers::Timers;
 use super::{Fairness, Fluid};
 use crate::cost::background::Background;
@@ -65,6 +65,7 @@ impl InFlight {
 }
 
 /// All messages in flight on a network.
+#[derive(Clone)]
 pub(super) struct MessagesInFlight {
     machine: Fluid,
     topology: Arc<dyn Topology>,
@@ -298,9 +299,24 @@ impl MessagesInFlight {
         message.source.map(|_| message)
     }
 
-    /// Computes the fair rates of all messages. Every examined link reduces `most` by 1, and the
-    /// computation stops when `most` is 0.
-    pub(super) fn share(&mut self, now: f64, most: &mut u64) {
+    /// Computes the fair rates of all messages: exactly, or in windows of time in which this
+    /// `fraction` of the messages arrive (0 without windows). `of_ranks` are the timers of ranks.
+    /// Every examined link reduces `most` by 1, and the computation stops when `most` is 0.
+    pub(super) fn share(
+        &mut self,
+        fraction: f64,
+        now: f64,
+        of_ranks: [&Timers; 2],
+        most: &mut u64,
+    ) {
+        if self.shares.begins_windows(fraction) {
+            self.shares.begin_windows(fraction, now, &mut self.ends);
+        }
+        let latency = self.machine.latency_us(1.0);
+        let timers = &mut WindowTimers { ends: &mut self.ends, of_ranks, latency };
+        if self.shares.next_window(fraction > 0.0, now, most, timers) {
+            return;
+        }
         self.shares.solve(now, most, |message, end| self.ends.set(message, end));
         #[cfg(test)]
         if *most > 0 {

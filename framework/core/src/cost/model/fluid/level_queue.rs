@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 const BUCKETS: usize = 512;
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct LevelQueue {
     /// The links of the current bucket and of earlier ones, ordered by the bits of their levels.
     /// The bits of non-negative floating-point numbers have the same order as the numbers.

@@ -1,64 +1,103 @@
-//! The parameter `second_eps_us`: a case is simulated twice, to find out whether its time depends
-//! on rounding.
+//! Simulates a case more than once, to find out how exact its time is. A note reports the
+//! differences between the times.
 //!
-//! If rounding changes the order of nearly simultaneous events, all later events can change, too.
-//! The second simulation uses a different interval within which events count as simultaneous. A
-//! note reports the difference between the two times.
+//! - `second_eps_us`: if rounding changes the order of nearly simultaneous events, all later events
+//!   can change, too. The second simulation uses a different interval within which events count as
+//!   simultaneous.
+//! - `flow_window`: when the shares of messages become approximate, the simulation is copied, and
+//!   the copy continues with windows of twice the length.
 
 use super::simulation::Simulation;
+use crate::cost::model::asynchronous::engine::RankModel;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
 use std::time::Instant;
 
-/// Two simulations of the same case. The first one gives the result.
-pub(super) struct SecondRun {
-    pub first: Simulation,
-    pub second: Simulation,
-    /// In the second simulation, events whose times differ by no more than this, in µs, are
-    /// simultaneous.
-    pub eps_us: f64,
+/// Simulations of the same case. The first one gives the result.
+pub(super) struct Simulations {
+    first: Simulation,
+    others: Vec<Other>,
 }
 
-impl Listener for SecondRun {
+/// A simulation for comparison.
+struct Other {
+    simulation: Box<Simulation>,
+    /// What it does differently.
+    with: String,
+    /// Smaller relative differences are not reported.
+    least: f64,
+}
+
+impl Simulations {
+    pub(super) fn new(first: Simulation) -> Self {
+        Self { first, others: Vec::new() }
+    }
+
+    /// Adds a simulation in which events within this interval are simultaneous.
+    pub(super) fn with_eps(mut self, simulation: Simulation, us: f64) -> Self {
+        let with = format!("events within {us} us as one");
+        let mut simulation = Box::new(simulation);
+        simulation.makes_copy = false;
+        self.others.push(Other { simulation, with, least: 1e-3 });
+        self
+    }
+
+    /// Adds the copy that the first simulation has made, if there is one.
+    fn take_copy(&mut self) {
+        if let Some(mut simulation) = self.first.copy.take() {
+            simulation.run(false);
+            let with = format!("flow_window={}", simulation.machine.flow_window);
+            self.others.push(Other { simulation, with, least: 0.0 });
+        }
+    }
+}
+
+impl Listener for Simulations {
     fn interests(&self) -> Interests {
         self.first.interests()
     }
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         self.first.notify(event);
-        self.second.notify(event);
+        self.others.iter_mut().for_each(|other| other.simulation.notify(event));
+        self.take_copy();
     }
 }
 
-impl Evaluator for SecondRun {
+impl Evaluator for Simulations {
     fn cost(&mut self) -> Result<Cost, String> {
-        /// Smaller relative differences are not reported.
-        const MIN_DIFFERENCE: f64 = 1e-3;
-        let (cost, other) = (self.first.cost()?, self.second.cost()?);
-        let [us, other_us] = [&cost, &other].map(|cost| cost.parts.total());
-        let difference = other_us / us - 1.0;
-        let note = (difference.abs() >= MIN_DIFFERENCE).then(|| {
-            let percent = difference.abs() * 100.0;
-            let more = if difference > 0.0 { "more" } else { "less" };
-            format!(
-                "with events within {} us as one {other_us:.6} us, {percent:.2} % {more}",
-                self.eps_us
-            )
-        });
-        Ok(Cost { note, ..cost })
+        let cost = self.first.cost()?;
+        self.take_copy();
+        let (us, mut notes) = (cost.parts.total(), Vec::new());
+        for Other { simulation, with, least } in &mut self.others {
+            let other_us = simulation.cost()?.parts.total();
+            let difference = other_us / us - 1.0;
+            if difference.abs() >= *least {
+                let (percent, decimals) =
+                    (difference.abs() * 100.0, if *least > 0.0 { 2 } else { 3 });
+                let more = if difference > 0.0 { "more" } else { "less" };
+                notes.push(format!("with {with} {other_us:.6} us, {percent:.decimals$} % {more}"));
+            }
+        }
+        Ok(Cost { note: (!notes.is_empty()).then(|| notes.join("; ")), ..cost })
     }
 
     fn pause_at(&mut self, deadline: Option<Instant>) -> bool {
-        self.first.pause_at(deadline) && self.second.pause_at(deadline)
+        self.others.iter_mut().for_each(|other| {
+            other.simulation.pause_at(deadline);
+        });
+        self.first.pause_at(deadline)
     }
 
     fn is_paused(&self) -> bool {
-        self.first.is_paused() || self.second.is_paused()
+        self.first.is_paused() || self.others.iter().any(|other| other.simulation.is_paused())
     }
 
     fn advance(&mut self) -> bool {
-        self.first.advance() && self.second.advance()
+        let has_ended = self.first.advance();
+        self.take_copy();
+        has_ended && self.others.iter_mut().all(|other| other.simulation.advance())
     }
 
     fn record_time_space(&mut self, record: TimeSpace) -> Result<(), TimeSpace> {

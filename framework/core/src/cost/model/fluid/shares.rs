@@ -5,13 +5,17 @@
 //! a flow is its rate divided by its weight. Shares are max-min fair if every flow has a full link
 //! on which no other flow has a higher level. This link *binds* the flow. An *open* flow has no
 //! rate yet. A *solve* is one update of the shares. This module stores flows and links; [`sweep`]
-//! updates the rates.
+//! updates the rates. [`windows`] computes approximate rates of very many flows.
 
 use super::level_queue::LevelQueue;
 use link::Link;
+use windows::Windows;
 
 mod link;
 mod sweep;
+mod windows;
+
+pub(super) use windows::WindowTimers;
 
 /// A link of a flow's route, and the number of times that the route crosses it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,6 +35,8 @@ enum Binding {
     Open,
     /// This link binds the flow.
     By(u32),
+    /// The flow has a rate for a window of time, and is not in the lists of links.
+    Window,
 }
 
 /// The properties of a flow that a solve uses often.
@@ -57,7 +63,7 @@ struct Progress {
 }
 
 /// The flows of a network and their rates.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Shares {
     links: Vec<Link>,
     flows: Vec<Flow>,
@@ -90,6 +96,8 @@ pub(super) struct Shares {
     /// Number of the current solve.
     solve: u64,
     now: f64,
+    /// The approximate shares, while there are very many flows.
+    windows: Option<Box<Windows>>,
 }
 
 impl Shares {
@@ -118,6 +126,7 @@ impl Shares {
             changed: Vec::new(),
             solve: 0,
             now: 0.0,
+            windows: None,
         }
     }
 
@@ -196,6 +205,10 @@ impl Shares {
 
     /// Adds a flow to its links. The next solve gives the flow a rate.
     pub(super) fn add(&mut self, flow: usize, now: f64) {
+        self.sharing += 1;
+        if self.windows.is_some() {
+            return self.add_to_windows(flow);
+        }
         for hop in self.hops_of(flow as u32) {
             let on = &mut self.links[self.hops[hop].link as usize].on;
             self.place[hop] = on.len() as u32;
@@ -204,12 +217,16 @@ impl Shares {
         (self.flows[flow].rate, self.flows[flow].bound) = (0.0, Binding::New);
         self.rest[flow].since = now;
         self.added.push(flow as u32);
-        self.sharing += 1;
         self.load += self.rest[flow].hops as usize;
     }
 
     /// Removes a flow from its links.
     pub(super) fn remove(&mut self, flow: usize) {
+        self.sharing -= 1;
+        if self.flows[flow].bound == Binding::Window {
+            self.flows[flow].bound = Binding::Idle;
+            return;
+        }
         self.unbind(flow as u32);
         let rate = self.flows[flow].rate;
         for hop in self.hops_of(flow as u32) {
@@ -228,13 +245,13 @@ impl Shares {
         }
         self.flows[flow].bound = Binding::Idle;
         self.removed += 1;
-        self.sharing -= 1;
         self.load -= self.rest[flow].hops as usize;
     }
 
-    /// Returns whether a solve is necessary, because flows have started or ended.
-    pub(super) fn is_disturbed(&self) -> bool {
-        !self.added.is_empty() || !self.dirty.is_empty()
+    /// Returns whether rates must be computed again, because flows have started or ended, or
+    /// because a window of time has ended.
+    pub(super) fn is_disturbed(&self, now: f64) -> bool {
+        self.window_end() <= now || !self.added.is_empty() || !self.dirty.is_empty()
     }
 
     fn unbind(&mut self, flow: u32) {

@@ -36,6 +36,12 @@ use crate::simulation::step::Step;
 mod accounting;
 mod folding;
 
+/// Shares are exact in steps of at most this number of messages.
+const MOST_EXACT: usize = 10_000;
+/// Shares are exact in steps of at most this number of messages per rank. A rank with few messages
+/// often starts others when one arrives, and windows would end at each start.
+const MOST_EXACT_PER_RANK: usize = 8;
+
 #[derive(Debug, Clone, Copy, Default)]
 struct Rank {
     /// The number of the rank's sends that are in flight. Used only with `order=data`.
@@ -50,8 +56,9 @@ struct Rank {
     ended: f64,
 }
 
+#[derive(Clone)]
 pub(super) struct Simulation {
-    machine: Fluid,
+    pub machine: Fluid,
     progress: Progress,
     ranks: Vec<Rank>,
     in_flight: MessagesInFlight,
@@ -74,6 +81,12 @@ pub(super) struct Simulation {
     last_path: Path,
     /// The only node that the time-space record includes; `None` if it includes all nodes.
     recorded_node: Option<usize>,
+    /// Steps with more messages use windows of time ([`super::shares`]).
+    most_exact: usize,
+    /// Whether a copy is made when windows begin for the first time.
+    pub makes_copy: bool,
+    /// The copy, whose windows are twice as long.
+    pub copy: Option<Box<Self>>,
 }
 
 impl Simulation {
@@ -109,8 +122,16 @@ impl Simulation {
             at_barrier: 0,
             last_path: Path::default(),
             recorded_node: None,
+            most_exact: MOST_EXACT.max(MOST_EXACT_PER_RANK * ranks),
+            makes_copy: true,
+            copy: None,
             machine,
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_windows_in_all_steps(self) -> Self {
+        Self { most_exact: 0, ..self }
     }
 
     /// Begins the start-up of a rank's send.
@@ -286,6 +307,23 @@ impl Simulation {
         }
     }
 
+    /// Computes the rates of all messages in flight.
+    fn share(&mut self) {
+        // Windows do not support messages that are split with their orbits.
+        let is_large =
+            self.in_flight.fold.is_plain() && self.progress.steps.has_larger_than(self.most_exact);
+        let fraction = if is_large { self.machine.flow_window } else { 0.0 };
+        if self.makes_copy && self.in_flight.shares.begins_windows(fraction) {
+            self.makes_copy = false;
+            let mut copy = self.clone();
+            copy.machine.flow_window *= 2.0;
+            copy.progress.record = None;
+            self.copy = Some(Box::new(copy));
+        }
+        let of_ranks = [&self.startups, &self.reductions];
+        self.in_flight.share(fraction, self.now, of_ranks, self.progress.events.remaining());
+    }
+
     /// Ends the rank's step. Returns `false` if the rank has to wait at a barrier.
     fn reach_barrier(&mut self, rank: usize) -> bool {
         self.ranks[rank].ended = self.now;
@@ -387,8 +425,8 @@ impl RankModel for Simulation {
             if let Some(message) = self.in_flight.next_phase(message, self.now) {
                 self.arrive(&message);
             }
-        } else if self.in_flight.shares.is_disturbed() {
-            self.in_flight.share(self.now, self.progress.events.remaining());
+        } else if self.in_flight.shares.is_disturbed(self.now) {
+            self.share();
         } else {
             // Advance the clock. When the schedule has ended, events of background traffic are
             // ignored.
@@ -397,6 +435,7 @@ impl RankModel for Simulation {
                 && self.progress.steps.all_ranks_wait()
                 && self.in_flight.are_background();
             let next = self.in_flight.ends.earliest().min(of_ranks);
+            let next = next.min(self.in_flight.shares.window_end());
             if is_over || next == f64::INFINITY {
                 return false;
             }

@@ -13,7 +13,7 @@ use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
 
 /// The symmetry of the steps so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Symmetry {
     /// Whether the result depends on the order of a rank's sends.
     ordered: bool,

@@ -3,7 +3,7 @@
 /// A tournament tree of timers. Every inner node has the minimum of its two children, so the root
 /// has the earliest time. An update stops at the first inner node whose minimum does not change,
 /// which is after two levels on average. Timers that are not set are infinite.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Timers {
     size: usize,
     tree: Vec<f64>,
@@ -41,6 +41,22 @@ impl Timers {
 
     pub(super) fn earliest(&self) -> f64 {
         self.tree[1]
+    }
+
+    /// Calls `each` with every time that is not later than `limit`.
+    pub(super) fn each_before(&self, limit: f64, each: &mut impl FnMut(f64)) {
+        self.each_below(1, limit, each);
+    }
+
+    fn each_below(&self, at: usize, limit: f64, each: &mut impl FnMut(f64)) {
+        if self.tree[at] > limit || self.tree[at] == f64::INFINITY {
+            return;
+        }
+        if at >= self.size {
+            return each(self.tree[at]);
+        }
+        self.each_below(2 * at, limit, each);
+        self.each_below(2 * at + 1, limit, each);
     }
 
     pub(super) fn set(&mut self, timer: usize, time: f64) {

@@ -1,0 +1,473 @@
+//! Approximate shares for very many flows.
+//!
+//! Exact shares need a solution after each end of a flow. Here one solution serves a *window* of
+//! time, in which a small fraction of the flows end. All windows together cost about as much as
+//! `1 / fraction` solutions for all flows, however many there are.
+//!
+//! The error is of second order, because no capacity is left idle and no byte is lost: the rate of
+//! a flow that ends in a window is limited to its mean rate over the window, that is, the bytes
+//! that are left divided by the window's length. The solution gives the rest of its share to other
+//! flows. The time at which the flow ends follows from the rate that it would have without the
+//! limit.
+//!
+//! The length of a window follows from the rates in the previous window. If more than twice as many
+//! flows would then end as planned (for example flows of equal sizes), rates without limits are
+//! computed, and the length follows from them.
+//!
+//! A window also ends when other flows start to share links. If these are very few, they wait for
+//! the end of the window.
+
+use super::link::Link;
+use super::{Binding, Shares};
+use crate::cost::model::fluid::timers::Timers;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// With fewer flows in a window's fraction, shares are exact again: each window would serve the end
+/// of one flow.
+const LEAST_ENDS: f64 = 2.0;
+/// A window ends when the starting flows are this part of the window's fraction of flows.
+const STARTS: f64 = 1.0 / 8.0;
+/// The length of a window is estimated from about this number of flows.
+const MEASURED: usize = 1 << 12;
+/// Flows that have ended are removed from the lists when fewer than this part is left.
+const LEAST_LISTED: f64 = 0.8;
+/// Windows are not shorter, in µs, because the model treats events within this time as simultaneous.
+const SHORTEST_US: f64 = 1e-3;
+/// Relative error of bytes and levels.
+const TOLERANCE: f64 = 1e-9;
+
+/// A flow that has bytes left.
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    number: u32,
+    /// Bytes that are left at the end of the window; 0 if the flow ends in the window.
+    left: f64,
+    weight: f64,
+    /// Rate divided by weight; 0 before the first window of the flow.
+    level: f64,
+}
+
+impl Flow {
+    fn rate(&self) -> f64 {
+        self.weight * self.level
+    }
+
+    fn has_ended(&self) -> bool {
+        self.left == 0.0
+    }
+}
+
+/// The flows on a link.
+#[derive(Debug, Clone, Copy)]
+struct Load {
+    capacity: f64,
+    /// Sum of the weights of its flows.
+    weights: f64,
+    flows: u32,
+    /// Sum of the weights of the flows that were limited in the last solution.
+    limited: f64,
+}
+
+/// The state of a link during a solution.
+#[derive(Debug, Clone, Copy)]
+struct Filling {
+    /// Capacity that has not been given to a flow.
+    left: f64,
+    /// Sum of the weights of the flows that have no rate yet.
+    open: f64,
+    /// Number of these flows.
+    opened: u32,
+    /// Level at which the link is full; infinity if it is not full.
+    level: f64,
+}
+
+/// The timers that windows read and set.
+pub(in super::super) struct WindowTimers<'a> {
+    /// The ends of latencies, and of the flows that end in the current window.
+    pub ends: &'a mut Timers,
+    /// Timers of ranks, whose messages start to share links at least `latency` later.
+    pub of_ranks: [&'a Timers; 2],
+    pub latency: f64,
+}
+
+impl WindowTimers<'_> {
+    /// Returns the times until `limit` at which flows may start to share links.
+    fn starts(&self, limit: f64) -> Vec<f64> {
+        let mut starts = Vec::new();
+        self.ends.each_before(limit, &mut |us| starts.push(us));
+        for timers in self.of_ranks {
+            let mut add = |us| starts.push(us + self.latency);
+            timers.each_before(limit - self.latency, &mut add);
+        }
+        starts
+    }
+}
+
+/// The flows of a network, and their rates in the current window.
+#[derive(Debug, Clone)]
+pub(super) struct Windows {
+    /// The fraction of the flows that end in a window.
+    fraction: f64,
+    /// The end of the current window, in µs.
+    end: f64,
+    flows: Vec<Flow>,
+    /// Number of flows in `flows` that have bytes left.
+    sharing: usize,
+    /// The links of all routes. A link occurs as often as the route crosses it.
+    hops: Vec<u32>,
+    /// For each flow, the position of its first link in `hops`.
+    first_hop: Vec<u32>,
+    loads: Vec<Load>,
+    fillings: Vec<Filling>,
+    /// For each link, the position in `on` of its first flow.
+    first_on: Vec<u32>,
+    /// The indices of the flows on each link.
+    on: Vec<u32>,
+    /// One bit per flow: whether it has ended.
+    ended: Vec<u64>,
+    /// One bit per flow: whether it has a rate in this solution, or has ended.
+    has_rate: Vec<u64>,
+    /// Number of flows that have been appended to `flows` since the last window.
+    new: usize,
+    /// Levels that flows must not exceed, in ascending order.
+    limits: Vec<(f64, u32)>,
+    /// The next links to fill, by level.
+    queue: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Number of windows.
+    count: usize,
+}
+
+impl Windows {
+    fn new(fraction: f64, now: f64, capacities: impl Iterator<Item = f64>) -> Self {
+        let load = |capacity| Load { capacity, weights: 0.0, flows: 0, limited: 0.0 };
+        let loads: Vec<Load> = capacities.map(load).collect();
+        let empty = Filling { left: 0.0, open: 0.0, opened: 0, level: f64::INFINITY };
+        Self {
+            fraction,
+            end: now,
+            flows: Vec::new(),
+            sharing: 0,
+            hops: Vec::new(),
+            first_hop: Vec::new(),
+            fillings: vec![empty; loads.len()],
+            loads,
+            first_on: Vec::new(),
+            on: Vec::new(),
+            ended: Vec::new(),
+            has_rate: Vec::new(),
+            new: 0,
+            limits: Vec::new(),
+            queue: BinaryHeap::new(),
+            count: 0,
+        }
+    }
+
+    /// Lists the links of each flow and the flows of each link again, without the flows that have
+    /// ended and with those that have been appended to `flows`.
+    fn list(&mut self, shares: &Shares) {
+        self.flows.retain(|flow| !flow.has_ended());
+        self.sharing = self.flows.len();
+        self.ended.clear();
+        self.ended.resize(self.flows.len().div_ceil(64), 0);
+        self.hops.clear();
+        self.first_hop.clear();
+        self.first_hop.push(0);
+        self.loads.iter_mut().for_each(|load| (load.weights, load.flows) = (0.0, 0));
+        for flow in &self.flows {
+            for hop in &shares.hops[shares.hops_of(flow.number)] {
+                let times = hop.times as u32;
+                self.hops.extend((0..times).map(|_| hop.link));
+                let load = &mut self.loads[hop.link as usize];
+                load.weights += flow.weight * f64::from(times);
+                load.flows += times;
+            }
+            self.first_hop.push(self.hops.len() as u32);
+        }
+        // A counting sort by link: `first_on` has the next position of each link, shifted by one.
+        self.first_on.clear();
+        self.first_on.extend([0, 0]);
+        let mut sum = 0;
+        self.first_on.extend(self.loads.iter().map(|load| {
+            sum += load.flows;
+            sum
+        }));
+        self.on.clear();
+        self.on.resize(self.hops.len(), 0);
+        for (index, ends) in (0..).zip(self.first_hop.windows(2)) {
+            for link in &self.hops[ends[0] as usize..ends[1] as usize] {
+                let next = &mut self.first_on[*link as usize + 1];
+                self.on[*next as usize] = index;
+                *next += 1;
+            }
+        }
+    }
+
+    /// Returns the positions of a flow's links in `hops`.
+    fn route(&self, index: usize) -> std::ops::Range<usize> {
+        self.first_hop[index] as usize..self.first_hop[index + 1] as usize
+    }
+
+    /// Computes max-min fair rates of all flows, none above its limit. Links are filled in the
+    /// order of their levels. Returns the number of links that were examined.
+    fn solve(&mut self) -> u64 {
+        self.has_rate.clone_from(&self.ended);
+        let mut keys = std::mem::take(&mut self.queue).into_vec();
+        keys.clear();
+        for (link, (load, filling)) in
+            (0..).zip(self.loads.iter_mut().zip(&mut self.fillings)).filter(|of| of.1.0.flows > 0)
+        {
+            let Load { capacity: left, weights: open, flows: opened, .. } = *load;
+            *filling = Filling { left, open, opened, level: f64::INFINITY };
+            load.limited = 0.0;
+            keys.push(Reverse(((left / open).to_bits(), link)));
+        }
+        self.queue = BinaryHeap::from(keys);
+        let (mut next_limit, mut examined) = (0, 0);
+        while let Some(&Reverse((bits, link))) = self.queue.peek() {
+            let key = f64::from_bits(bits);
+            // Case 1: a flow reaches its limit before the next link is full.
+            if let Some(&(level, index)) = self.limits.get(next_limit).filter(|of| of.0 <= key) {
+                next_limit += 1;
+                if self.open(index) {
+                    self.give(index as usize, level);
+                    let weight = self.flows[index as usize].weight;
+                    for link in &self.hops[self.route(index as usize)] {
+                        self.loads[*link as usize].limited += weight;
+                    }
+                }
+                continue;
+            }
+            self.queue.pop();
+            examined += 1;
+            // Case 2: other links have given rates to the flows of this link, so that it is full at
+            // a higher level.
+            let filling = &mut self.fillings[link as usize];
+            if filling.opened == 0 {
+                continue;
+            }
+            let level = (filling.left / filling.open).max(0.0);
+            if level > key * (1.0 + TOLERANCE) {
+                self.queue.push(Reverse((level.to_bits(), link)));
+                continue;
+            }
+            // Case 3: the link is full.
+            filling.level = level;
+            let on = self.first_on[link as usize]..self.first_on[link as usize + 1];
+            for at in on {
+                let index = self.on[at as usize];
+                if self.open(index) {
+                    self.give(index as usize, level);
+                }
+            }
+        }
+        examined
+    }
+
+    /// Returns whether a flow has no rate yet, and marks it as having one.
+    fn open(&mut self, index: u32) -> bool {
+        let (word, bit) = (&mut self.has_rate[index as usize / 64], 1 << (index % 64));
+        let is_open = *word & bit == 0;
+        *word |= bit;
+        is_open
+    }
+
+    /// Gives a flow its rate.
+    fn give(&mut self, index: usize, level: f64) {
+        let flow = &mut self.flows[index];
+        flow.level = level;
+        let (weight, rate) = (flow.weight, flow.rate());
+        for link in &self.hops[self.route(index)] {
+            let filling = &mut self.fillings[*link as usize];
+            filling.left -= rate;
+            filling.open -= weight;
+            filling.opened -= 1;
+        }
+    }
+
+    /// Returns the time in which the fraction of the flows ends with their present rates, and the
+    /// number of these flows.
+    fn length(&self) -> (f64, usize) {
+        let step = self.flows.len() / MEASURED + 1;
+        let sample = self.flows.iter().skip(self.count % step).step_by(step);
+        let mut times: Vec<f64> = sample
+            .filter(|flow| !flow.has_ended() && flow.level > 0.0)
+            .map(|flow| flow.left / flow.rate())
+            .collect();
+        let ends = ((self.fraction * times.len() as f64) as usize).max(1);
+        if times.is_empty() {
+            return (f64::INFINITY, step);
+        }
+        let (_, us, _) = times.select_nth_unstable_by(ends - 1, f64::total_cmp);
+        (*us, ends * step)
+    }
+
+    /// Limits the flows that may end in a window of this length to their mean rates.
+    fn limit(&mut self, us: f64) {
+        self.limits.clear();
+        let flows = (0..).zip(&self.flows).filter(|(_, flow)| !flow.has_ended());
+        // A flow without a rate is new, and may be short.
+        let may_end = |flow: &Flow| flow.level == 0.0 || flow.left < 2.0 * us * flow.rate();
+        let limits = flows.filter(|(_, flow)| may_end(flow));
+        self.limits.extend(limits.map(|(index, flow)| (flow.left / (us * flow.weight), index)));
+        self.limits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    }
+
+    /// Computes the rates and the end of the window that begins `now`, and sets the timer of each
+    /// flow that ends in the window. Returns the number of links that were examined.
+    fn next(&mut self, shares: &Shares, now: f64, timers: &mut WindowTimers<'_>) -> u64 {
+        if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.flows.len() as f64 {
+            self.list(shares);
+        }
+        self.count += 1;
+        let mut examined = 0;
+        // 1. Compute rates without limits if too many flows have no rate.
+        let new = std::mem::take(&mut self.new);
+        let mut is_measured = new as f64 > self.fraction * self.sharing as f64;
+        self.limits.clear();
+        if is_measured {
+            examined += self.solve();
+        }
+        // 2. Find the length of the window and the rates in it.
+        let us = loop {
+            let (longest, planned) = self.length();
+            let us = self.until_starts(now, longest, timers).max(SHORTEST_US);
+            self.limit(us);
+            examined += self.solve();
+            let has_sent = |flow: &&Flow| {
+                !flow.has_ended() && flow.left <= flow.rate() * us * (1.0 + TOLERANCE)
+            };
+            let found = self.flows.iter().filter(has_sent).count();
+            if is_measured || found <= 2 * planned + 2 {
+                break us;
+            }
+            self.limits.clear();
+            examined += self.solve();
+            is_measured = true;
+        };
+        // 3. Advance all flows to the end of the window.
+        self.end = now + us;
+        for index in 0..self.flows.len() {
+            let flow = &mut self.flows[index];
+            if flow.has_ended() {
+                continue;
+            }
+            let left = flow.left;
+            flow.left -= flow.rate() * us;
+            if flow.left > TOLERANCE * left {
+                continue;
+            }
+            flow.left = 0.0;
+            self.sharing -= 1;
+            self.ended[index / 64] |= 1 << (index % 64);
+            let Flow { number, weight, .. } = *flow;
+            let rate = weight * self.unlimited_level(index);
+            timers.ends.set(number as usize, now + (left / rate).min(us));
+            for link in &self.hops[self.route(index)] {
+                let load = &mut self.loads[*link as usize];
+                load.flows -= 1;
+                load.weights = if load.flows == 0 { 0.0 } else { load.weights - weight };
+            }
+        }
+        examined
+    }
+
+    /// Shortens a window so that it ends when enough flows start to share links.
+    fn until_starts(&self, now: f64, us: f64, timers: &WindowTimers<'_>) -> f64 {
+        let mut starts = timers.starts(now + us);
+        let enough = (STARTS * self.fraction * self.sharing as f64) as usize;
+        if starts.len() <= enough {
+            return us;
+        }
+        let (_, start, _) = starts.select_nth_unstable_by(enough, f64::total_cmp);
+        *start - now
+    }
+
+    /// Returns the level that a flow would have without its limit. On links that are not full, it
+    /// gets a share of the capacity that is left.
+    fn unlimited_level(&self, index: usize) -> f64 {
+        let Flow { weight, level, .. } = self.flows[index];
+        let on_link = |link: &u32| {
+            let (filling, load) = (self.fillings[*link as usize], self.loads[*link as usize]);
+            if filling.level < f64::INFINITY {
+                return filling.level;
+            }
+            level + filling.left.max(0.0) / load.limited.max(weight)
+        };
+        let levels = self.hops[self.route(index)].iter().map(on_link);
+        levels.fold(f64::INFINITY, f64::min).max(level)
+    }
+}
+
+impl Shares {
+    /// Returns the time at which the current window ends; infinity without windows.
+    pub(in super::super) fn window_end(&self) -> f64 {
+        self.windows.as_ref().map_or(f64::INFINITY, |windows| windows.end)
+    }
+
+    /// Returns whether windows begin with the next solution. `fraction` is the fraction of the
+    /// flows that end in a window; 0 without windows.
+    pub(in super::super) fn begins_windows(&self, fraction: f64) -> bool {
+        self.windows.is_none() && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
+    }
+
+    /// Begins windows: moves all flows from their links, and unsets their timers, because the times
+    /// at which flows end are not known any more.
+    pub(in super::super) fn begin_windows(&mut self, fraction: f64, now: f64, ends: &mut Timers) {
+        let capacities = self.links.iter().map(|link| link.capacity);
+        let mut windows = Box::new(Windows::new(fraction, now, capacities));
+        for number in 0..self.flows.len() {
+            if self.is_sharing(number) {
+                windows.flows.push(self.window_flow(number, self.left(number, now)));
+                windows.new += 1;
+                self.flows[number].bound = Binding::Window;
+                ends.set(number, f64::INFINITY);
+            }
+        }
+        for link in &mut self.links {
+            *link = Link::new(link.capacity);
+        }
+        (self.added, self.dirty) = (Vec::new(), Vec::new());
+        (self.removed, self.load) = (0, 0);
+        self.windows = Some(windows);
+    }
+
+    /// Adds a flow, which gets a rate in the next window.
+    pub(super) fn add_to_windows(&mut self, number: usize) {
+        let flow = self.window_flow(number, self.rest[number].left);
+        self.flows[number].bound = Binding::Window;
+        if let Some(windows) = &mut self.windows {
+            windows.flows.push(flow);
+            windows.new += 1;
+        }
+    }
+
+    fn window_flow(&self, number: usize, left: f64) -> Flow {
+        Flow { number: number as u32, left, weight: self.flows[number].weight, level: 0.0 }
+    }
+
+    /// Begins the next window, or ends the use of windows if `is_wanted` is `false` or few flows
+    /// are left. Returns whether a window has begun.
+    pub(in super::super) fn next_window(
+        &mut self,
+        is_wanted: bool,
+        now: f64,
+        most: &mut u64,
+        timers: &mut WindowTimers<'_>,
+    ) -> bool {
+        let Some(mut windows) = self.windows.take() else { return false };
+        if is_wanted && windows.fraction * self.sharing as f64 >= LEAST_ENDS {
+            *most = most.saturating_sub(windows.next(self, now, timers));
+            self.windows = Some(windows);
+            return true;
+        }
+        // Add the flows to their links again.
+        let flows = std::mem::take(&mut windows.flows);
+        self.sharing -= flows.iter().filter(|flow| !flow.has_ended()).count();
+        for flow in flows.iter().filter(|flow| !flow.has_ended()) {
+            self.rest[flow.number as usize].left = flow.left;
+            self.add(flow.number as usize, now);
+        }
+        false
+    }
+}

@@ -1,0 +1,166 @@
+//! Compares windows of time with exact shares, with a naive simulation and with closed forms.
+
+use super::sensitivity::Simulations;
+use super::simulation::Simulation;
+use super::{EPSILON_US, Fluid, oracle};
+use crate::cost::machine::Machine;
+use crate::cost::model::test_steps::{Sends, cost, run};
+use crate::cost::model::{Cost, Evaluator, PricingContext};
+use crate::network::topology::parse;
+
+type Step = Vec<(u32, u32, u64)>;
+
+/// Returns the cost with windows in every step in which at least 200 messages share links.
+fn with_windows(topology: &str, machine: &str, steps: &[Step]) -> Cost {
+    let network = parse(topology).unwrap();
+    let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
+    let machine = Fluid::of(machine.settings()).unwrap();
+    let simulation = Simulation::new(machine, PricingContext::new(&network, 1.0), EPSILON_US);
+    let mut simulations = Simulations::new(simulation.with_windows_in_all_steps());
+    let first = |step: &Step| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
+    let sends: Sends = steps.iter().map(first).collect();
+    run(&network, &mut simulations, &sends, &[], |_, _| 0);
+    simulations.cost().unwrap()
+}
+
+fn exact(topology: &str, machine: &str, steps: &[Step]) -> Cost {
+    let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
+    cost(topology, &format!("free:model=fluid,flow_window=0,{machine}"), &steps)
+}
+
+/// Returns the time, and the times at which the first rank and the mean rank end.
+fn times(cost: &Cost) -> [f64; 3] {
+    let ranks = cost.ranks.unwrap();
+    [cost.parts.total(), ranks.first, ranks.mean]
+}
+
+fn assert_close(found: [f64; 3], expected: [f64; 3], errors: [f64; 3], case: &str) {
+    for ((found, expected), error) in found.into_iter().zip(expected).zip(errors) {
+        assert!((found / expected - 1.0).abs() <= error, "{case}: {found} {expected}");
+    }
+}
+
+/// Returns one step in which each rank sends to all others, and the number of ranks. The kind names
+/// the distribution of sizes.
+fn complete(kind: &str, ranks: u32) -> Step {
+    let mut state = 7_u64;
+    let mut below = |most: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut size = |from: u32, to: u32| match kind {
+        "equal" => 1000,
+        "two sizes" => 500 + 1000 * below(2),
+        "by sender" => 300 * u64::from(1 + from % 4),
+        "hot receiver" => 100 + 5000 * u64::from(to == 3) + below(100),
+        "sparse" => below(4) / 3 * (100 + below(3000)),
+        "heavy tail" => 100_000 / (1 + below(1000)),
+        "random" => 500 + below(1000),
+        other => panic!("no sizes {other}"),
+    };
+    (0..ranks)
+        .flat_map(|from| (1..ranks).map(move |k| (from, (from + k) % ranks)))
+        .map(|(from, to)| (from, to, size(from, to)))
+        .filter(|message| message.2 > 0)
+        .collect()
+}
+
+const SIZES: [&str; 7] =
+    ["equal", "two sizes", "by sender", "hot receiver", "sparse", "heavy tail", "random"];
+
+/// Among the sizes are few classes of equal sizes, whose messages arrive at the same time. Each
+/// network and each kind of sizes is combined with several machines.
+#[test]
+fn windows_agree_with_exact_shares() {
+    let machines = [
+        "byte_us=0.01,hop_us=0.5",
+        "byte_us=0.01,fairness=equal",
+        "byte_us=0.01,hop_us=0.5,startup_us=2,injection_byte_us=0.02",
+        "byte_us=0.01,hop_us=5,order=data,ports=all",
+        "byte_us=0.01,hop_us=0.5,startup_us=2,noise=0.3",
+    ];
+    let mut machine = machines.iter().cycle();
+    for (network, ranks) in
+        [("mesh:5x5", 25), ("dragonfly:4x3x2", 24), ("fat-tree:3x3", 27), ("torus:4x6", 24)]
+    {
+        for (sizes, machine) in SIZES.into_iter().zip(&mut machine) {
+            let steps = [complete(sizes, ranks)];
+            let windows = with_windows(network, machine, &steps);
+            let expected = exact(network, machine, &steps);
+            let case = format!("{network} {sizes} {machine}");
+            assert_close(times(&windows), times(&expected), [2e-3, 1e-2, 2e-3], &case);
+        }
+    }
+}
+
+/// Messages from all ranks to one share its injection link equally. If their sizes are sorted, the
+/// i-th of n messages ends when n - i + 1 messages have sent the bytes that it has more than the
+/// one before it.
+#[test]
+fn windows_agree_with_the_closed_form_of_an_incast() {
+    let n = 400_u64;
+    let step: Step = (1..=n).map(|i| (i as u32, 0, 100 * i * i / 7)).collect();
+    let (mut now, mut before, mut sum) = (0.0, 0, 0.0);
+    for (i, (_, _, bytes)) in step.iter().enumerate() {
+        now += (bytes - before) as f64 * (n - i as u64) as f64 * 0.01;
+        (before, sum) = (*bytes, sum + now);
+    }
+    let expected = [now, 100.0 / 7.0 * n as f64 * 0.01, (sum + now) / (n + 1) as f64];
+    let machine = "byte_us=0.00001,injection_byte_us=0.01,fairness=equal";
+    let found = with_windows("fully-connected:401", machine, &[step]);
+    // The first sizes differ most, and about ten messages arrive in the first window.
+    assert_close(times(&found), expected, [1e-6, 0.05, 1e-4], "incast");
+}
+
+#[test]
+fn windows_agree_with_a_naive_simulation() {
+    for (network, sizes) in [("torus:4x4", "random"), ("mesh:4x4", "two sizes")] {
+        let steps = [complete(sizes, 16), complete("sparse", 16), complete("random", 16)];
+        let ends = oracle::ends(network, [0.01, 0.3], true, &steps, &[]);
+        let expected = [
+            ends.iter().copied().fold(0.0, f64::max),
+            ends.iter().copied().fold(f64::INFINITY, f64::min),
+            ends.iter().sum::<f64>() / 16.0,
+        ];
+        let found = with_windows(network, "byte_us=0.01,hop_us=0.3", &steps);
+        assert!(found.note.is_some());
+        assert_close(times(&found), expected, [1e-3, 0.01, 1e-3], network);
+    }
+}
+
+/// The largest step with exact shares has 10,000 messages, or 8 per rank.
+#[test]
+fn small_steps_have_exact_shares() {
+    for (n, per_rank, is_exact) in [(101, 99, true), (101, 100, false), (1300, 8, true)] {
+        let sends =
+            |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, 100 + u64::from(k)));
+        let steps = [(0..n).flat_map(sends).collect::<Step>()];
+        let machine = "byte_us=0.01,injection_byte_us=0.01,hop_us=0.1";
+        let network = format!("fully-connected:{n}");
+        let found = cost(&network, &format!("free:model=fluid,{machine}"), &[&steps[0]]);
+        let expected = exact(&network, machine, &steps);
+        assert_eq!((found.note.is_none(), found == expected), (is_exact, is_exact), "{n}");
+        assert_close(times(&found), times(&expected), [1e-3, 1e-2, 1e-3], &network);
+    }
+}
+
+#[test]
+fn a_second_simulation_has_windows_of_twice_the_length() {
+    let steps = [complete("heavy tail", 36)];
+    let note = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.1", &steps).note;
+    let twice = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.2", &steps);
+    let expected = format!("with flow_window=0.2 {:.6} us, ", twice.parts.total());
+    assert!(note.as_ref().unwrap().starts_with(&expected), "{note:?} {expected}");
+    let none = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0", &steps);
+    assert_eq!(none, exact("mesh:6x6", "byte_us=0.01,hop_us=0.5", &steps));
+}
+
+#[test]
+fn invalid_fractions_are_refused() {
+    for fraction in ["-0.1", "0.6", "x"] {
+        let error =
+            Machine::parse(&format!("free:model=fluid,flow_window={fraction}")).unwrap_err();
+        assert!(error.to_string().contains("a number from 0 to 0.5"), "{error}");
+    }
+}
