@@ -77,7 +77,7 @@ pub struct Plan {
     /// The number of threads that the plugin has started during the plan and that are still
     /// running.
     pub threads: u64,
-    /// Descriptions of sends without effect, in one sentence each.
+    /// Descriptions of sends that are reported as waste, in one sentence each.
     pub waste: Vec<String>,
     /// A remark, if the plugin has continued after the host refused a call.
     pub unheeded: Option<String>,

@@ -197,8 +197,8 @@ impl Watch {
         &self.busiest_node
     }
 
-    /// Describes the sends without effect, in one sentence each. Sends of which the sender keeps a
-    /// copy are only included if each block has only one destination.
+    /// Describes the sends that are reported as waste, in one sentence for each kind. Sends of
+    /// which the sender keeps a copy are only included if each block has only one destination.
     pub(crate) fn waste(&self, has_one_place: bool) -> impl Iterator<Item = String> {
         let idle = self.idle.in_words("selects nothing that it holds");
         let copied = self

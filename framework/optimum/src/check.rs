@@ -278,7 +278,7 @@ fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
     Ok(rows)
 }
 
-/// Returns the lower end of the interval that follows from the lengths of links and ports.
+/// Returns the lower end of the interval, computed from the lengths of links and ports.
 fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
     let lengths: Vec<u64> = own.iter().chain(ports).map(|length| u64::from(*length)).collect();
     let capacities = graph.capacities();
@@ -321,8 +321,8 @@ fn distances(graph: &Graph, lengths: &[u64], from: usize) -> Vec<Option<u64>> {
     distance
 }
 
-/// Returns the upper end of the interval that follows from the flows. It is an error if the flows
-/// do not move the demand.
+/// Returns the upper end of the interval, computed from the flows. It is an error if the flows do
+/// not move the demand.
 fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, String> {
     /// Largest relative error of the amounts, because flows are rounded.
     const ROUNDED: f64 = 1e-4;

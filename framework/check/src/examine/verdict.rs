@@ -43,11 +43,11 @@ impl Examiner<'_> {
                     self.done.peak_memory = (bytes, case.topology.clone());
                 }
                 self.ports(&first, case, place);
-                // Sends without effect are only reported for the plain case with default
-                // parameters. The purpose of another parameter may be to show such sends.
+                // Wasteful sends are only reported for the plain case with default parameters. The
+                // purpose of another parameter may be to show such sends.
                 let is_plain = case.machine == ONE_PORT && case.workload.ends_with("uniform:8");
                 // Schedules of byte counts are excluded, because every bucket must be sent, even an
-                // empty one. A schedule of blocks can avoid sends without effect.
+                // empty one. A schedule of blocks can avoid wasteful sends.
                 if is_plain
                     && first.proof != "amounts"
                     && case.params == self.params

@@ -5,8 +5,8 @@
 //!
 //! Most steps of a schedule have equal facts. The ledger stores each distinct set of facts once, as
 //! a kind of step. The schedule is then a run-length encoded list of kinds. Steps are replayed one
-//! by one in their original order. The rounded sum of their times is therefore exactly that of a
-//! simulation.
+//! by one in their original order, so that sums of times are rounded in the same way as in a
+//! simulation of the schedule.
 
 use super::machine::Machine;
 use super::model::{Cost, PricingContext};

@@ -54,8 +54,8 @@ pub struct Survey {
     /// The mean distance between two different nodes, in hops.
     pub mean_hops: Option<(f64, SurveyMethod)>,
     /// The smallest known cut: its number of links in one direction, and the number of nodes on its
-    /// smaller side. This side has half of the nodes. If a formula's best cut follows a row, the
-    /// side may have slightly fewer nodes.
+    /// smaller side. This side has half of the nodes, or slightly fewer if a formula gives a cut
+    /// between whole rows.
     pub bisection: Option<(u64, u64, SurveyMethod)>,
 }
 

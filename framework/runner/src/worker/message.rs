@@ -19,8 +19,8 @@ pub(crate) struct Job {
     pub plugin: PathBuf,
     /// Metadata of the plugin file when its digest was computed.
     pub stamp: Stamp,
-    /// Files that the worker may read in this job and all later ones. A worker uses them only in
-    /// its first job.
+    /// Files that the worker may read in this job and all later jobs. A worker uses only the list
+    /// in its first job.
     pub readable: Vec<PathBuf>,
     pub options: RunOptions,
     /// The identities of the cases. The worker parses their specs again.

@@ -67,9 +67,9 @@ impl OwnSizes {
         self.all
     }
 
-    /// Returns the largest distance from a node that has data to any node. This is a lower bound on
-    /// the largest distance that data must be moved, because only some of the nodes with data are
-    /// examined.
+    /// Returns a lower bound on the largest distance that data must be moved. It is the largest
+    /// distance from a node with data to any node. Only some of the nodes with data are examined,
+    /// so the largest distance may be larger.
     fn farthest(&self, topology: &dyn Topology) -> u64 {
         /// The largest number of nodes that are examined.
         const MAX: usize = 64;

@@ -2,7 +2,7 @@
 //! through the elements.
 //!
 //! Elements with consecutive numbers are put into the buckets in turn. So each bucket gets the same
-//! number of elements, and some consecutive buckets get one more. The table stores only the
+//! number of elements, and some consecutive buckets get one more. A tally stores only the
 //! differences between neighbouring buckets. A redistribution of any size therefore needs only a
 //! few additions.
 

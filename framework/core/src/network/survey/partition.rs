@@ -1,7 +1,7 @@
 //! A heuristic that finds small cuts into halves, for families without a formula. It sorts the
-//! vertices by a spectral order, cuts this order in the middle, and swaps vertices to make the cut
-//! smaller (B. W. Kernighan, S. Lin, *An Efficient Heuristic Procedure for Partitioning Graphs*,
-//! 1970).
+//! vertices by a spectral order (by an eigenvector of the network's Laplacian), cuts this order in
+//! the middle, and swaps vertices to make the cut smaller (B. W. Kernighan, S. Lin, *An Efficient
+//! Heuristic Procedure for Partitioning Graphs*, 1970).
 //!
 //! A node with a single link stays with its switch. So the heuristic divides *clusters*: a switch
 //! with its nodes, or a single vertex.

@@ -2,11 +2,12 @@
 //! Performance Networks for Massively Parallel Architectures*, 1997).
 //!
 //! There are k^L nodes below L levels of k^(L-1) switches. Each switch has k links down and, except
-//! at the top, k links up. A switch of level l and a switch of level l + 1 are linked if their
-//! labels agree in all digits except digit l. A message moves up until it is above its destination,
-//! and then down. At level l it moves up on the link that digit l of the destination selects. So
-//! messages to different destinations use different switches, and if all nodes send at the same
-//! distance, no two messages share a link.
+//! at the top, k links up. A switch has a label, which is a number of L - 1 digits in base k. A
+//! switch of level l and a switch of level l + 1 are linked if their labels agree in all digits
+//! except digit l. A message moves up until it is above its destination, and then down. At level l
+//! it moves up on the link that is selected by digit l of the destination's number. So messages to
+//! different destinations use different switches, and if all nodes send at the same distance, no
+//! two messages share a link.
 //!
 //! The links between nodes and switches count as hops, too. All links up are numbered before all
 //! links down. In each direction, links are sorted by level from the nodes on, within a level by

@@ -1,7 +1,7 @@
 //! Twisted tori of sides a and 2 a, as in TPU v4 (N. Jouppi and others, *TPU v4*, ISCA 2023; the
 //! construction is by J. M. Camarero, C. Martinez, R. Beivide, *Lattice Graphs for High-Scale
-//! Interconnection Topologies*, TPDS 2015). The rings of a short side are closed by links with a
-//! twist: the link also moves by half of every long side.
+//! Interconnection Topologies*, TPDS 2015). A closing link joins the two ends of a line to a ring.
+//! The closing links of a short side have a twist: they also move by half of every long side.
 //!
 //! The twist makes all directions equivalent, and the diameter smaller than in a torus. The network
 //! a x a x 2a is the face-centred cubic lattice, a x 2a x 2a the body-centred cubic lattice, and a

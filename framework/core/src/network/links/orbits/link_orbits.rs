@@ -182,7 +182,8 @@ impl Numbering {
 }
 
 /// Returns the period of each dimension, if the group rotates the dimensions independently of each
-/// other. Returns `None` otherwise.
+/// other. The period is the smallest shift along the dimension that is in the group. Returns `None`
+/// if the group acts in another way.
 ///
 /// A dimension must consist of consecutive axes of the schedule's grid. The group may move only the
 /// first of these axes, because a shift of a lower axis would not carry into a higher one. A shift
