@@ -1,40 +1,46 @@
 //! Algorithms 3 and 4: allgather and all-to-all.
 //!
-//! The time is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, so all start-ups take `2^k
-//! (T(0) + 2 alpha) - 2 alpha`. The transfers of an allgather take `(n_k - 1) m beta` (Theorem 5).
-//! The transfers of an all-to-all take m beta times n_k times the sum of the distances from a node
-//! to all nodes, divided by the number of links of a node (Theorem 6).
+//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, where
+//! alpha is the start-up of a message. Counting only start-ups, also in T(0), this is `2^k (T(0) +
+//! 2 alpha) - 2 alpha`. The transfers take the following time, where m beta is the time of one
+//! block on a link and n_k is the number of nodes:
+//! * in an allgather, `(n_k - 1) m beta` (Theorem 5);
+//! * in an all-to-all, m beta times n_k times the sum of the distances from a node to all nodes,
+//!   divided by the number of links of a node (Theorem 6).
 //!
-//! Each list below has the four steps of an algorithm at node (t, c, x). *One level down* means
-//! that the same algorithm runs within each cluster. A star stands for all numbers.
+//! Each list below has the four steps of an algorithm at node (t, c, x): the node of type t, in
+//! cluster c, with the number x within the cluster. Its partner is (1 - t, x, c). *One level down*
+//! means that the same algorithm runs within each cluster. A star stands for all numbers.
 //!
 //! Allgather (Algorithm 3):
 //!
-//! 1. Within the cluster, one level down: after this step the node has the blocks of the nodes (t,
-//!    c, *).
-//! 2. To the partner: all these blocks. The node then has the blocks of the nodes (1 - t, x, *).
-//!    They are as many as a cluster has nodes, and step 3 treats them as one block.
-//! 3. Within the cluster, one level down: the node then has the blocks of all nodes (1 - t, *, *).
-//! 4. To the partner: the blocks of all nodes (1 - t, *, *). The *lean* variant leaves out the
-//!    blocks of the partner's own cluster, which the partner already has.
+//! 1. Within the cluster, one level down: the node receives the blocks of the nodes (t, c, *).
+//! 2. To the partner: the node sends all these blocks. It then has the blocks of the nodes (1 - t,
+//!    x, *) too. These are as many blocks as a cluster has nodes. Step 3 treats them as one block.
+//! 3. Within the cluster, one level down: the node receives the blocks of all nodes (1 - t, *, *).
+//! 4. To the partner: the node sends the blocks of all nodes (1 - t, *, *). The *lean* variant
+//!    leaves out the blocks of the partner's cluster, which the partner already has.
 //!
 //! All-to-all as printed (Algorithm 4):
 //!
-//! 1. To the partner: the blocks for all nodes of type t, except the node's block for itself.
-//! 2. Within the cluster, one level down: to node d the blocks for the nodes (1 - t, d, *).
-//! 3. To the partner: all blocks received in step 2.
-//! 4. Within the cluster, one level down: to node y the blocks for node (t, c, y).
+//! 1. To the partner: the node sends the blocks for all nodes of type t, except the node's block
+//!    for itself.
+//! 2. Within the cluster, one level down: the node sends to each node d the blocks for the nodes (1
+//!    - t, d, *).
+//! 3. To the partner: the node sends all blocks received in step 2.
+//! 4. Within the cluster, one level down: the node sends to each node y the blocks for node (t, c,
+//!    y).
 //!
 //! All-to-all, *lean*: blocks are sent to a partner only where this is necessary, so that no block
 //! travels farther than the distance of its destination.
 //!
-//! 1. Within the cluster, one level down: to node d the blocks for the nodes (1 - t, d, *), and to
-//!    node y the blocks for the nodes (t, *, y). Of these, the block for (t, c, y) reaches its
-//!    destination.
-//! 2. To the partner: all blocks whose destination is not the node itself.
-//! 3. Within the cluster, one level down: to node y the blocks for (t, c, y), and to node d the
-//!    blocks for (1 - t, d, c).
-//! 4. To the partner: the blocks whose destination is the partner.
+//! 1. Within the cluster, one level down: the node sends to each node d the blocks for the nodes (1
+//!    - t, d, *), and to each node y the blocks for the nodes (t, *, y). Of these, the block for
+//!    (t, c, y) reaches its destination.
+//! 2. To the partner: the node sends all blocks whose destination is not the node itself.
+//! 3. Within the cluster, one level down: the node sends to each node y the blocks for (t, c, y),
+//!    and to each node d the blocks for (1 - t, d, c).
+//! 4. To the partner: the node sends the blocks whose destination is the partner.
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, NodeSelection, Sets};
@@ -79,10 +85,10 @@ fn plan(
             schedule.place(sets.place(net.levels(), node), node, true)?;
         }
     }
-    // Exchanging the two types of the highest level maps partners to partners and clusters to
-    // clusters, and each rule is the same for both types. This exchange therefore leaves the
-    // schedule unchanged. (The number of a cluster is the number of a node in the opposite type, so
-    // no shift of a single axis leaves the net unchanged.)
+    // An exchange of the two types of the highest level maps partners to partners and clusters to
+    // clusters. Each rule is the same for both types, so this exchange leaves the schedule
+    // unchanged. A shift of a single axis does not leave the net unchanged, because the number of a
+    // cluster is the number of a node in the opposite type.
     let mut symmetry = vec![Symmetry::NONE; sets.grid().len()];
     if let Some(types) = symmetry.first_mut().filter(|_| net.levels() > 0) {
         *types = Symmetry::xor(1);
@@ -91,7 +97,7 @@ fn plan(
     AllToAll { net, sets, variant, payload, schedule, planned }.exchange()
 }
 
-/// A cluster, and the blocks of its nodes as a list of products.
+/// A cluster, and the blocks of its nodes. The blocks are a list of products of sets.
 struct Cluster {
     first: u64,
     blocks: Vec<Blocks<'static>>,
@@ -104,7 +110,7 @@ struct AllToAll<'a, 'h> {
     variant: Variant,
     payload: Payload,
     schedule: &'a mut Schedule<'h>,
-    /// The planned nodes: all nodes, or those of one type.
+    /// The planned nodes: all nodes, or the nodes of one type.
     planned: &'a Planned,
 }
 
@@ -131,12 +137,13 @@ impl AllToAll<'_, '_> {
         })
     }
 
-    /// Plans the exchange within these clusters of level `level`, in all of them at the same time.
+    /// Plans the exchange within these clusters of level `level`. All clusters exchange at the same
+    /// time.
     fn within(&mut self, level: usize, clusters: &[Cluster]) -> Result<(), Stop> {
         if level == 0 {
             return self.within_bases(clusters);
         }
-        // Two shorthands: `of` restricts blocks to the given nodes, and `but` restricts them to all
+        // Two helpers: `of` restricts blocks to the given nodes, and `but` restricts blocks to all
         // clusters except c.
         let sets = self.sets;
         let of = |b: &Blocks<'static>, t: u64, c: &NodeSelection<'_>, x: &NodeSelection<'_>| {
@@ -296,22 +303,22 @@ impl AllToAll<'_, '_> {
     }
 }
 
-/// A step on a line of N nodes. Node v sends to node v + `by` the blocks of `count` consecutive
-/// nodes, starting with node v + `first`. All numbers are modulo N.
+/// A step on a line of N nodes. Each node v sends to node v + `by` the blocks of `count`
+/// consecutive nodes, starting with node v + `first`. All node numbers are modulo N.
 struct Shift {
     by: u64,
     first: u64,
     count: u64,
 }
 
-/// Allgather on a ring: in each of the N - 1 steps, each node sends on the block that it received
-/// in the step before.
+/// Allgather on a ring of N nodes. In each of the N - 1 steps, each node passes on the block that
+/// it received in the step before.
 fn gather_on_ring(len: u64) -> Vec<Shift> {
     (0..len - 1).map(|age| Shift { by: 1, first: len - age, count: 1 }).collect()
 }
 
-/// Allgather by Bruck's algorithm: each node sends its blocks to the node 1, 2, 4, etc. positions
-/// before it. Each node sends N - 1 blocks in total.
+/// Allgather by Bruck's algorithm on a line of N nodes. In step s (from 0), each node sends its
+/// blocks to the node 2^s positions before it. Each node sends N - 1 blocks in total.
 fn gather_by_doubling(len: u64) -> Vec<Shift> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|distance| *distance < len);
     powers
@@ -323,8 +330,8 @@ fn gather_by_doubling(len: u64) -> Vec<Shift> {
         .collect()
 }
 
-/// All-to-all on a ring. Blocks for nodes up to N / 2 positions ahead are sent forwards first, and
-/// in each step a message has blocks for one node fewer. Then all remaining blocks are sent
+/// All-to-all on a ring of N nodes. Blocks for nodes up to N / 2 positions ahead are sent forwards
+/// first. In each step a message has blocks for one node fewer. Then all remaining blocks are sent
 /// backwards in the same way. Each block takes its shortest route.
 fn exchange_on_ring(len: u64) -> Vec<Shift> {
     let ahead = (1..=len / 2).rev().map(|count| Shift { by: 1, first: 1, count });
@@ -333,8 +340,8 @@ fn exchange_on_ring(len: u64) -> Vec<Shift> {
     ahead.chain(back).collect()
 }
 
-/// All-to-all on a fully connected line: in step s, each node sends to the node s positions ahead
-/// the blocks for that node.
+/// All-to-all on a fully connected line. In step s, each node sends the block for the node s
+/// positions ahead directly to that node.
 fn exchange_in_pairs(len: u64) -> Vec<Shift> {
     (1..len).map(|by| Shift { by, first: by, count: 1 }).collect()
 }

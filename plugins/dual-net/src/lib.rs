@@ -5,22 +5,25 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | B, n_0 | | the base network and the number of its nodes |
-//! | RDN^k(B) | `net::Net` | k levels of dual-construction over B |
-//! | n_k | `nodes(k)` | 2 n_(k-1)^2, number of nodes of a net of k levels |
+//! | RDN^k(B) | `net::Net` | net of k levels: the dual-construction is applied k times to B |
+//! | n_k | `nodes(k)` | number of nodes of a net of k levels: n_k = 2 n_(k-1)^2 |
 //! | (u_0, u_1, u_2) | `(t, c, x)` | a node: its type, its cluster, its number within the cluster |
-//! | partner | `partner` | the other end of the cross-edge of (t, c, x): (1 - t, x, c) |
+//! | partner | `partner` | the node at the opposite end of the cross-edge of (t, c, x): (1 - t, x, c) |
 //! | C_s | | the cluster of node s, a net of k - 1 levels |
-//! | m | | size of a block |
-//! | T(k, m) | | time of an algorithm on RDN^k(B); T(0, m) is that of the algorithm on the base |
+//! | m | | size of a block in bytes |
+//! | T(k, m) | | time of an algorithm on RDN^k(B); T(0, m) is the time of the algorithm on the base |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! Each algorithm alternates twice between two kinds of steps: nodes send to their partners, and
-//! all clusters run the algorithm one level down at the same time. Within a cluster, *the blocks
-//! for node v* can be many blocks of the level above. `sets::Blocks` represents them as a product
-//! of sets, so a rule sends only a few products, however many blocks there are.
+//! Each algorithm alternates between two kinds of steps, and uses each kind twice. In one kind,
+//! nodes send to their partners. In the second kind, all clusters run the algorithm one level down
+//! at the same time.
 //!
-//! The paper does not prescribe the algorithms on the base network. Here every base uses its
-//! dimensions one after another:
+//! Within a cluster, *the blocks for node v* can be many blocks of the level above. `sets::Blocks`
+//! represents such blocks as a product of sets. A rule therefore sends only a few products, even if
+//! there are many blocks.
+//!
+//! The paper does not prescribe the algorithms on the base network. This plugin uses the dimensions
+//! of the base one after another:
 //!
 //! | along a dimension of N nodes | ring (tori, rings; hypercubes with N = 2) | fully connected (any other base) |
 //! | --- | --- | --- |
@@ -30,11 +33,12 @@
 //! | all-to-all | forwards, then backwards, N - 1 steps, floor(N^2 / 4) blocks | pairs, N - 1 steps, N - 1 blocks |
 //!
 //! Variants:
-//! * `printed` is the paper's algorithm as printed, except for blocks that a node would send to
+//! * `printed` is the paper's algorithm as printed, except that a node does not send blocks to
 //!   itself.
 //! * `lean` was developed for this project. It does not send a block to a node that already has it,
-//!   and does not send a block away from its destination. It reaches the lower bound: n_k - 1
-//!   blocks in a scatter or gather, and the sum of all distances in an all-to-all.
+//!   and does not send a block away from its destination. Its number of sent blocks is the lower
+//!   bound. This is n_k - 1 blocks in a scatter or gather, and the sum of the distances of all
+//!   blocks in an all-to-all.
 
 use net::Net;
 use sets::Sets;
@@ -85,7 +89,7 @@ const DUAL_NET: About = About {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Payload {
-    /// Each sender has one block, and receivers get copies of it. If all nodes are senders, blocks
+    /// Each sender has one block, and receivers get copies of it. If every node is a sender, blocks
     /// are distinguished by their origins.
     Shared,
     /// Each sender has a different block for each node. Blocks are distinguished by their

@@ -5,8 +5,8 @@ use swapmeet_sdk::{Grid, Problem, Stop};
 /// A dual-net of k levels over the base network B, `RDN^k(B)`.
 #[derive(Clone)]
 pub(crate) struct Net {
-    /// n_0, n_1, etc. to n_k: the number of nodes of a cluster of each level. The last entry is the
-    /// number of nodes of the whole net.
+    /// The number of nodes of a cluster of each level: n_0, n_1, and so on up to n_k. The last
+    /// entry, n_k, is the number of nodes of the whole net.
     n: Vec<u64>,
     /// The base network B.
     pub base: Grid,
@@ -18,8 +18,8 @@ pub(crate) struct Net {
 /// dimension.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Each node has a link to the next node, and the last node to the first. This is the case in
-    /// tori, and in hypercubes, whose lines have two nodes.
+    /// Each node has a link to the next node, and the last node has a link to the first. Tori have
+    /// such lines. Hypercubes have them too, because a line of two nodes is also a ring.
     Ring,
     /// Each node can send to every other node directly, possibly over switches.
     Full,
@@ -65,8 +65,9 @@ impl Net {
         self.n[level]
     }
 
-    /// Splits the number of a node, within its cluster of level `level`, into (t, c, x): its type,
-    /// the number of its cluster one level down, and its number within that cluster.
+    /// Splits the number of a node within its cluster of level `level` into (t, c, x). t is the
+    /// type of the node, c is the number of its cluster one level down, and x is its number within
+    /// the cluster one level down.
     pub(crate) fn split(&self, level: usize, node: u64) -> (u64, u64, u64) {
         let n = self.n[level - 1];
         (node / (n * n), node / n % n, node % n)
@@ -79,7 +80,8 @@ impl Net {
         (t * n + c) * n + x
     }
 
-    /// Returns the partner of a node: the other end of its cross-edge of level `level`.
+    /// Returns the partner of a node: the node at the opposite end of its cross-edge of level
+    /// `level`.
     pub(crate) fn partner(&self, level: usize, node: u64) -> u64 {
         let (t, c, x) = self.split(level, node);
         self.join(level, 1 - t, x, c)

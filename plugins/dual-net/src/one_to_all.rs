@@ -1,24 +1,30 @@
 //! Algorithms 1 and 2: broadcast and scatter.
 //!
-//! The time is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, so all start-ups take `2^k
-//! (T(0) + 2 alpha) - 2 alpha`. In a broadcast, the transfers take m beta as many times as there
-//! are start-ups (Theorem 3). In a scatter, they take `(n_k - 1) m beta` (Theorem 4).
+//! The time on a net of k levels is T(k) = 2 T(k-1) + 2 alpha + the time of the transfers, where
+//! alpha is the start-up of a message. Counting only start-ups, also in T(0), this is `2^k (T(0) +
+//! 2 alpha) - 2 alpha`. In a broadcast, there is one transfer for each start-up. A transfer takes m
+//! beta, the time of one block on a link (Theorem 3). In a scatter, all transfers together take
+//! `(n_k - 1) m beta`, where n_k is the number of nodes (Theorem 4).
 //!
-//! The root is s = (s0, s1, s2). Its cross-edge leads to its partner s' = (1 - s0, s2, s1).
+//! The root is s = (s0, s1, s2): its type, its cluster, and its number within the cluster. Its
+//! cross-edge leads to its partner s' = (1 - s0, s2, s1). C is the cluster of s, and C' is the
+//! cluster of s'.
 //!
-//! 1. s sends to s'. In a broadcast it sends the block, in a scatter the blocks for the other
-//!    clusters of type s0.
-//! 2. s and s' run the algorithm one level down, each within its own cluster (C and C'). In a
-//!    scatter, each node x gets the blocks for the cluster to which its cross-edge leads.
+//! 1. s sends to s'. In a broadcast it sends the block. In a scatter it sends the blocks for all
+//!    clusters of type s0 except C.
+//! 2. s and s' run the algorithm one level down, s within C and s' within C'. In a scatter, each
+//!    node x gets the blocks for the cluster to which its cross-edge leads.
 //! 3. The nodes of C and C' send over their cross-edges. Each cross-edge leads to a different
 //!    cluster. Nodes whose partners already have the data do not send.
 //! 4. Each cluster runs the algorithm one level down. Its root is the node that received the data
 //!    in step 3.
 //!
-//! Erratum: step 3 is printed for nodes with `my_cluster_id = s1`, which does not select the nodes
-//! of C' unless s1 = s2. Step 2 of Algorithm 2 is printed with node s2 of C' as the root. This node
-//! has no data; the correct root is s1. For the root 0 this makes no difference, but from most
-//! roots a part of the net receives nothing.
+//! Errata:
+//! * The paper prints step 3 for nodes with `my_cluster_id = s1`. This does not select the nodes of
+//!   C' unless s1 = s2.
+//! * The paper prints step 2 of Algorithm 2 with node s2 of C' as the root. This node has no data.
+//!   The correct root is node s1. For the root 0 this makes no difference, but from most roots a
+//!   part of the net would receive nothing.
 
 use crate::net::{Line, Net};
 use crate::sets::{Blocks, NodeSelection, Sets};
@@ -77,7 +83,8 @@ struct RootedCluster {
 }
 
 impl RootedCluster {
-    /// Returns the blocks for the nodes (t, clusters, nodes). Returns `None` in a broadcast.
+    /// Returns the blocks for the nodes (t, `clusters`, `nodes`): the nodes of type t with these
+    /// numbers in these clusters. Returns `None` in a broadcast.
     fn blocks(
         &self,
         sets: &Sets<'_>,
@@ -114,7 +121,7 @@ impl OneToAll<'_, '_> {
         }
     }
 
-    /// Plans the collective within these clusters of level `level`, in all of them at the same
+    /// Plans the collective within these clusters of level `level`. All clusters run it at the same
     /// time.
     fn within(&mut self, level: usize, clusters: &[RootedCluster]) -> Result<(), Stop> {
         if level == 0 {
@@ -176,8 +183,8 @@ impl OneToAll<'_, '_> {
                     continue;
                 }
                 for x in 0..n {
-                    // Node s' already has its data. In a broadcast, its partner s sent it the
-                    // block.
+                    // Node s' already has its data. In a broadcast, its partner s sent it the block
+                    // in step 1.
                     let s = t == s0 && x == s2;
                     let s_prime = t != s0 && x == s1;
                     if s_prime || (s && self.payload == Payload::Shared) {
@@ -205,8 +212,8 @@ impl OneToAll<'_, '_> {
             let (s0, s1, s2) = net.split(level, cluster.root);
             for t in 0..2 {
                 // Find the node of each cluster that has the data. The data for the clusters of
-                // type s0 was sent via C', so it is at the node with number s2. The data for the
-                // clusters of the opposite type was sent via C, so it is at the node with number
+                // type s0 was sent from C', so it is at the node with number s2. The data for the
+                // clusters of the opposite type was sent from C, so it is at the node with number
                 // s1.
                 let (root, own) = if t == s0 { (s2, s1) } else { (s1, s2) };
                 for c in 0..n {
@@ -231,8 +238,8 @@ impl OneToAll<'_, '_> {
     }
 
     /// Plans the collective within base networks, along one dimension after another. In each
-    /// dimension, all nodes that have data use their lines at the same time. If it takes fewer
-    /// steps, a broadcast instead spreads from neighbour to neighbour in all dimensions.
+    /// dimension, all nodes that have data use their lines at the same time. A broadcast instead
+    /// spreads from neighbour to neighbour in all dimensions, if this takes fewer steps.
     fn within_bases(&mut self, clusters: &[RootedCluster]) -> Result<(), Stop> {
         let base = &self.net.base;
         let moves = |len: u64| match (self.payload, self.net.line) {
@@ -261,8 +268,8 @@ impl OneToAll<'_, '_> {
         Ok(())
     }
 
-    /// Adds the given steps. A step is a list of pairs of sender and receiver, whose coordinates
-    /// are relative to the root.
+    /// Adds the given steps to the schedule. A step is a list of pairs of sender and receiver.
+    /// Their coordinates are relative to the root.
     fn inform(
         &mut self,
         clusters: &[RootedCluster],
@@ -292,7 +299,7 @@ impl OneToAll<'_, '_> {
         step: &[LineMessage],
     ) -> Result<(), Stop> {
         let base = &self.net.base;
-        // Only the lines through nodes that agree with the root in all later dimensions have data.
+        // A line has data only if its nodes agree with the root in all later dimensions.
         let agrees = |v: u64| {
             (dimension..base.dimensions())
                 .all(|d| base.coordinate(v, d) == base.coordinate(cluster.root, d))
@@ -313,12 +320,13 @@ impl OneToAll<'_, '_> {
 }
 
 /// Returns the steps of a broadcast from neighbour to neighbour. In each step, every informed node
-/// informs the neighbour that has the most uninformed neighbours. If several neighbours have the
-/// same number, the node informs the one that is farthest from the root. Nodes choose in the order
-/// in which they were informed.
+/// informs one neighbour. It chooses the neighbour that has the most uninformed neighbours. If
+/// several neighbours have equally many, it chooses the neighbour that is farthest from the root.
+/// Nodes choose in the order in which they were informed.
 ///
-/// In a torus with odd sides this takes fewer steps than one dimension after another, because there
-/// the shorter half of each line waits for the longer half.
+/// In a torus with odd sides, this takes fewer steps than a broadcast along one dimension after
+/// another. There, the shorter half of each line would have to wait for the longer half before the
+/// next dimension begins.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);

@@ -1,27 +1,29 @@
-//! Sets of blocks from the point of view of the clusters of each level.
+//! Sets of blocks, as the clusters of each level see them.
 //!
 //! Within a cluster, the paper's phrase *the blocks for node v* can mean many blocks of the level
-//! above. In the grid that is defined here, the blocks that a rule sends are a few products of
-//! axes, however many blocks there are.
+//! above. This module defines a grid in which all blocks that a rule sends are a few products of
+//! axes, even if there are many blocks.
 
 use crate::net::Net;
 use swapmeet_sdk::Axis;
 
 /// The grid in which the sets of blocks are defined. The number of a node of level j is split into
-/// these axes: its type, then the axes of the number of its cluster, then the axes of its number
-/// within the cluster.
+/// these axes, in this order: its type, the axes of the number of its cluster, and the axes of its
+/// number within the cluster.
 pub(crate) struct Sets<'a> {
     net: &'a Net,
     /// For each level, the radices of the axes of a node of that level.
     radices: Vec<Vec<u64>>,
-    /// For each dimension and coordinate of the base, the set of nodes with that coordinate, as
-    /// bits. A base of up to 64 nodes is represented by a single axis, whatever its dimensions,
-    /// because then the set of all nodes except one is a small number of products. This field is
-    /// empty for a larger base, whose dimensions are separate axes.
+    /// For each dimension of the base and each coordinate in it, the set of nodes with that
+    /// coordinate, as bits.
+    ///
+    /// A base of up to 64 nodes is represented by a single axis, even if it has several dimensions.
+    /// The set of all nodes except one is then a small number of products. The dimensions of a
+    /// larger base are separate axes, and this field is empty.
     nodes_at: Vec<Vec<u64>>,
-    /// Whether the axes of a node of type 1 have the order (1, x, c). Two partners then differ only
-    /// in the type, so that blocks which both partners send by the same rule (as in Algorithm 4 as
-    /// printed) form one product.
+    /// Whether the axes of a node of type 1 have the order (1, x, c) instead of (1, c, x). Two
+    /// partners then differ only in the type. If both partners send blocks by the same rule, as in
+    /// Algorithm 4 as printed, these blocks form one product.
     swapped: bool,
 }
 
@@ -62,7 +64,7 @@ impl<'a> Sets<'a> {
         if t == 0 { self.net.join(level, t, c, x) } else { self.net.join(level, t, x, c) }
     }
 
-    /// Returns the set of all blocks, as seen by the whole net.
+    /// Returns the set of all blocks, at the level of the whole net.
     pub(crate) fn all(&self) -> Blocks<'static> {
         Blocks { axes: vec![Axis::ALL; self.grid().len()], hole: 0 }
     }
@@ -99,14 +101,13 @@ pub(crate) enum NodeSelection<'a> {
     All,
     One(u64),
     Product(&'a [Axis<'static>]),
-    /// Not yet selected. The exchange within the cluster selects the nodes later.
+    /// Nodes that are not selected yet. The exchange within the cluster selects them later.
     Hole,
 }
 
 /// The definition of *the blocks for node v* or *the blocks of node v*, where v is a node of a
-/// cluster. It is a product over all axes of the grid, in which some axes are still open (the
-/// hole). The hole has the axes of a node of this cluster, and the coordinates of v are put into
-/// it.
+/// cluster. It is a product over all axes of the grid. Some axes of the product are not set yet.
+/// They form the hole, which is filled with the coordinates of v.
 #[derive(Clone)]
 pub(crate) struct Blocks<'a> {
     axes: Vec<Axis<'a>>,
@@ -148,9 +149,9 @@ impl<'a> Blocks<'a> {
         blocks
     }
 
-    /// Returns only the blocks for, or of, the nodes that have one of `count` consecutive
-    /// coordinates from `first` on in one dimension. The cluster must be a base network. `nodes` is
-    /// storage for a set of nodes.
+    /// Returns only the blocks for, or of, the nodes whose coordinate in one dimension is in a
+    /// range. The range has `count` coordinates, starting with `first`. The cluster must be a base
+    /// network. `nodes` is storage for a set of nodes.
     pub(crate) fn along<'b>(
         &self,
         sets: &Sets<'_>,

@@ -1,30 +1,32 @@
 //! Collectives on hypercubes, from V. Kumar, A. Grama, A. Gupta and G. Karypis, *Introduction to
-//! Parallel Computing* (1994). Li, Peng and Chu build their dual-net algorithms on these.
+//! Parallel Computing* (1994). The dual-net algorithms of Y. Li, S. Peng and W. Chu (the plugin
+//! `dual-net`) are based on these collectives.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | d | `dims` | number of dimensions; n = 2^d nodes |
-//! | i | `axis` | a dimension: two nodes that differ only in it are neighbours |
+//! | d | `dims` | number of dimensions |
+//! | n | `nodes` | number of nodes: n = 2^d |
+//! | i | `axis` | a dimension: two nodes that differ only in dimension i are neighbours |
 //! | m | | bytes of a block |
 //! | root | `root` | node that has the data of a broadcast or scatter |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! Costs (Table I of Li, Peng and Chu):
+//! Times (Table I of Li, Peng and Chu):
 //! * broadcast: `d (alpha + m beta)`;
 //! * scatter and allgather: `d alpha + (n - 1) m beta`;
 //! * all-to-all: `d (alpha + n/2 m beta)`.
 //!
-//! All four algorithms use one dimension after another, and in each step nodes send to the
-//! neighbour in the current dimension. Every message crosses one link, and no link carries two
-//! messages in a step. Each algorithm takes d steps, which is the diameter of the hypercube. The
-//! number of blocks in the longest message, summed over all steps, is minimal:
+//! All four algorithms use one dimension after another. In each step, nodes send to their neighbour
+//! in the current dimension. Every message crosses one link, and no link carries two messages in
+//! the same direction in a step. Each algorithm takes d steps, and d is also the diameter of the
+//! hypercube. The number of blocks in the longest message, summed over all steps, is minimal:
 //!
 //! | algorithm | blocks | why no schedule sends fewer |
 //! | --- | --- | --- |
-//! | broadcast | d | each step sends the one block |
-//! | scatter | n - 1 | the root sends one message at a time and has a block for each other node |
-//! | allgather | n - 1 | a node receives one message at a time and needs the block of each other node |
-//! | all-to-all | d n / 2 | a block crosses d / 2 links on average, and a step moves it over one |
+//! | broadcast | d | each step sends the block of the root |
+//! | scatter | n - 1 | the root sends one message at a time and has a block for each of the n - 1 remaining nodes |
+//! | allgather | n - 1 | a node receives one message at a time and needs the blocks of the n - 1 remaining nodes |
+//! | all-to-all | d n / 2 | a block crosses d / 2 links on average, and each step moves a block over one link |
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
@@ -38,13 +40,13 @@ const PAPER: &str =
 enum Rule {
     /// A node that has the block of the root sends a copy of it.
     Broadcast,
-    /// A node that has blocks sends those for the neighbour's half of the nodes, which has the
-    /// opposite coordinate in the dimension.
+    /// A node that has blocks sends the blocks for the neighbour's half of the nodes. These are the
+    /// nodes that have the neighbour's coordinate in the current dimension.
     Scatter,
     /// Each node sends a copy of all its blocks.
     AllGather,
-    /// Each node sends its blocks for the neighbour's half of the nodes, which has the opposite
-    /// coordinate in the dimension.
+    /// Each node sends its blocks for the neighbour's half of the nodes. These are the nodes that
+    /// have the neighbour's coordinate in the current dimension.
     AllToAll,
 }
 
@@ -72,12 +74,12 @@ impl Algorithm for Hypercube {
         let nodes = problem.topology().nodes();
         let root = problem.root();
         let mut axes = vec![Axis::ALL; dims];
-        // All nodes apply the same rule, so applying an exclusive-or to all node numbers leaves the
-        // schedule unchanged. For a collective with a root, the host ignores this symmetry and
-        // plans all nodes.
+        // All nodes apply the same rule. The schedule is therefore unchanged if the same number is
+        // combined with all node numbers by exclusive-or. For a collective with a root, the host
+        // ignores this symmetry and plans all nodes.
         let planned = schedule.symmetric(&vec![Symmetry::xor(1); dims])?;
-        // `to_come` has the bits of the dimensions that have not been used yet. In a collective
-        // with a root, a node has data only if it agrees with the root in these dimensions.
+        // The bits of `to_come` are the dimensions that have not been used yet. In a collective
+        // with a root, a node has data only if it agrees with the root in all these dimensions.
         let mut to_come = nodes - 1;
         for axis in 0..dims {
             schedule.step()?;

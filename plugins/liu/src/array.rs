@@ -1,15 +1,16 @@
-//! The nodes as a two-dimensional array whose last row may be incomplete, and the receivers of each
-//! node along its row and column (sections 3.2 and 3.2.2).
+//! The nodes as a two-dimensional array whose last row may be incomplete. The array also defines to
+//! which nodes of its row and column each node sends (sections 3.2 and 3.2.2).
 
 use crate::ring;
 
-/// Which step a node of a complete row skips while a node of the incomplete row sends to its row.
+/// The rule for the step in which a node of a complete row waits, because a node of the incomplete
+/// row sends to the complete row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stall {
-    /// The step that Fig. 10 shows.
+    /// The node waits in the step that Fig. 10 of the paper shows.
     Corrected,
-    /// The step that the text states. It is one step too late: a receiver has already got two
-    /// messages in the step before it.
+    /// The node waits in the step that the text of the paper states. This is one step too late: in
+    /// the step before, a receiver has already received two messages.
     Printed,
 }
 
@@ -28,12 +29,12 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    /// Makes an array of `p` nodes and chooses C, the number of columns.
+    /// Makes an array of `p` nodes and chooses the number of columns, C.
     ///
     /// C is the square root of P, rounded up. Each node of the incomplete row sends to a different
-    /// complete row (section 3.2.2 A), so there must be at least r complete rows. If there are
-    /// fewer, C is the square root of P rounded down. That is the case exactly for `P = ceil(sqrt
-    /// P) floor(sqrt P) - 1`.
+    /// complete row (section 3.2.2 A), so there must be at least as many complete rows as nodes in
+    /// the incomplete row. If there are fewer, the square root is rounded down instead. This is
+    /// necessary only for `P = ceil(sqrt P) floor(sqrt P) - 1`.
     pub(crate) fn new(p: u64) -> Self {
         let floor = p.isqrt();
         let up = Self::with_columns(p, floor + u64::from(floor * floor < p));
@@ -63,14 +64,15 @@ impl Array {
     /// Returns the column to which `node` sends in step `step` (from 1) of a stage along rows, and
     /// the receiver in that column. Returns `None` if the node does not send in this step.
     ///
-    /// Rules:
+    /// C is the number of columns, and r is the number of nodes of the incomplete row. Rules:
     /// * Within each row, nodes send in the ring order.
     /// * In the incomplete row some columns have no node (a *pseudo-node* in the paper). A node of
-    ///   the incomplete row sends the data for a pseudo-node to the complete row whose number is
-    ///   the sender's column. In that step a node of this complete row would receive two messages.
-    /// * To prevent this, each node of this row waits for one step, one node after another. In
-    ///   complete row m < r, for 0 <= k <= C - r + m, the node of rank (m + C - k) % C waits in
-    ///   step r - m + k.
+    ///   the incomplete row sends the data for a pseudo-node to a complete row. The number of this
+    ///   row is the number of the sender's column. Without a further rule, a node of the complete
+    ///   row would receive two messages in this step.
+    /// * To prevent this, the nodes of the complete row wait for one step each, one node after
+    ///   another. In complete row m < r, for each k from 0 to C - r + m, the node of rank (m + C -
+    ///   k) % C waits in step r - m + k.
     ///
     /// Erratum: the text prints r - m + 1 + k for the step in which the node waits. This is one
     /// step too late. Fig. 10 of the paper shows the waits one step earlier, and only then are
@@ -92,7 +94,7 @@ impl Array {
         (exchange_step <= c).then_some((column, row * c + column))
     }
 
-    /// Returns the step in which a node of a complete row waits.
+    /// Returns the step in which the node of rank `rank` in complete row m waits, if there is one.
     fn waiting_step(&self, m: u64, rank: u64, stall: Stall) -> Option<u64> {
         let (c, r) = (self.columns, self.rest);
         let k = (m + c - rank) % c;
@@ -101,7 +103,7 @@ impl Array {
     }
 
     /// Returns the row to which `node` sends in step `step` (from 1) of a stage along columns, and
-    /// the receiver in that row. Nodes of a column send in the ring order.
+    /// the receiver in that row. The nodes of a column send in the ring order.
     pub(crate) fn column_target(&self, node: u64, step: u64) -> Option<(u64, u64)> {
         let (row, column) = (node / self.columns, node % self.columns);
         let height = self.height(column);
@@ -115,7 +117,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Section 3.2.2 A. If rounding C up does not give enough complete rows, C is rounded down.
+    /// Section 3.2.2 A: if there are not enough complete rows with C rounded up, C is rounded down.
     #[test]
     fn each_node_of_the_incomplete_row_has_a_complete_row() {
         let shape = |p| {
@@ -141,7 +143,8 @@ mod tests {
         assert_eq!(rounded_down, [5, 11, 19, 29, 41, 55, 71, 89, 109]);
     }
 
-    /// Fig. 10: the third row of 61 nodes, and node 58 of the incomplete row.
+    /// Fig. 10 of the paper: the third row of an array of 61 nodes, and node 58 of the incomplete
+    /// row.
     #[test]
     fn the_third_row_of_61_nodes_waits_as_in_figure_10() {
         let a = Array::new(61);
@@ -171,8 +174,8 @@ mod tests {
         // sent all their messages.
     }
 
-    /// Lemma 1 and section 3.2.2 B, for every P: no node sends or receives two messages in a step,
-    /// and every message is sent once.
+    /// Lemma 1 and section 3.2.2 B, for every number of nodes: no node sends or receives two
+    /// messages in a step, and every message is sent once.
     #[test]
     fn no_node_sends_or_receives_twice_in_a_step() {
         for p in 1..=300 {
@@ -211,8 +214,8 @@ mod tests {
         }
     }
 
-    /// With the rule as printed, some node receives two messages in a step, for every array with an
-    /// incomplete row.
+    /// With the printed rule for waiting, some node receives two messages in a step. This is the
+    /// case for every array with an incomplete row.
     #[test]
     fn the_stall_rule_as_printed_does_not_prevent_collisions() {
         for p in 2..=130 {

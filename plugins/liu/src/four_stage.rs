@@ -1,7 +1,11 @@
 //! A4, the four-stage algorithm (section 3.2, Theorem 2). The first two stages spread the data for
-//! each destination evenly over all nodes, and the last two stages collect it at the destination.
-//! If p is a square, the algorithm takes `4 sqrt(p) alpha + 4 L beta`, plus the time of the
-//! elements that remain when data is divided among nodes.
+//! each destination evenly over all nodes, and the last two stages collect the data at the
+//! destination.
+//!
+//! If the number of nodes p is a square, the algorithm takes `4 sqrt(p) alpha + 4 L beta`. alpha is
+//! the start-up of a message, L is the largest number of bytes that a node sends or receives, and
+//! beta is the time per byte. If data cannot be divided evenly among nodes, some messages have one
+//! additional element, and their time is added.
 
 use crate::array::{Array, Stall};
 use crate::{ANYWHERE, collect};
@@ -12,18 +16,18 @@ use swapmeet_sdk::{
 /// The bucket that gets the first element of the data for a destination.
 #[derive(Clone, Copy, PartialEq)]
 enum Start {
-    /// As in Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and bucket
-    /// `j % R` in stage II.
+    /// The rule of Fig. 11 and the text after it: for destination j, bucket `j % C` in stage I and
+    /// bucket `j % R` in stage II. C is the number of columns, and R is the number of rows.
     ///
     /// If a message cannot be divided evenly, the first buckets get one of the remaining elements
-    /// each. In stage II, along the columns of an array with R = C, these buckets are the same for
-    /// all destinations of a column. The remaining elements for a whole column are therefore sent
-    /// to the same node, which must send them on in stage III. That takes longer than Theorem 1
-    /// allows, because the theorem assumes that P divides the length of every message.
+    /// each. In stage II of an array with R = C, these buckets are the same for all destinations of
+    /// a column. The remaining elements for a whole column are therefore sent to the same node,
+    /// which must send them on in stage III. That takes longer than Theorem 1 allows, because the
+    /// theorem assumes that the number of nodes divides the length of every message.
     Printed,
-    /// Bucket `j` in stage I and bucket `j / C` in stage II, modulo the number of buckets. The
-    /// remaining elements for the destinations of a column are then spread over different rows.
-    /// This does not make any message longer.
+    /// For destination j, bucket `j` in stage I and bucket `j / C` in stage II, modulo the number
+    /// of buckets. The remaining elements for the destinations of a column are then spread over
+    /// different rows. Compared with the printed rule, no message becomes longer.
     Balanced,
 }
 
@@ -77,9 +81,10 @@ impl Algorithm for FourStage {
     }
 }
 
-/// R-Distribute (Fig. 11). Bucket k is sent to column k. Of every P elements for a destination,
-/// bucket k gets as many as column k has nodes: R for a complete column, and R - 1 for an
-/// incomplete column.
+/// R-Distribute (Fig. 11): each node distributes its data along its row. Bucket k is sent to column
+/// k. Of every P elements for a destination, bucket k gets as many elements as column k has nodes:
+/// R for a complete column, and R - 1 for an incomplete column. P is the number of nodes, and R is
+/// the number of rows.
 fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts: Vec<u32> = (0..array.p)
         .map(|j| match start {
@@ -100,8 +105,8 @@ fn r_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Distribute (section 3.2.2 C). Bucket k is sent to row k of the column. Elements are put into
-/// the buckets in turn, one at a time.
+/// C-Distribute (section 3.2.2 C): each node distributes its data along its column. Bucket k is
+/// sent to row k of the column. Elements are put into the buckets in turn, one at a time.
 fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let starts = |height: u64| -> Vec<u32> {
         let first = |i: u64| match start {
@@ -110,7 +115,7 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
         };
         (0..array.p).map(|i| first(i) as u32).collect()
     };
-    // Complete columns are first, so that nodes with equal redistributions follow each other.
+    // Complete columns are first. Nodes with equal redistributions therefore follow each other.
     for column in 0..array.columns {
         let height = array.height(column);
         let starts = starts(height);
@@ -128,14 +133,14 @@ fn c_distribute(array: &Array, start: Start, schedule: &mut Schedule<'_>) -> Res
     Ok(())
 }
 
-/// C-Collect. Bucket k has all data for column k.
+/// C-Collect: all data for column k is in bucket k, which is sent to that column.
 fn c_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let columns: Vec<u32> = (0..array.p).map(|j| (j % array.columns) as u32).collect();
     (0..array.p).try_for_each(|node| schedule.redistribute(&collect(node, array.columns, &columns)))
 }
 
-/// R-Collect. Bucket k has all data for row k. In an incomplete column, no node has data for the
-/// incomplete row at this time.
+/// R-Collect: all data for row k is in bucket k, which is sent to that row. In an incomplete
+/// column, no node has data for the incomplete row at this time.
 fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     for column in 0..array.columns {
         let height = array.height(column);
@@ -148,10 +153,11 @@ fn r_collect(array: &Array, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// R-Comm: the exchange along rows. A message from the incomplete row has priority over a message
-/// within the receiver's row.
+/// R-Comm: the exchange along rows. If a node could receive two messages in a step, a message from
+/// the incomplete row has priority over a message within the node's row.
 fn r_comm(array: &Array, stall: Stall, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-    // With the printed rule the last waiting node waits one step later and needs one more step.
+    // With the printed rule for waiting, the last waiting node waits one step later, so the
+    // exchange needs one more step.
     let extra = u64::from(stall == Stall::Printed && array.rest > 0);
     for step in 1..=array.row_steps() + extra {
         schedule.step()?;

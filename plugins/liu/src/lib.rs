@@ -1,7 +1,7 @@
-//! Wenheng Liu, Cho-Li Wang and Viktor K. Prasanna: *Portable and Scalable Algorithm for Irregular
-//! All-to-All Communication*, Journal of Parallel and Distributed Computing 62 (2002). The plugin
-//! has the four-stage algorithm (A4) and the three algorithms with which the paper compares it (A1
-//! to A3).
+//! Algorithms for the all-to-all with blocks of different sizes, from Wenheng Liu, Cho-Li Wang and
+//! Viktor K. Prasanna, *Portable and Scalable Algorithm for Irregular All-to-All Communication*,
+//! Journal of Parallel and Distributed Computing 62 (2002). The plugin has the four-stage algorithm
+//! (A4) and the three algorithms with which the paper compares it (A1 to A3).
 //!
 //! | paper | here | meaning |
 //! | --- | --- | --- |
@@ -13,14 +13,15 @@
 //! | sBUF, rBUF | `send_peak`, `receive_peak` of the reproduction | send and receive buffer of a node |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
-//! A1 and A3 move whole blocks. A2 and A4 redistribute the data of a node element by element (the
-//! size of an element is the workload's `element=`), so that messages have nearly equal lengths.
+//! A1 and A3 move whole blocks. A2 and A4 redistribute the data of a node element by element, so
+//! that messages have nearly equal lengths. The size of an element is the workload's `element=`.
 //! The host does not track the origin of an element. It verifies that all bytes for a destination
 //! arrive there.
 //!
 //! Every stage is a phase. A phase begins with a rearrangement, because nodes compose their
-//! messages in the send buffer. On a machine with the model `flat`, it also begins with a barrier.
-//! In the paper, the data that a node keeps for itself is a message. Here it is a local copy.
+//! messages in the send buffer. On a machine with the model `flat`, a phase also begins with a
+//! barrier. The data that a node has for itself is a message in the paper. In this plugin it is a
+//! local copy.
 
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Bucket, ParamInfo, Problem, Redistribution, Schedule, Set,
@@ -38,14 +39,16 @@ const ANYWHERE: About = About {
     ..About::DEFAULT
 };
 
-/// Returns the receiver in step s of the ring order: in a group of `n` nodes, member j sends to
-/// member (j + s) % n. In the last step, s = n, each member sends to itself. All these algorithms
-/// use this order.
+/// Returns the receiver of member j in step s (from 1) of the ring order. In a group of `n` nodes,
+/// member j sends to member (j + s) % n. In the last step, s = n, each member sends to itself. All
+/// algorithms of this plugin use this order.
 fn ring(j: u64, s: u64, n: u64) -> u64 {
     (j + s) % n
 }
 
-/// A1 takes `p alpha + L beta`; section 3.1.1, equations (3) and (4).
+/// A1 takes `p alpha + L beta` (section 3.1.1, equations (3) and (4)). p is the number of nodes,
+/// alpha the start-up of a message, L the largest number of bytes that a node sends or receives,
+/// and beta the time per byte.
 struct Direct;
 
 impl Algorithm for Direct {
@@ -55,8 +58,8 @@ impl Algorithm for Direct {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let p = problem.topology().nodes();
-        // The ring order commutes with shifts, (j + x) + s = (j + s) + x modulo p, so shifts of all
-        // nodes leave the schedule unchanged.
+        // The ring order commutes with shifts of all node numbers, because (j + x) + s = (j + s) +
+        // x modulo p. These shifts therefore leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         schedule.rearrange()?;
         for s in 1..=p {
@@ -70,10 +73,13 @@ impl Algorithm for Direct {
     }
 }
 
-/// A2 takes `2 p alpha + 2 L beta`; section 3.1.2, by Ranka et al. The data of node i for node j is
-/// divided into slices, and slice e is sent via an intermediate node. The paper does not say which
-/// node is the first one. Here the rule of Bader et al. is used: slice e is sent via node i + j +
-/// e.
+/// A2, by Ranka et al., takes `2 p alpha + 2 L beta` (section 3.1.2). p is the number of nodes,
+/// alpha the start-up of a message, L the largest number of bytes that a node sends or receives,
+/// and beta the time per byte.
+///
+/// The data of node i for node j is divided into slices, and slice e is sent via an intermediate
+/// node. The paper does not say which node is the intermediate node of the first slice. This plugin
+/// uses the rule of Bader et al.: slice e is sent via node i + j + e.
 struct TwoStage;
 
 impl Algorithm for TwoStage {
@@ -139,8 +145,12 @@ fn collect(node: u64, buckets: u64, bucket_of: &[u32]) -> Redistribution<'_> {
     Redistribution { node, buckets, cycle: 1, first: 0, starts: &[], firsts: bucket_of }
 }
 
-/// A3 takes `2 sqrt(p) alpha + 2 L beta`; section 3.1.3, by Hambrusch et al. Data is sent along the
-/// row of its origin to the column of its destination, then along that column.
+/// A3, by Hambrusch et al., takes `2 sqrt(p) alpha + 2 L beta` (section 3.1.3). p is the number of
+/// nodes, alpha the start-up of a message, L the largest number of bytes that a node sends or
+/// receives, and beta the time per byte.
+///
+/// Data is sent along the row of its origin to the column of its destination, then along that
+/// column.
 struct RowColumn;
 
 impl Algorithm for RowColumn {

@@ -1,41 +1,44 @@
-//! The dimension and the direction in which each class of nodes sends.
+//! The dimension and the direction in which each class of nodes sends. A class consists of the
+//! nodes that send in the same dimension and direction in every phase.
 //!
 //! | 3D torus | z even | z odd |
 //! | --- | --- | --- |
-//! | Phase 1 | A, by (x + y) mod 4 | along z (C), by z mod 4: + for 1, - for 3 |
-//! | Phase 2 | B | A |
-//! | Phase 3 | along z (C): + for 0, - for 2 | B |
+//! | Phase 1 | pattern A, by (x + y) mod 4 | along z (pattern C): forwards for z mod 4 = 1, backwards for 3 |
+//! | Phase 2 | pattern B | pattern A |
+//! | Phase 3 | along z (pattern C): forwards for z mod 4 = 0, backwards for 2 | pattern B |
 //!
-//! The rules for 2D are as printed in (1) to (8). Section 3.2.2 extends them to n dimensions. Nodes
-//! whose coordinate in dimension n is even first use the pattern of n - 1 dimensions and then send
-//! along dimension n. Nodes whose coordinate is odd first send along dimension n.
+//! Patterns A and B are the rules (1) to (8) that the paper prints for the 2D torus. Section 3.2.2
+//! extends them to n dimensions. Nodes whose coordinate in dimension n is even first use the
+//! pattern of n - 1 dimensions and then send along dimension n. Nodes whose coordinate in dimension
+//! n is odd first send along dimension n.
 //!
-//! Erratum: for 3D, the displayed rules of Phases 2 and 3 have pattern B before pattern A in odd
-//! planes, while the text has pattern A before pattern B. Each order is correct by itself, but a
-//! mixture of the two orders loses blocks. Only the order of the text can be extended to n
-//! dimensions. It is used here, also in Phase n+1.
+//! Erratum: for 3D, the paper contradicts itself about planes with an odd z. The displayed rules of
+//! Phases 2 and 3 have pattern B before pattern A, while the text has pattern A before pattern B.
+//! Each order is correct by itself, but a mixture of the two orders loses blocks. Only the order of
+//! the text can be extended to n dimensions. This module uses it, also in Phase n+1.
 //!
-//! In a mesh the same rule holds, where the classes EE and OO are the nodes with even c + r, but a
-//! node always sends in the forward direction of its logical ring. For meshes of three and more
-//! dimensions the paper has a figure and no text.
+//! In a mesh the same rules give the dimension. The classes EE and OO of the paper are the nodes
+//! with an even sum c + r of column and row. The direction is always the forward direction of the
+//! node's logical ring. For meshes of three and more dimensions the paper has a figure and no text.
 
 use crate::network::NetworkKind;
 
 const C: usize = 0;
 const R: usize = 1;
 
-/// The rules (1) to (8) of the 2D torus: dimension and direction, by (r + c) mod 4. The first entry
-/// is for Phase 1 (pattern A), the second for Phase 2 (pattern B).
+/// The rules (1) to (8) of the 2D torus. Each rule gives a dimension and a direction, indexed by (r
+/// + c) mod 4, where r is the row and c is the column. The first list is for Phase 1 (pattern A),
+/// the second list is for Phase 2 (pattern B).
 const PLANE: [[(usize, i8); 4]; 2] =
     [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 
 /// Returns the dimension (from 0) and the direction (1 or -1) in which a node with the coordinates
-/// `x` sends, in ring phase number `turn` or, in a torus, in step number `turn` of Phase n+1. Both
-/// numbers start with 1.
+/// `x` sends. `turn` is the number of a ring phase or, in a torus, the number of a step of Phase
+/// n+1. Both numbers start with 1.
 ///
 /// In a torus, a node sends in this direction even if the opposite direction is equally short. On a
-/// ring of eight nodes, for example, both directions have four hops, and no link is shared only if
-/// the two classes of a line use opposite directions.
+/// ring of eight nodes, for example, both directions from a node to its receiver have four hops.
+/// Only if the two classes of a line use opposite directions, no link is shared.
 pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {
@@ -86,7 +89,7 @@ mod tests {
     }
 
     /// In each turn, at most one class of nodes sends in each direction of a line. If two classes
-    /// did, their rings would share links.
+    /// sent in the same direction, their rings would share links.
     #[test]
     fn classes_of_a_line_use_different_directions() {
         for n in 2..=4 {

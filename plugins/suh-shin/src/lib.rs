@@ -1,39 +1,44 @@
-//! Y.-J. Suh and K. G. Shin, *All-to-All Personalized Communication in Multidimensional Torus and
-//! Mesh Networks*, IEEE Transactions on Parallel and Distributed Systems, 2001.
+//! All-to-all on tori and meshes, from Y.-J. Suh and K. G. Shin, *All-to-All Personalized
+//! Communication in Multidimensional Torus and Mesh Networks*, IEEE Transactions on Parallel and
+//! Distributed Systems, 2001.
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | N1 .. Nn (2D: C, R) | sides of the machine, padded to multiples of four (mesh: two): `network`, and the SDK's `Padded` |
-//! | x1 .. xn, or x, y, z (2D: c, r) | `x[0]` to `x[n - 1]`: in 2D the column is first, in 3D and more the first axis |
-//! | P(r, c), P(x, y, z) | a node of the padded grid, by its number and by `x` |
+//! | N1 .. Nn (2D: C, R) | numbers of nodes along the dimensions of the machine, padded to multiples of four (mesh: two): `network`, and the SDK's `Padded` |
+//! | x1 .. xn, or x, y, z (2D: c, r) | `x[0]` to `x[n - 1]`, the coordinates of a node; `x[0]` is the column in 2D, and the coordinate on the first axis in 3D and more |
+//! | P(r, c), P(x, y, z) | a node of the padded grid, given by its number and by `x` |
 //! | SM, the 4x..x4 submesh (mesh: 2x..x2) | the nodes whose coordinates agree in `x[k] / submesh` |
 //! | group ij, ijk (mesh: EE, OE, EO, OO) | the nodes whose coordinates agree in `x[k] % submesh` |
 //! | +r, -r, +c, -c; patterns A, B, C | `directions` |
 //! | Phases 1 .. n, Step s; Phases n+1 and n+2 (mesh: n+1) | `phases` |
 //! | B[u, v] | not represented: rules name destinations, which correspond to the columns and rows of this array |
 //! | data rearrangement | one call between two phases |
-//! | ts, tc, tl, rho | start-up of a message (alpha), time per byte (beta), time per link, rearrangement of a byte |
+//! | ts, tc | start-up of a message (alpha), time per byte (beta) |
+//! | tl, rho | time per link, time to rearrange one byte |
 //!
 //! In the first n phases, blocks are sent along rings within a group of nodes, until each block is
 //! in the submesh of its destination. In the last two phases (one in a mesh), the nodes of a
 //! submesh exchange the blocks, so that each block arrives at its destination.
 //!
-//! Times with N nodes and blocks of m bytes (Table 1):
-//! * n-dimensional torus with sides N1 >= N2 >= etc.: `n (N1/4 + 1) ts`, `n/8 (N1 + 4) N m tc`, `n
-//!   (N1 - 1) tl` and `(n + 1) N m rho`, added up;
-//! * mesh: `n/2 N1 ts`, `n/4 N1 N m tc`, `n/2 ((N1 - 2)^2 + 2) tl` and `n N m rho`, added up.
+//! The time with N nodes and blocks of m bytes is the sum of four terms (Table 1):
+//!
+//! | network | start-ups | transfers | links | rearrangements |
+//! | --- | --- | --- | --- | --- |
+//! | n-dimensional torus with sides N1 >= N2 >= etc. | `n (N1/4 + 1) ts` | `n/8 (N1 + 4) N m tc` | `n (N1 - 1) tl` | `(n + 1) N m rho` |
+//! | mesh | `n/2 N1 ts` | `n/4 N1 N m tc` | `n/2 ((N1 - 2)^2 + 2) tl` | `n N m rho` |
 //!
 //! Remarks on the paper:
 //! * There is no one-dimensional form, because four classes of nodes need four directions, and a
 //!   line has only two.
-//! * Erratum: the data array of 3.1.3 cannot be followed literally. Its text swaps u and v.
-//!   Also, the submesh "k hops away" is not always the submesh of the array's column: they differ
-//!   if the node is not at the trailing edge of its submesh. Groups of blocks as in 3.1.1, one
-//!   group for each submesh, are correct. The rules here are equivalent to them.
+//! * Erratum: the data array of section 3.1.3 cannot be followed literally. Its text swaps u and v.
+//!   Also, the submesh "k hops away" is not always the submesh of the array's column. They differ
+//!   if the node is not at the trailing edge of its submesh. The groups of blocks in section 3.1.1,
+//!   one group for each submesh, are correct. The rules of this plugin are equivalent to these
+//!   groups.
 //! * Table 1 uses the number of steps of the longest dimension for all ring phases. In three and
 //!   more dimensions, the last dimension is used only in Phases 1 and n. If only the last dimension
-//!   has the greatest length, the network therefore takes fewer steps. The order of sizes in the
-//!   paper, longest first, is not the cheapest.
+//!   has the greatest length, the network therefore takes fewer steps than in Table 1. The order of
+//!   the dimensions in the paper, longest first, is therefore not the cheapest.
 
 mod directions;
 mod network;

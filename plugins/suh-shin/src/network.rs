@@ -1,6 +1,6 @@
-//! The network with the numbering of the paper, padded with virtual nodes. The rules need sizes
-//! that are multiples of four (in a mesh, of two). For other sizes the paper has a single sentence:
-//! add virtual nodes.
+//! The network with the numbering of the paper, padded with virtual nodes. The rules of the
+//! algorithm need sizes that are multiples of four (in a mesh, of two). About networks of different
+//! sizes, the paper has a single sentence: add virtual nodes.
 
 use swapmeet_sdk::{Padded, Planned, Problem, Schedule, Stop, Symmetry};
 
@@ -13,14 +13,15 @@ pub(crate) enum NetworkKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     pub kind: NetworkKind,
-    /// Side of the submeshes: 4 in a torus, 2 in a mesh. The nodes of a submesh all belong to
-    /// different groups.
+    /// Side of the submeshes: 4 in a torus, 2 in a mesh. Each node of a submesh belongs to a
+    /// different group.
     pub submesh: u64,
     /// The nodes of the machine, and the grid whose sides N1 .. Nn are padded to multiples of
     /// `submesh`.
     pub nodes: Padded,
-    /// The axes of x1, x2, etc. In 2D the first dimension of the paper is c, which is the last
-    /// axis. In more dimensions it is x, which is the first axis.
+    /// The axes of the coordinates x1, x2, etc. of the paper. In 2D, the first coordinate of the
+    /// paper is the column c, which is on the last axis. In more dimensions, the first coordinate
+    /// is x, which is on the first axis.
     pub axes: Vec<usize>,
     /// The planned nodes; `None` for all nodes.
     pub planned: Option<Planned>,
@@ -50,10 +51,10 @@ impl Network {
 
     /// Sets the grid and the placement, and declares the symmetry.
     ///
-    /// The sends of a node depend on its position within its submesh, and receivers and
+    /// The sends of a node depend on its position within its submesh. Their receivers and
     /// destinations are given relative to the submesh. Shifts by whole submeshes along each axis
-    /// therefore leave the schedule unchanged. This is not the case if there are virtual nodes,
-    /// because they are all at one end of an axis.
+    /// therefore leave the schedule unchanged. If there are virtual nodes, no shift leaves the
+    /// schedule unchanged, because all virtual nodes are at one end of an axis.
     pub(crate) fn lay_out(&mut self, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         self.nodes.lay_out(schedule)?;
         if !self.nodes.has_virtual_nodes() {
@@ -65,8 +66,8 @@ impl Network {
         Ok(())
     }
 
-    /// Calls `visit` with x1 .. xn and the number of each planned node, in ascending order of the
-    /// numbers.
+    /// Calls `visit` for each planned node, with its coordinates x1 .. xn and its number. Nodes are
+    /// visited in ascending order of their numbers.
     pub(crate) fn each_node(
         &self,
         mut visit: impl FnMut(&[u64], u64) -> Result<(), Stop>,

@@ -14,8 +14,8 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
     }
     begin(schedule, n + 1)?;
     if network.kind == NetworkKind::Torus {
-        // Phase n+1 of a torus. In step j, each node sends along the dimension that its class uses
-        // in turn j.
+        // Phase n+1 of a torus. In step j, each node sends along the dimension that the rules for
+        // its class give for turn j.
         for j in 1..=n {
             exchange(
                 network,
@@ -26,16 +26,19 @@ pub(crate) fn run(network: &Network, schedule: &mut Schedule<'_>) -> Result<(), 
         }
         begin(schedule, n + 2)?;
     }
-    // Last phase. In step j, all nodes send along dimension j. Erratum: Step 2 of the 2D mesh is
-    // printed with the groups of Step 1. Here even rows (EE, EO) send to r + 1 and odd rows (OE,
-    // OO) to r - 1.
+    // Last phase. In step j, all nodes send along dimension j.
+    //
+    // Erratum: Step 2 of the 2D mesh is printed with the groups of Step 1. In this schedule, even
+    // rows (EE, EO) send to r + 1 and odd rows (OE, OO) send to r - 1.
     (0..n).try_for_each(|j| exchange(network, 1, |_| (0..=j).collect(), schedule))
 }
 
 /// Begins a phase. Between two phases all nodes rearrange their data once, as the paper assumes in
-/// its costs (3.2.3, 4.2). In three and more dimensions one rearrangement is not enough: a phase
-/// has three sends, each of half of the eight octants of a node's data, and no order of the octants
-/// makes the data of all three sends contiguous.
+/// its costs (sections 3.2.3 and 4.2).
+///
+/// In three and more dimensions one rearrangement is not enough to make every message contiguous. A
+/// phase has three sends, and each send has four of the eight octants of a node's data. In no order
+/// of the octants are the data of all three sends contiguous.
 fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     if phase > 1 {
         schedule.rearrange()?;
@@ -43,8 +46,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
     schedule.phase(&format!("Phase {phase}"))
 }
 
-/// Adds the ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1) of the longest
-/// dimension, nodes send as follows:
+/// Adds the ring steps of a phase. In Step s = 1 .. N/4 - 1 (mesh: N/2 - 1), nodes send as follows,
+/// where N is the size of the dimension along which the node sends:
 ///
 /// ```text
 /// P(.., x, ..) -> P(.., (x +- 4) mod N, ..)      torus
@@ -52,8 +55,11 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// ```
 ///
 /// The message has all blocks for the next N/4 - s submeshes in that direction: columns 4s .. N-1
-/// of the data array. N is the size of the dimension along which the node sends. Shorter dimensions
-/// need fewer steps. (Erratum: Fig. 5 prints C also for the classes that send along r.)
+/// of the data array. The longest dimension determines the number of steps. Shorter dimensions need
+/// fewer steps, so their nodes do not send in the last steps.
+///
+/// Erratum: Fig. 5 of the paper prints the column size C also for the classes that send along rows
+/// r.
 fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let (grid, q) = (network.nodes.grid(), network.submesh);
     let longest = grid.radices().iter().max().map_or(0, |side| side / q);
@@ -63,12 +69,13 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
             let axis = network.axes[k];
             let to = grid.shift(node, axis, i64::from(way) * q as i64);
             let (receiver_at, submeshes) = (grid.coordinate(to, axis), grid.radix(axis) / q);
-            // The receiver is in the first of these submeshes (positive direction) or in the last
-            // (negative direction).
+            // The receiver is in one of these submeshes. It is in the first submesh if the
+            // direction is positive, and in the last submesh if the direction is negative.
             let first =
                 if way > 0 { receiver_at / q } else { (receiver_at / q + s + 1) % submeshes };
-            // A ring of a mesh is closed by a message back along the whole line, on the topology's
-            // own route. A message between two virtual nodes with the same home needs no route.
+            // In a mesh, a message back along the whole line closes the logical ring. It uses the
+            // topology's default route. A message between two virtual nodes with the same home
+            // needs no route. (The home of a virtual node is the real node that represents it.)
             let changes_home =
                 network.nodes.home(axis, x[k]) != network.nodes.home(axis, receiver_at);
             let way = if network.kind == NetworkKind::Torus && changes_home { way } else { 0 };
@@ -90,13 +97,15 @@ fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> R
 /// ELSE             P(.., x, ..) -> P(.., x - d, ..)
 /// ```
 ///
-/// The receiver gets all blocks for its side of the submesh (in 2D, B1 and B3 or N1 and N3 in the
-/// first step, both B2 or both N2 in the second). `turns` has the dimensions of the exchanges over
-/// this distance so far. Its last entry is the dimension of this step.
+/// The receiver gets all blocks for its half of the submesh. In 2D, these are the blocks B1 and B3
+/// (or N1 and N3) of the paper in the first step, and both B2 (or both N2) in the second step.
+/// `turns` has the dimensions of the exchanges over this distance so far. Its last entry is the
+/// dimension of this step.
 ///
-/// Erratum: the coordinate that is tested must be the coordinate that changes. In print, Steps 1 to
-/// 3 of the 3D Phase 4 test y for sends along x and x for sends along y, and Fig. 5 tests the
-/// column for sends along r. With those tests, blocks would leave their submesh.
+/// Erratum: the coordinate that is tested must be the coordinate that changes. The paper violates
+/// this rule. Steps 1 to 3 of the 3D Phase 4 test y for sends along x and x for sends along y, and
+/// Fig. 5 tests the column for sends along rows r. With those tests, blocks would leave their
+/// submesh.
 fn exchange(
     network: &Network,
     distance: u64,
@@ -114,9 +123,10 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // The node has blocks from origins in a range of coordinates, and for destinations in a
-        // range of coordinates, both of width `reach`. With virtual nodes it has a block only if at
-        // least one of these origins and one of these destinations are real nodes.
+        // The node has blocks whose origins are in a range of coordinates. Their destinations are
+        // in a second range. Both ranges have the width `reach`. If there are virtual nodes, the
+        // node has blocks only if at least one of the origins and at least one of the destinations
+        // is a real node.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },
@@ -142,7 +152,7 @@ fn exchange(
 
 /// Returns the direction of an exchange in a torus. It is the shorter direction between the homes
 /// of the two nodes. If both directions are equally short, it is `inside`, the direction in the
-/// padded grid. If both nodes have the same home, it is 0.
+/// padded grid. If both nodes have the same home, or the network is a mesh, it is 0.
 fn way(network: &Network, axis: usize, (here, there): (u64, u64), inside: i8) -> i8 {
     let size = network.nodes.machine().radix(axis);
     let up = (network.nodes.home(axis, there) + size - network.nodes.home(axis, here)) % size;
@@ -162,12 +172,13 @@ struct GridSend {
     axis: usize,
     /// Direction: 1 or -1, or 0 if the topology chooses the route.
     way: i8,
-    /// The destinations of the blocks to send, as an axis of the layout and a subset of it. Axis 2a
-    /// selects submeshes, and axis 2a + 1 selects positions within all submeshes.
+    /// The destinations of the blocks to send: an axis of the layout and a set of coordinates on
+    /// it. Axis 2a selects submeshes along dimension a. Axis 2a + 1 selects positions within all
+    /// submeshes along this dimension.
     destinations: (usize, Axis<'static>),
 }
 
-/// Adds one step with the sends that `moves` returns for each node. In an exchange, a home of
+/// Adds one step with the sends that `moves` returns for each node. In an exchange, the home of
 /// several virtual nodes can have two partners. The step is then divided into rounds, in the order
 /// of sender and receiver.
 fn step(
@@ -182,7 +193,7 @@ fn step(
         all.extend(moves(x, node));
         Ok(())
     })?;
-    // Divide the sends into rounds, if homes have two partners.
+    // Divide the sends into rounds if some homes have two partners.
     let mut rounds = vec![0; all.len()];
     if is_exchange && network.nodes.has_virtual_nodes() {
         let on_machine = |m: &GridSend| {
@@ -196,8 +207,8 @@ fn step(
             };
             Straight { from, to, dimension: m.axis, way }
         };
-        // The sort is stable: sends with the same sender and receiver, which form one message, keep
-        // the order of the grid.
+        // Sends with the same sender and receiver form one message. The sort is stable, so they
+        // keep the order of the grid.
         all.sort_by_cached_key(|m| {
             let m = on_machine(m);
             (m.from, m.to)

@@ -1,5 +1,5 @@
 //! Tests of the whole schedule, in which the SDK verifies every block. The tests of the workspace
-//! check hops and links, with the real program.
+//! use the program to check hops and links.
 
 use crate::SuhShin;
 use swapmeet_sdk::{Proved, Rehearsal};
@@ -106,8 +106,8 @@ fn virtual_nodes_cost_steps_and_blocks() {
 }
 
 /// Compares the number of steps with Table 1 at the padded size. A torus takes two additional steps
-/// if a side above 4 is not a multiple of 4. Any network takes one additional step for each odd
-/// side.
+/// if a side of more than 4 nodes is not a multiple of 4. A torus or mesh takes one additional step
+/// for each odd side.
 #[test]
 fn every_small_plane_takes_the_expected_steps() {
     for (kind, most, q) in [("torus", 10, 4), ("mesh", 8, 2)] {

@@ -1,16 +1,16 @@
-//! R. Thakur, A. Choudhary and G. C. Fox, *Complete Exchange on a Wormhole Routed Mesh* (1993):
-//! four direct algorithms.
+//! Four direct all-to-all algorithms, from R. Thakur, A. Choudhary and G. C. Fox, *Complete
+//! Exchange on a Wormhole Routed Mesh* (1993).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | p | `p` | number of processors |
 //! | q | `p.next_power_of_two()` | smallest power of two that is at least p |
-//! | i, j | `i`, `j` | step, from 1 |
+//! | i, j | `i`, `j` | number of a step, from 1 |
 //! | mynumber | `me` | number of a processor |
 //! | m | | bytes of a block |
 //! | f | | number of messages that share a link, up to sqrt(p)/2 |
 //! | alpha, beta | | start-up of a message, time per byte |
-//! | beta_sr | | time per byte of a processor that sends to one processor and receives from a different one |
+//! | beta_sr | | time per byte of a processor that sends to one processor and receives from a different processor |
 //!
 //! | algorithm | section | figure | steps | time |
 //! | --- | --- | --- | --- | --- |
@@ -39,13 +39,13 @@ const PAPER: &str =
 struct Direct {
     about: About,
     needs_power_of_two: bool,
-    /// The number of steps for p processors.
+    /// Returns the number of steps for p processors.
     steps: fn(p: u64) -> u64,
-    /// The group of transformations of the processor numbers that leave the schedule for p
-    /// processors unchanged.
+    /// Returns the symmetry for p processors: the transformations of the processor numbers that
+    /// leave the schedule unchanged.
     symmetry: fn(p: u64) -> Symmetry,
-    /// The rule for partners: the receiver of a processor's block in a step, from (me, step, p).
-    /// `None` if the processor is idle.
+    /// Returns the processor to which processor `me` sends its block in step `step`, or `None` if
+    /// processor `me` is idle.
     destination: fn(me: u64, step: u64, p: u64) -> Option<u64>,
 }
 
@@ -78,9 +78,9 @@ impl Algorithm for Direct {
     }
 }
 
-/// Returns the symmetry of Figs. 2 and 4. If p is a power of two, the rules of these figures are
-/// the same as the rule of Fig. 1 (q = p, and nothing is added to the numbers). Otherwise they have
-/// no symmetry.
+/// Returns the symmetry of the rules of Figs. 2 and 4. If p is a power of two, then q = p, and Fig.
+/// 4 adds nothing to the numbers. Both rules are then the same as the rule of Fig. 1, which is
+/// symmetric under exclusive-or. If p is not a power of two, they have no symmetry.
 fn xor_on_powers_of_two(p: u64) -> Symmetry {
     if p.is_power_of_two() { Symmetry::xor(1) } else { Symmetry::NONE }
 }

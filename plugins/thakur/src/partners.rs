@@ -1,29 +1,32 @@
-//! The rules for partners: the receiver of each processor in each step.
+//! The rules for partners. They define the receiver of each processor in each step.
 
-/// Fig. 1: the numbers of two partners differ in the bits of the step number.
+/// Fig. 1: the partner's number is the exclusive-or of the processor's number and the step number.
 pub(crate) fn pex_partner(me: u64, i: u64) -> u64 {
     me ^ i
 }
 
-/// Fig. 2: the rule of Fig. 1 among q processors, of which only the first p exist.
+/// Fig. 2: the rule of Fig. 1 among q processors, where q is the smallest power of two that is at
+/// least p. Only the first p of them exist.
 pub(crate) fn pex_gen_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     Some(me ^ j).filter(|partner| *partner < p)
 }
 
-/// Fig. 4: the rule of Fig. 2 with the processors numbered from (q - p) / 2 on, so that numbers
-/// without a processor are at both ends.
+/// Fig. 4: the rule of Fig. 2 with the processors numbered from (q - p) / 2 on, so that the numbers
+/// without a processor are at both ends of the range. q is the smallest power of two that is at
+/// least p.
 ///
 /// Erratum: the paper prints this number modulo p. The relation is then not symmetric, and some
-/// processors exchange with themselves. Fig. 3 (0..19 become 6..25) shows that no modulus is meant.
-/// The paper also adds q to negative destinations. The result is never below p, so that line is
-/// omitted here.
+/// processors exchange with themselves. Fig. 3 (processors 0..19 become 6..25) shows that no
+/// modulus is meant. The paper also adds q to negative destinations. The result is then never below
+/// p, so no such processor exists. That line is omitted here.
 pub(crate) fn pex_gen_shift_partner(me: u64, j: u64, p: u64) -> Option<u64> {
     let shift = shift(p);
     let virtual_destination = (me + shift) ^ j;
     virtual_destination.checked_sub(shift).filter(|partner| *partner < p)
 }
 
-/// Returns the number that Fig. 4 adds to a processor's number: (q - p) / 2, rounded down.
+/// Returns the number that Fig. 4 adds to a processor's number: (q - p) / 2, rounded down. q is the
+/// smallest power of two that is at least p.
 fn shift(p: u64) -> u64 {
     (p.next_power_of_two() - p) / 2
 }

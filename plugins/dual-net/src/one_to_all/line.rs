@@ -1,7 +1,7 @@
 //! Broadcast and scatter on a line of a base network, step by step.
 
-/// A message on a line, with positions relative to the root. The message has the blocks of `count`
-/// nodes, starting with node `first`.
+/// A message on a line. Positions on the line are relative to the root. The message has the blocks
+/// of `count` nodes, starting with node `first`.
 pub(super) struct LineMessage {
     pub(super) from: u64,
     pub(super) to: u64,
@@ -9,8 +9,8 @@ pub(super) struct LineMessage {
     pub(super) count: u64,
 }
 
-/// Broadcast on a ring, in ceil(N / 2) steps. Messages are sent forwards from the first step on and
-/// backwards from the second step on.
+/// Broadcast on a ring of N nodes, in ceil(N / 2) steps. The root sends forwards in the first step
+/// and backwards in the second step. Receivers pass the message on in the same direction.
 pub(super) fn broadcast_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let message = |from, to| LineMessage { from, to, first: 0, count: len };
@@ -27,7 +27,7 @@ pub(super) fn broadcast_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     (1..=len.div_ceil(2).min(len - 1)).map(step).collect()
 }
 
-/// Broadcast on a fully connected line: the number of informed nodes doubles in each step.
+/// Broadcast on a fully connected line. The number of informed nodes doubles in each step.
 pub(super) fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
     let powers = (0..u64::BITS).map(|i| 1 << i).take_while(|doubled| *doubled < len);
     powers
@@ -39,9 +39,9 @@ pub(super) fn broadcast_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
         .collect()
 }
 
-/// Scatter on a ring, in N - 1 steps. In each step the root sends one block, alternately forwards
-/// and backwards, and the blocks for the farthest nodes first. No other node sends more than the
-/// root.
+/// Scatter on a ring of N nodes, in N - 1 steps. In each step the root sends one block, alternately
+/// forwards and backwards. In each direction, it sends the blocks for the farthest nodes first. No
+/// node sends more blocks than the root.
 pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     let (ahead, back) = (len / 2, (len - 1) / 2);
     let step = |i: u64| {
@@ -69,9 +69,9 @@ pub(super) fn scatter_on_ring(len: u64) -> Vec<Vec<LineMessage>> {
     (1..len).map(step).collect()
 }
 
-/// Scatter on a fully connected line. Each node that has several blocks sends the smaller half of
-/// them to one of their destinations. The root always has the most blocks, and sends N - 1 blocks
-/// in total.
+/// Scatter on a fully connected line of N nodes. In each step, each node with several blocks sends
+/// the smaller half of them to one of their destinations. The root always has the most blocks. It
+/// sends N - 1 blocks in total.
 pub(super) fn scatter_by_halves(len: u64) -> Vec<Vec<LineMessage>> {
     let (mut steps, mut shares) = (Vec::new(), vec![(0, len)]);
     while shares.iter().any(|(_, count)| *count > 1) {
@@ -104,7 +104,7 @@ mod tests {
 
     /// Executes the moves. Returns the blocks that each position has at the end, and the length of
     /// the longest message of each step. Checks that no node sends twice or receives twice in a
-    /// step, and that each sender has the blocks that it sends.
+    /// step. Also checks that each sender has the blocks that it sends.
     fn simulate(len: u64, moves: Moves, copies: bool) -> (Vec<BTreeSet<u64>>, Vec<u64>) {
         let mut held = vec![BTreeSet::new(); len as usize];
         held[0] = (0..len).collect();
