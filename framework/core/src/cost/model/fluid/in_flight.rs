@@ -299,9 +299,10 @@ impl MessagesInFlight {
         message.source.map(|_| message)
     }
 
-    /// Computes the fair rates of all messages: exactly, or in windows of time in which this
-    /// `fraction` of the messages arrive (0 without windows). `of_ranks` are the timers of ranks.
-    /// Every examined link reduces `most` by 1, and the computation stops when `most` is 0.
+    /// Computes the fair rates of all messages. If `fraction` is 0, rates are exact. Otherwise they
+    /// are approximate in windows of time, in each of which this fraction of the messages arrives.
+    /// `of_ranks` are the timers of ranks. Every examined link reduces `most` by 1, and the
+    /// computation stops when `most` is 0.
     pub(super) fn share(
         &mut self,
         fraction: f64,

@@ -1,11 +1,12 @@
 //! Simulates a case more than once, to find out how exact its time is. A note reports the
-//! differences between the times.
+//! differences between the times. Two parameters cause a second simulation:
 //!
 //! - `second_eps_us`: if rounding changes the order of nearly simultaneous events, all later events
 //!   can change, too. The second simulation uses a different interval within which events count as
 //!   simultaneous.
-//! - `flow_window`: when the shares of messages become approximate, the simulation is copied, and
-//!   the copy continues with windows of twice the length.
+//! - `flow_window`: if there are very many messages, their shares of links are approximate, and are
+//!   computed once for each window of time. The simulation is copied when the first window begins,
+//!   and the copy continues with windows of twice the length.
 
 use super::simulation::Simulation;
 use crate::cost::model::asynchronous::engine::RankModel;
@@ -20,10 +21,10 @@ pub(super) struct Simulations {
     others: Vec<Other>,
 }
 
-/// A simulation for comparison.
+/// A simulation whose time is compared with that of the first simulation.
 struct Other {
     simulation: Box<Simulation>,
-    /// What it does differently.
+    /// The difference from the first simulation, in words for the note.
     with: String,
     /// Smaller relative differences are not reported.
     least: f64,

@@ -38,8 +38,9 @@ mod folding;
 
 /// Shares are exact in steps of at most this number of messages.
 const MOST_EXACT: usize = 10_000;
-/// Shares are exact in steps of at most this number of messages per rank. A rank with few messages
-/// often starts others when one arrives, and windows would end at each start.
+/// Shares are exact in steps of at most this number of messages per rank. If ranks have few
+/// messages, an arrival often makes a rank start further messages, and each of these starts would
+/// end a window.
 const MOST_EXACT_PER_RANK: usize = 8;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,11 +82,11 @@ pub(super) struct Simulation {
     last_path: Path,
     /// The only node that the time-space record includes; `None` if it includes all nodes.
     recorded_node: Option<usize>,
-    /// Steps with more messages use windows of time ([`super::shares`]).
+    /// Steps with more messages than this use windows of time ([`super::shares`]).
     most_exact: usize,
-    /// Whether a copy is made when windows begin for the first time.
+    /// Whether the simulation is copied when the first window begins.
     pub makes_copy: bool,
-    /// The copy, whose windows are twice as long.
+    /// The copy of the simulation, which continues with windows of twice the length.
     pub copy: Option<Box<Self>>,
 }
 
@@ -309,7 +310,8 @@ impl Simulation {
 
     /// Computes the rates of all messages in flight.
     fn share(&mut self) {
-        // Windows do not support messages that are split with their orbits.
+        // Windows are not used on a folded network, because they do not support messages that are
+        // split with their orbits.
         let is_large =
             self.in_flight.fold.is_plain() && self.progress.steps.has_larger_than(self.most_exact);
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };

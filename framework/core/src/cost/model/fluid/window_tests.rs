@@ -69,7 +69,7 @@ fn complete(kind: &str, ranks: u32) -> Step {
 const SIZES: [&str; 7] =
     ["equal", "two sizes", "by sender", "hot receiver", "sparse", "heavy tail", "random"];
 
-/// Among the sizes are few classes of equal sizes, whose messages arrive at the same time. Each
+/// The sizes include a few classes of equal sizes, whose messages arrive at the same time. Each
 /// network and each kind of sizes is combined with several machines.
 #[test]
 fn windows_agree_with_exact_shares() {
@@ -94,9 +94,9 @@ fn windows_agree_with_exact_shares() {
     }
 }
 
-/// Messages from all ranks to one share its injection link equally. If their sizes are sorted, the
-/// i-th of n messages ends when n - i + 1 messages have sent the bytes that it has more than the
-/// one before it.
+/// All ranks send a message to the same rank, and the messages share its injection link equally.
+/// Let the messages be sorted by size. When message i of n ends, n - i + 1 messages have each sent
+/// the bytes by which message i is longer than the message before it.
 #[test]
 fn windows_agree_with_the_closed_form_of_an_incast() {
     let n = 400_u64;

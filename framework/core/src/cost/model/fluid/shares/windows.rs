@@ -1,21 +1,21 @@
-//! Approximate shares for very many flows.
+//! Approximate shares of links for very many flows.
 //!
-//! Exact shares need a solution after each end of a flow. Here one solution serves a *window* of
-//! time, in which a small fraction of the flows end. All windows together cost about as much as
-//! `1 / fraction` solutions for all flows, however many there are.
+//! Exact shares need a new solution whenever a flow ends. Here one solution serves a *window* of
+//! time, in which a small fraction of the flows end. All windows together cost about as much as `1
+//! / fraction` solutions for all flows, however many flows there are.
 //!
-//! The error is of second order, because no capacity is left idle and no byte is lost: the rate of
-//! a flow that ends in a window is limited to its mean rate over the window, that is, the bytes
-//! that are left divided by the window's length. The solution gives the rest of its share to other
-//! flows. The time at which the flow ends follows from the rate that it would have without the
-//! limit.
+//! If a flow ends in a window, its rate is limited to its mean rate in the window: its remaining
+//! bytes divided by the length of the window. The solution gives the remaining capacity to other
+//! flows. So no capacity is left idle and no byte is lost, and the error is of second order. The
+//! time at which the flow ends follows from the rate that the flow would have without the limit.
 //!
-//! The length of a window follows from the rates in the previous window. If more than twice as many
-//! flows would then end as planned (for example flows of equal sizes), rates without limits are
-//! computed, and the length follows from them.
+//! The length of a window is computed from the rates in the previous window. If this is a poor
+//! estimate, more than twice as many flows as planned would end (for example, because many flows
+//! have equal sizes). Rates without limits are then computed, and the length is computed from these
+//! rates.
 //!
-//! A window also ends when other flows start to share links. If these are very few, they wait for
-//! the end of the window.
+//! A window also ends when other flows start to share links. If there are only very few of these
+//! flows, they wait for the end of the window.
 
 use super::link::Link;
 use super::{Binding, Shares};
@@ -23,18 +23,20 @@ use crate::cost::model::fluid::timers::Timers;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// With fewer flows in a window's fraction, shares are exact again: each window would serve the end
-/// of one flow.
+/// The smallest number of flows that should end in a window. If fewer flows would end, shares are
+/// computed exactly again, because a window would serve the end of only one flow.
 const LEAST_ENDS: f64 = 2.0;
-/// A window ends when the starting flows are this part of the window's fraction of flows.
+/// A window ends early if flows start to share links, as soon as the number of these flows is this
+/// part of the number of flows that end in a window.
 const STARTS: f64 = 1.0 / 8.0;
-/// The length of a window is estimated from about this number of flows.
+/// The length of a window is estimated from a sample of about this number of flows.
 const MEASURED: usize = 1 << 12;
-/// Flows that have ended are removed from the lists when fewer than this part is left.
+/// Flows that have ended are removed from the lists when less than this part of the listed flows
+/// still has bytes left.
 const LEAST_LISTED: f64 = 0.8;
-/// Windows are not shorter, in µs, because the model treats events within this time as simultaneous.
+/// The smallest length of a window in µs. The model treats events within this time as simultaneous.
 const SHORTEST_US: f64 = 1e-3;
-/// Relative error of bytes and levels.
+/// Bytes and levels whose relative difference is smaller than this are equal.
 const TOLERANCE: f64 = 1e-9;
 
 /// A flow that has bytes left.
@@ -44,7 +46,7 @@ struct Flow {
     /// Bytes that are left at the end of the window; 0 if the flow ends in the window.
     left: f64,
     weight: f64,
-    /// Rate divided by weight; 0 before the first window of the flow.
+    /// Rate divided by weight; 0 if the flow has not been in a window yet.
     level: f64,
 }
 
@@ -65,7 +67,7 @@ struct Load {
     /// Sum of the weights of its flows.
     weights: f64,
     flows: u32,
-    /// Sum of the weights of the flows that were limited in the last solution.
+    /// Sum of the weights of those flows on the link whose rates were limited in the last solution.
     limited: f64,
 }
 
@@ -76,7 +78,7 @@ struct Filling {
     left: f64,
     /// Sum of the weights of the flows that have no rate yet.
     open: f64,
-    /// Number of these flows.
+    /// Number of the flows that have no rate yet.
     opened: u32,
     /// Level at which the link is full; infinity if it is not full.
     level: f64,
@@ -86,7 +88,8 @@ struct Filling {
 pub(in super::super) struct WindowTimers<'a> {
     /// The ends of latencies, and of the flows that end in the current window.
     pub ends: &'a mut Timers,
-    /// Timers of ranks, whose messages start to share links at least `latency` later.
+    /// Timers of ranks. A message that a rank starts at such a time begins to share links at least
+    /// `latency` later.
     pub of_ranks: [&'a Timers; 2],
     pub latency: f64,
 }
@@ -107,7 +110,7 @@ impl WindowTimers<'_> {
 /// The flows of a network, and their rates in the current window.
 #[derive(Debug, Clone)]
 pub(super) struct Windows {
-    /// The fraction of the flows that end in a window.
+    /// The fraction of the flows that should end in a window.
     fraction: f64,
     /// The end of the current window, in µs.
     end: f64,
@@ -126,15 +129,15 @@ pub(super) struct Windows {
     on: Vec<u32>,
     /// One bit per flow: whether it has ended.
     ended: Vec<u64>,
-    /// One bit per flow: whether it has a rate in this solution, or has ended.
+    /// One bit per flow: whether it has a rate in the current solution, or has ended.
     has_rate: Vec<u64>,
-    /// Number of flows that have been appended to `flows` since the last window.
+    /// Number of flows that have been appended to `flows` since the last window began.
     new: usize,
-    /// Levels that flows must not exceed, in ascending order.
+    /// The limits of flows in ascending order, each as a level and the index of the flow.
     limits: Vec<(f64, u32)>,
     /// The next links to fill, by level.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Number of windows.
+    /// Number of windows so far.
     count: usize,
 }
 
@@ -163,8 +166,8 @@ impl Windows {
         }
     }
 
-    /// Lists the links of each flow and the flows of each link again, without the flows that have
-    /// ended and with those that have been appended to `flows`.
+    /// Creates the lists of the links of each flow and of the flows of each link again. Flows that
+    /// have ended are removed, and flows that have been appended to `flows` are added.
     fn list(&mut self, shares: &Shares) {
         self.flows.retain(|flow| !flow.has_ended());
         self.sharing = self.flows.len();
@@ -208,8 +211,8 @@ impl Windows {
         self.first_hop[index] as usize..self.first_hop[index + 1] as usize
     }
 
-    /// Computes max-min fair rates of all flows, none above its limit. Links are filled in the
-    /// order of their levels. Returns the number of links that were examined.
+    /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit. Links are
+    /// filled in the order of their levels. Returns the number of links that were examined.
     fn solve(&mut self) -> u64 {
         self.has_rate.clone_from(&self.ended);
         let mut keys = std::mem::take(&mut self.queue).into_vec();
@@ -240,8 +243,8 @@ impl Windows {
             }
             self.queue.pop();
             examined += 1;
-            // Case 2: other links have given rates to the flows of this link, so that it is full at
-            // a higher level.
+            // Case 2: other links have given lower rates to flows of this link, so that this link
+            // is full only at a higher level.
             let filling = &mut self.fillings[link as usize];
             if filling.opened == 0 {
                 continue;
@@ -264,7 +267,7 @@ impl Windows {
         examined
     }
 
-    /// Returns whether a flow has no rate yet, and marks it as having one.
+    /// Returns whether a flow has no rate yet, and marks the flow as having a rate.
     fn open(&mut self, index: u32) -> bool {
         let (word, bit) = (&mut self.has_rate[index as usize / 64], 1 << (index % 64));
         let is_open = *word & bit == 0;
@@ -285,8 +288,8 @@ impl Windows {
         }
     }
 
-    /// Returns the time in which the fraction of the flows ends with their present rates, and the
-    /// number of these flows.
+    /// Returns the time in which [`Self::fraction`] of the flows end if they keep their present
+    /// rates, and the number of these flows. Both are estimated from a sample.
     fn length(&self) -> (f64, usize) {
         let step = self.flows.len() / MEASURED + 1;
         let sample = self.flows.iter().skip(self.count % step).step_by(step);
@@ -302,11 +305,12 @@ impl Windows {
         (*us, ends * step)
     }
 
-    /// Limits the flows that may end in a window of this length to their mean rates.
+    /// Limits the rates of the flows that may end in a window of `us` µs to their mean rates in the
+    /// window.
     fn limit(&mut self, us: f64) {
         self.limits.clear();
         let flows = (0..).zip(&self.flows).filter(|(_, flow)| !flow.has_ended());
-        // A flow without a rate is new, and may be short.
+        // A flow without a rate is new. It may be short, so it may end in this window.
         let may_end = |flow: &Flow| flow.level == 0.0 || flow.left < 2.0 * us * flow.rate();
         let limits = flows.filter(|(_, flow)| may_end(flow));
         self.limits.extend(limits.map(|(index, flow)| (flow.left / (us * flow.weight), index)));
@@ -372,7 +376,8 @@ impl Windows {
         examined
     }
 
-    /// Shortens a window so that it ends when enough flows start to share links.
+    /// Returns the length of a window, shortened from `us` if enough flows start to share links
+    /// before its end.
     fn until_starts(&self, now: f64, us: f64, timers: &WindowTimers<'_>) -> f64 {
         let mut starts = timers.starts(now + us);
         let enough = (STARTS * self.fraction * self.sharing as f64) as usize;
@@ -383,8 +388,8 @@ impl Windows {
         *start - now
     }
 
-    /// Returns the level that a flow would have without its limit. On links that are not full, it
-    /// gets a share of the capacity that is left.
+    /// Returns the level that a flow would have without its limit. On links that are not full, the
+    /// flow gets a share of the capacity that is left.
     fn unlimited_level(&self, index: usize) -> f64 {
         let Flow { weight, level, .. } = self.flows[index];
         let on_link = |link: &u32| {
@@ -400,19 +405,19 @@ impl Windows {
 }
 
 impl Shares {
-    /// Returns the time at which the current window ends; infinity without windows.
+    /// Returns the time at which the current window ends; infinity if no windows are used.
     pub(in super::super) fn window_end(&self) -> f64 {
         self.windows.as_ref().map_or(f64::INFINITY, |windows| windows.end)
     }
 
     /// Returns whether windows begin with the next solution. `fraction` is the fraction of the
-    /// flows that end in a window; 0 without windows.
+    /// flows that should end in a window; 0 if no windows are used.
     pub(in super::super) fn begins_windows(&self, fraction: f64) -> bool {
         self.windows.is_none() && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
-    /// Begins windows: moves all flows from their links, and unsets their timers, because the times
-    /// at which flows end are not known any more.
+    /// Begins to use windows: removes all flows from their links, and unsets their timers, because
+    /// the times at which the flows end are not known any more.
     pub(in super::super) fn begin_windows(&mut self, fraction: f64, now: f64, ends: &mut Timers) {
         let capacities = self.links.iter().map(|link| link.capacity);
         let mut windows = Box::new(Windows::new(fraction, now, capacities));
@@ -432,7 +437,7 @@ impl Shares {
         self.windows = Some(windows);
     }
 
-    /// Adds a flow, which gets a rate in the next window.
+    /// Adds a flow to the windows. It gets a rate in the next window.
     pub(super) fn add_to_windows(&mut self, number: usize) {
         let flow = self.window_flow(number, self.rest[number].left);
         self.flows[number].bound = Binding::Window;
@@ -446,8 +451,8 @@ impl Shares {
         Flow { number: number as u32, left, weight: self.flows[number].weight, level: 0.0 }
     }
 
-    /// Begins the next window, or ends the use of windows if `is_wanted` is `false` or few flows
-    /// are left. Returns whether a window has begun.
+    /// Begins the next window. If `is_wanted` is `false` or few flows are left, ends the use of
+    /// windows instead. Returns whether a window has begun.
     pub(in super::super) fn next_window(
         &mut self,
         is_wanted: bool,
