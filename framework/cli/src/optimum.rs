@@ -24,6 +24,7 @@ use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::{Case, Product, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
+use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
@@ -124,7 +125,7 @@ impl Setting {
     fn question(&self) -> Result<Question<'_>, Failure> {
         let Some(rates) = self.machine.network_rates() else {
             return Err(Failure::Usage(format!(
-                "machine `{}`: its model has no links, or its times depend on noise or background traffic: expected a machine with `model=wormhole`, `circuit`, `store-and-forward` or `fluid`, without `noise` and `background`",
+                "machine `{}`: {NO_LINKS}: expected a machine with `model=wormhole`, `circuit`, `store-and-forward` or `fluid`, without `noise` and `background`",
                 self.machine
             )));
         };

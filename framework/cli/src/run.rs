@@ -20,6 +20,7 @@ use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::batch::{Batch, BatchEvent, ReorderBuffer};
 use swapmeet_runner::case::{Case, Product};
+use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::unit::units;
 use swapmeet_runner::worker::Workers;
@@ -41,6 +42,9 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins)?;
     let cases = shard_cases(&all, args.shard)?;
+    for machine in all.machines_without_optimum().filter(|_| !args.quiet) {
+        say!("remark: rows of machine `{machine}` get no optimum: {NO_LINKS}");
+    }
     if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }

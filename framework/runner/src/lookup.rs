@@ -147,6 +147,7 @@ pub fn experiment_of<'a>(
             experiment.name.clone_from(&row.experiment);
             experiment.seed = row.seed.saturating_sub(row.repetition.into());
         }
+        experiment.optimum |= optimum_columns::has_optimum(row);
         experiment.repetitions = experiment.repetitions.max(row.repetition.saturating_add(1));
         let specs =
             [&row.topology, &row.algorithm, &row.workload, row.case().setting.machine_spec()];

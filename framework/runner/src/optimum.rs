@@ -34,6 +34,10 @@ pub struct Optimum {
     pub gap: f64,
 }
 
+/// The reason why a machine without [`Machine::network_rates`] has no optimum.
+pub const NO_LINKS: &str =
+    "its model has no links, or its times depend on noise or background traffic";
+
 /// The optimum of a case, or the reason why it is unknown. `None` if no optimum is defined for the
 /// model of the machine.
 pub type CaseOptimum = Option<Result<Optimum, String>>;

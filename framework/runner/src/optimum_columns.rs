@@ -48,3 +48,32 @@ pub fn lacks(case: &Case, row: &Record) -> bool {
     let has_links = || case.machine.network_rates().is_some();
     case.optima.is_some() && row.status == Status::Ok && !has_optimum(row) && has_links()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_the_optimum_come_only_from_the_search() {
+        // A plugin may have written these values.
+        let forged = |status| Record {
+            status,
+            optimum_us: Some(1.0),
+            optimum_gap: Some(0.0),
+            note: "as told".to_owned(),
+            ..Record::default()
+        };
+        let filled = |status, optimum: CaseOptimum| {
+            let mut row = forged(status);
+            fill(&mut row, &optimum);
+            (row.optimum_us, row.optimum_gap, row.note)
+        };
+        let optimum = Some(Ok(Optimum { optimum_us: 5.0, gap: 0.5 }));
+        let note = "as told".to_owned();
+        assert_eq!(filled(Status::Ok, optimum.clone()), (Some(5.0), Some(0.5), note.clone()));
+        assert_eq!(filled(Status::Ok, None), (None, None, note.clone()));
+        assert_eq!(filled(Status::Error, optimum), (None, None, note));
+        let unknown = "as told; no optimum: too large".to_owned();
+        assert_eq!(filled(Status::Ok, Some(Err("too large".to_owned()))), (None, None, unknown));
+    }
+}

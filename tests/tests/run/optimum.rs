@@ -133,6 +133,12 @@ fn an_unknown_optimum_is_explained_in_the_note() {
         "no optimum: bytes take no time on this machine: expected byte_us above 0"
     );
     assert_eq!((found[1].optimum_gap, &*found[1].note), (Some(0.0), ""));
+    // A machine whose model has no optimum is named.
+    let run = words("run --topology ring:4 --algorithm ring --workload allgather/uniform:8");
+    let run = [run, words("--machine free:model=flat --optimum --out -")].concat();
+    let said = swapmeet(&run).assert().success().get_output().stderr.clone();
+    let why = "remark: rows of machine `free:model=flat` get no optimum: its model has no links, or its times depend on noise or background traffic\n";
+    assert!(String::from_utf8_lossy(&said).starts_with(why), "{said:?}");
     // A row with such a note is not changed when the run is continued or the row is run again.
     let out = dir.path().join("rows.csv");
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());

@@ -14,6 +14,7 @@ use crate::topology;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_workloads::{InputDigest, Workload, expand};
 
@@ -169,6 +170,12 @@ impl Product {
             .chain(self.workloads.iter().filter_map(Workload::input))
             .chain(self.algorithms.iter().flat_map(|a| &a.inputs))
             .chain(self.machines.iter().flat_map(|(_, inputs)| inputs))
+    }
+
+    /// Returns the machines that have no optimum, if the experiment asks for optima.
+    pub fn machines_without_optimum(&self) -> impl Iterator<Item = &Machine> {
+        let machines = self.machines.iter().filter(|_| self.optima.is_some());
+        machines.map(|(machine, _)| machine).filter(|machine| machine.network_rates().is_none())
     }
 
     /// Returns the plugin files of all algorithms.
