@@ -301,8 +301,9 @@ fn no_bound_of_any_family_is_above_the_optimum() {
     }
 }
 
-/// The bytes of a hot sender must pass through its links, whichever node sends most. In an even
-/// exchange, the slow links between one group and all other groups determine the bound.
+/// One node has far more data than all other nodes. All of its bytes must pass through its links,
+/// whichever node it is. In an even exchange, the slow links between one group and all other groups
+/// determine the bound.
 #[test]
 fn links_of_every_node_and_tier_are_bounded() {
     for (spec, links) in [

@@ -51,8 +51,8 @@ fn odd_sides_are_cut_as_evenly_as_possible() {
 
 #[test]
 fn permutations_take_a_step_and_load_the_links() {
-    // Every node sends to the node at half of the torus: `max{1, d n/2, n/4}` (Spencer, section
-    // 4.6).
+    // Every node sends to the node at half of each side. With d dimensions of side n, the bounds on
+    // start-ups, propagation and transmission are 1, `d n/2` and `n/4` (Spencer, section 4.6).
     let topology = parse("torus:8x8").unwrap();
     let half = |node: u32| (node / 8 + 4) % 8 * 8 + (node + 4) % 8;
     let permuted = |to: Vec<u32>| {

@@ -178,8 +178,9 @@ impl Adjacency {
                 break;
             }
             at.iter_mut().for_each(|x| *x /= norm);
-            // Multiply by the matrix `2 most I - L`, where L is the Laplacian. Both matrices have
-            // the same eigenvectors. The largest eigenvalues of this matrix belong to the smallest
+            // Multiply by the matrix `2 most I - L`, where I is the identity, L the Laplacian, and
+            // `most` the largest sum of bandwidths at a vertex. Both matrices have the same
+            // eigenvectors. The largest eigenvalues of this matrix belong to the smallest
             // eigenvalues of L.
             let pulled = |v: usize| {
                 self.links_of(v).map(|(to, b)| b * (at[to as usize] - at[v])).sum::<f64>()

@@ -47,8 +47,8 @@ fn equal_messages_in_blocking_mode_cost_equation_1() {
     assert_eq!((clock.path.startup, clock.path.contention), (280.0, 0.0));
 }
 
-/// Equation (2): in nonblocking mode the largest of start-ups, copying and transfer hides the
-/// others, except for filling and draining the pipeline.
+/// Equation (2): in nonblocking mode, start-ups, copying and transfer overlap. The time is that of
+/// the largest of the three, plus the time to fill and to drain the pipeline.
 #[test]
 fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     let near = |text: &str, expected: f64| {
@@ -251,8 +251,8 @@ fn pipelined_chain(nodes: u32, segments: u64, bytes: f64) -> Stage {
     stage
 }
 
-/// Data is forwarded only after its arrival: a chain takes (P - 1) (Ts + m (tc + td)) in either
-/// mode.
+/// Data is forwarded only after its arrival. A chain of P nodes takes `(P - 1) (Ts + m (tc + td))`
+/// in both modes.
 #[test]
 fn chains_take_the_same_time_in_both_modes() {
     for mode in ["blocking", "nonblocking", "nonblocking,buffers=2"] {

@@ -108,8 +108,9 @@ fn invalid_fat_trees_are_explained() {
     );
 }
 
-/// According to Theorem 1 of Li, Peng & Chu, the size is `(2 n0)^(2^k) / 2`, the degree `d0 + k`
-/// and the diameter `2^k D0 + 2^(k+1) - 2`. Their Table I has further sizes.
+/// Theorem 1 of Li, Peng & Chu: with k levels and a base of n0 nodes, degree d0 and diameter D0,
+/// the number of nodes is `(2 n0)^(2^k) / 2`, the degree `d0 + k` and the diameter `2^k D0 +
+/// 2^(k+1) - 2`. Their Table I has further sizes.
 #[test]
 fn recursive_dual_nets_have_the_sizes_of_theorem_1() {
     let of = |spec: &str| {

@@ -29,9 +29,10 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
-/// Kim et al.: a dragonfly with `a = 2p = 2h` has `a h + 1` groups; p = 2 gives 72 nodes and p = 4
-/// gives 1,056. Routes have at most three hops between routers, one of them global. There are 16 x
-/// 17 links between the two halves of 33 groups.
+/// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If `a =
+/// 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes have at
+/// most three hops between routers, one of them global. There are 16 x 17 links between the two
+/// halves of 33 groups.
 #[test]
 fn balanced_dragonflies_have_the_sizes_of_the_paper() {
     assert_eq!(figures("dragonfly:9x4x2"), (72, 36, 3 + 2));
@@ -77,9 +78,10 @@ fn every_two_groups_of_a_dragonfly_have_one_link() {
     }
 }
 
-/// Besta & Hoefler: 2 q^2 routers with (3 q - d) / 2 links, and at most two hops. q = 19 gives 722
-/// routers with 29 links and, with 15 nodes each, 10,830 nodes. q = 5 is the graph of Hoffman &
-/// Singleton: with degree 7, no graph of diameter 2 has more than its 50 vertices.
+/// Besta & Hoefler: for q = 4 w + d, there are 2 q^2 routers with (3 q - d) / 2 links, and at most
+/// two hops between them. q = 19 gives 722 routers with 29 links and, with 15 nodes each, 10,830
+/// nodes. q = 5 is the graph of Hoffman & Singleton: with degree 7, no graph of diameter 2 has more
+/// than its 50 vertices.
 #[test]
 fn slim_flies_have_the_sizes_of_the_paper() {
     assert_eq!(figures("slim-fly:19"), (722, 722, 2 + 2));
