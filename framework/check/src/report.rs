@@ -24,8 +24,8 @@ pub struct Finding {
     pub test: &'static str,
     /// The algorithm; empty if the finding is about the plugin as a whole.
     pub algorithm: String,
-    /// The topology, and the property that distinguishes the case from the plain case on this
-    /// topology, if any.
+    /// The topology. If the case differs from the plain case (the case with the simplest workload)
+    /// on this topology, also the property in which it differs.
     pub place: String,
     /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: String,

@@ -15,8 +15,8 @@ pub(super) type Params = Vec<(String, String)>;
 
 /// The case that a finding is about.
 pub(super) struct Subject<'a> {
-    /// The topology, and the property that distinguishes the case from the plain case on this
-    /// topology, if any.
+    /// The topology. If the case differs from the plain case (the case with the simplest workload)
+    /// on this topology, also the property in which it differs.
     pub place: &'a str,
     /// Collective and block sizes; empty if the finding is not about a case.
     pub workload: &'a str,

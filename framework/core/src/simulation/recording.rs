@@ -4,8 +4,8 @@
 //! also plans other nodes, and these sends are compared with those of the representatives.
 //!
 //! A recording stores one number per step, the sum of the fingerprints (hashes) of its sends. Each
-//! send is first mapped to the representative of its sender. So in a symmetric schedule, the sum of
-//! the representatives is equal to the sum of any of their images.
+//! send is first mapped to the representative of its sender. So in a symmetric schedule, the sends
+//! of the representatives and the sends of any of their images have the same sum.
 //!
 //! If all nodes are recorded, the fingerprints of each image are multiplied by a different factor.
 //! Otherwise the sum would not change if one node lacked a send and another node had it twice. Sums
