@@ -2,12 +2,14 @@
 //! [`FORMATS`]. The programs report sizes with different meanings. [`Measurement::block_bytes`] is
 //! the only place that converts these sizes to block sizes.
 
+mod counterparts;
 mod imb;
 mod nccl;
 mod numeric_line;
 mod osu;
 mod pico;
 
+pub use counterparts::{COUNTERPARTS, Counterpart, TOO_LARGE, counterpart};
 pub(crate) use numeric_line::NumericLine;
 use std::path::Path;
 use swapmeet_core::text::excerpt;
@@ -24,7 +26,7 @@ pub struct Format {
 }
 
 /// All formats. The detection tries them in this order.
-pub static FORMATS: [Format; 5] = [
+pub static FORMATS: [Format; 6] = [
     Format {
         name: "osu",
         help: "OSU micro-benchmarks, text",
@@ -55,6 +57,12 @@ pub static FORMATS: [Format; 5] = [
         is_like: pico::is_like,
         read: pico::read,
     },
+    Format {
+        name: "pico-summary",
+        help: "PICO, the medians of all configurations of a run",
+        is_like: pico::is_like_summary,
+        read: pico::read_summary,
+    },
 ];
 
 /// A file of measurements.
@@ -79,9 +87,12 @@ pub struct Measurement {
     pub size: u64,
     /// The number of ranks, if the file states it.
     pub ranks: Option<u64>,
+    /// The spec of the topology, if the file states its shape.
+    pub topology: Option<String>,
     /// The library's name of the algorithm, if the file states it.
     pub algorithm: Option<String>,
-    /// The mean time of a call. If the program reports no mean, the first time that it reports.
+    /// The mean time of a call. If the program reports no mean, the median or the first time that it
+    /// reports.
     pub time_us: f64,
     /// Other values that the program reports, such as minimum and maximum, as a text for users.
     pub note: String,

@@ -7,7 +7,7 @@ use crate::say::say;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_bridges::import::{Measurement, MeasurementFile, read};
+use swapmeet_bridges::import::{Measurement, MeasurementFile, counterpart, read};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::text::{escaped, excerpt, is_unsafe};
 use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
@@ -39,7 +39,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     let mut rows = Vec::new();
     // Several measurements of the same case, in one file or in several files, are numbered as
     // repetitions.
-    let mut repetitions: HashMap<(String, String, String), u32> = HashMap::new();
+    let mut repetitions: HashMap<[String; 4], u32> = HashMap::new();
+    let mut omitted = 0;
     for file in &args.files {
         let wrong = |why: String| Failure::Usage(format!("{}: {why}", file.display()));
         let text = read_bounded(file, LONGEST, "measurements").map_err(wrong)?;
@@ -49,14 +50,22 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
             collective: args.collective.as_deref(),
             read_companion: &|path| read_regular(path, LONGEST, "metadata of PICO"),
         };
-        for measurement in
+        for mut measurement in
             read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))?
         {
             let (spec, nodes) = place(args, given.as_ref(), &measurement).map_err(wrong)?;
+            if args.counterparts {
+                let Some(ours) = counterpart_of(&measurement, nodes) else {
+                    omitted += 1;
+                    continue;
+                };
+                measurement.algorithm = Some(ours.to_owned());
+            }
             let bytes = measurement.block_bytes(nodes).map_err(|why| wrong(why.to_string()))?;
             let mut row = row(args, &measurement, spec, nodes, bytes);
             row.note = escaped(&note_of(file, &measurement)).into_owned();
-            let key = (row.collective.clone(), row.workload.clone(), row.algorithm.clone());
+            let key =
+                [&row.topology, &row.collective, &row.workload, &row.algorithm].map(Clone::clone);
             let next = repetitions.entry(key).or_default();
             row.repetition = *next;
             *next += 1;
@@ -75,6 +84,9 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         output::file(&args.out, write)?;
     }
     say!("{} measured", Count(rows.len() as u64, "row"));
+    if omitted > 0 {
+        say!("{} without a counterpart omitted", Count(omitted, "measurement"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -90,8 +102,14 @@ fn check_text(flag: &str, text: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Returns the topology of a row and its number of nodes. If the user gives no topology and the
-/// file only states the number of ranks, the topology is a fully connected network.
+/// Returns this project's algorithm that sends the same messages as the measured one.
+fn counterpart_of(measurement: &Measurement, ranks: u64) -> Option<&'static str> {
+    let Measurement { collective, algorithm, size, .. } = measurement;
+    counterpart(collective, algorithm.as_deref()?, ranks, *size)
+}
+
+/// Returns the topology of a row and its number of nodes. The topology is the one that the user
+/// gives, otherwise the one that the file states, otherwise a fully connected network.
 fn place(
     args: &ImportArgs,
     given: Option<&(String, u64)>,
@@ -104,7 +122,13 @@ fn place(
             measurement.line
         )),
         (Some(given), _) => Ok(given.clone()),
-        (None, Some(ranks)) => Ok((format!("fully-connected:{ranks}"), ranks)),
+        (None, Some(ranks)) => match &measurement.topology {
+            None => Ok((format!("fully-connected:{ranks}"), ranks)),
+            Some(spec) => match topology::parse(spec) {
+                Ok(known) => Ok((known.spec(), ranks)),
+                Err(why) => Err(format!("line {}: {why}", measurement.line)),
+            },
+        },
         (None, None) => {
             Err("it does not contain the number of ranks: give --topology or --ranks".to_owned())
         }

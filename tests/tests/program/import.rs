@@ -3,6 +3,7 @@
 
 use crate::support::{refused, swapmeet};
 use swapmeet_results::{Status, Verified, read_file};
+use swapmeet_tests::project;
 use tempfile::tempdir;
 
 const OSU: &str = "\
@@ -86,4 +87,42 @@ fn names_that_rows_cannot_hold_are_refused() {
         import(&["--name", "a", "--algorithm", "b\u{1b}[31m\u{202e}"]),
         "error: --algorithm 'b\\u{1b}[31m\\u{202e}': expected a name without control characters\n"
     );
+}
+
+/// The columns are those of PICO's archive of Fugaku. The expected block sizes are computed by hand:
+/// the whole vector of an allreduce, and an eighth of the buffer of an all-to-all.
+#[test]
+fn a_summary_of_pico_becomes_rows_of_counterparts() {
+    let dir = tempdir().unwrap();
+    let (summary, out) = (dir.path().join("summary.csv"), dir.path().join("rows.csv"));
+    let text = "collective_type,array_dim,buffer_size,algo_name,median,nnodes,tasks_per_node,n_iter,percentile_25,percentile_75
+ALLREDUCE,4096,16384,default-recursive_doubling,30559,2x2x2,1,100,29840,31142.25
+ALLTOALL,64,256,default-pairwise,23000,2x2x2,1,100,22000,24000
+ALLTOALL,64,256,default-default,23000,2x2x2,1,100,22000,24000
+";
+    std::fs::write(&summary, text).unwrap();
+    let import = ["import", summary.to_str().unwrap(), "--name", "fugaku", "--out"];
+    let run = [&import[..], &[out.to_str().unwrap(), "--counterparts"]].concat();
+    let said = swapmeet(&run).assert().success().get_output().stderr.clone();
+    let said = String::from_utf8(said).unwrap();
+    assert_eq!(said, "2 rows measured\n1 measurement without a counterpart omitted\n");
+    let rows = read_file(&out).unwrap();
+    let read: Vec<_> =
+        rows.iter().map(|row| [&row.topology, &row.algorithm, &row.workload]).collect();
+    let expected = [
+        ["torus:2x2x2", "recursive-doubling-allreduce", "allreduce/uniform:16KiB"],
+        ["torus:2x2x2", "gen", "uniform:32"],
+    ];
+    assert_eq!(read, expected);
+    assert_eq!((rows[0].nodes, rows[0].time_us, rows[0].repetition), (8, Some(30.559), 0));
+}
+
+/// The published measurements in `results/measured` are rows that the program reads.
+#[test]
+fn published_measurements_are_rows() {
+    let path = project("results/measured/fugaku.csv");
+    assert!(std::fs::metadata(&path).unwrap().len() < 2 << 20);
+    let rows = read_file(&path).unwrap();
+    assert_eq!(rows.len(), 361);
+    assert!(rows.iter().all(|row| row.status == Status::Ok && row.model == "measured"));
 }

@@ -60,6 +60,7 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 size_of: SizeOf::Count,
                 size: cells.whole(0, "the size")?,
                 ranks: None,
+                topology: None,
                 algorithm: None,
                 time_us: cells.time(1, "the average latency")?,
                 note: more.collect::<Vec<_>>().join(", "),

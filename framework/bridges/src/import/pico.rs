@@ -1,16 +1,29 @@
-//! Results of PICO. Each configuration has a data file, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with
-//! one row of times in nanoseconds for each iteration.
+//! Results of PICO, in two formats:
+//! - A data file of one configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with one row of times in
+//!   nanoseconds for each iteration.
+//! - `aggregated_results_summary.csv`, with one row for each configuration. Its time is the median
+//!   of the iterations.
 //!
-//! The data file does not state the collective and the number of ranks. They are in the file
-//! `SYSTEM_metadata.csv`, two folders above the data file. Its row is the one whose timestamp is
-//! the name of the data file's folder. If this file is missing, the user can state the collective.
+//! A data file does not state the collective and the number of ranks. They are in the file
+//! `SYSTEM_metadata.csv`, next to the folder of the system. A data file is in the folder
+//! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and the row of the metadata has the same
+//! timestamp and the same test. If the metadata is missing, the user can state the collective.
+//!
+//! In all of these files, the count is that of the larger buffer of a rank: PICO divides it by the
+//! number of ranks for the blocks of an all-to-all, a scatter, a gather, an allgather and a
+//! reduce-scatter.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use swapmeet_core::text::excerpt;
 
 pub(super) fn is_like(text: &str) -> bool {
     text.lines().next().is_some_and(|header| header.split(',').next() == Some("highest"))
+}
+
+pub(super) fn is_like_summary(text: &str) -> bool {
+    let header = text.lines().next().unwrap_or_default();
+    header.starts_with("collective_type,") && header.split(',').any(|name| name == "median")
 }
 
 /// Returns the number of bytes of an element; `kind` is its type.
@@ -24,30 +37,77 @@ fn bytes_of(kind: &str) -> Option<u64> {
     })
 }
 
-/// Returns the path of the metadata file, if the file exists.
-fn metadata_file(source: &MeasurementFile<'_>) -> Option<PathBuf> {
-    let system = source.path.parent()?.parent()?;
-    let file = system.parent()?.join(format!("{}_metadata.csv", system.file_name()?.to_str()?));
-    file.exists().then_some(file)
+/// The ranks of a measurement, and the network on which they ran.
+#[derive(Debug, PartialEq)]
+struct Allocation {
+    ranks: u64,
+    /// The sides of the torus; `None` if the metadata contains only a number of nodes.
+    torus: Option<String>,
 }
 
-/// Returns the collective and the number of ranks, if the metadata contains them.
-fn metadata(source: &MeasurementFile<'_>, text: &str) -> Option<(String, u64)> {
-    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
-    let header = lines.next()?;
-    let column = |name: &str| header.iter().position(|column| *column == name);
-    let [at, collective, nodes, tasks] = [
-        column("timestamp")?,
-        column("collective_type")?,
-        column("nnodes")?,
-        column("tasks_per_node")?,
-    ];
-    let timestamp = source.path.parent()?.file_name()?.to_str()?;
-    let row = lines.find(|row| row.get(at) == Some(&timestamp))?;
-    let number = |at: usize| row.get(at)?.parse::<u64>().ok();
-    Some(((*row.get(collective)?).to_owned(), number(nodes)?.checked_mul(number(tasks)?)?))
+/// Returns the allocation with this number or shape of nodes, such as `64` or `4x4x4`.
+fn allocation(nodes: &str, tasks_per_node: &str) -> Option<Allocation> {
+    let tasks: u64 = tasks_per_node.parse().ok()?;
+    let mut sides = nodes.split('x').map(|side| side.parse::<u64>().ok());
+    let nodes_in_all = sides.try_fold(1_u64, |product, side| product.checked_mul(side?))?;
+    let several = if tasks == 1 { String::new() } else { format!(",ranks={tasks}") };
+    Some(Allocation {
+        ranks: nodes_in_all.checked_mul(tasks)?,
+        torus: nodes.contains('x').then(|| format!("torus:{nodes}{several}")),
+    })
 }
 
+/// The columns of a table without quoted fields.
+struct Header<'a>(Vec<&'a str>);
+
+impl<'a> Header<'a> {
+    fn of(line: &'a str) -> Self {
+        Self(line.split(',').collect())
+    }
+
+    /// Returns the field of a row in the column `name`.
+    fn field<'b>(&self, row: &[&'b str], name: &str) -> Option<&'b str> {
+        row.get(self.0.iter().position(|column| *column == name)?).copied()
+    }
+}
+
+/// The place of a data file in PICO's folders.
+struct Location<'a> {
+    metadata: PathBuf,
+    timestamp: &'a str,
+    test_id: Option<&'a str>,
+}
+
+fn name(folder: &Path) -> Option<&str> {
+    folder.file_name()?.to_str()
+}
+
+/// Returns the location of a data file, if its metadata file exists.
+fn location(path: &Path) -> Option<Location<'_>> {
+    let folder = path.parent()?;
+    // The folder of a data file is that of a run or that of a test within a run.
+    [(folder, None), (folder.parent()?, name(folder))].into_iter().find_map(|(run, test_id)| {
+        let system = run.parent()?;
+        let metadata = system.parent()?.join(format!("{}_metadata.csv", name(system)?));
+        metadata.exists().then_some(Location { metadata, timestamp: name(run)?, test_id })
+    })
+}
+
+/// Returns the collective and the allocation of a data file, if the metadata contains them.
+fn metadata<'a>(location: &Location<'_>, text: &'a str) -> Option<(&'a str, Allocation)> {
+    let mut lines = text.lines();
+    let header = Header::of(lines.next()?);
+    let mut rows = lines.map(|line| line.split(',').collect::<Vec<_>>());
+    let row = rows.find(|row| {
+        header.field(row, "timestamp") == Some(location.timestamp)
+            && location.test_id.is_none_or(|test| header.field(row, "test_id") == Some(test))
+    })?;
+    let field = |name| header.field(&row, name);
+    let nodes = allocation(field("nnodes")?, field("tasks_per_node")?)?;
+    Some((field("collective_type")?, nodes))
+}
+
+/// Reads a data file of one configuration.
 pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
     // The name of the file contains the count, the algorithm and the type.
     let name = source.path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
@@ -65,29 +125,26 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         (count.parse::<u64>().map_err(|_| named())?, bytes_of(kind).ok_or_else(named)?);
     // The metadata contains the collective, if the user has copied the metadata file together with
     // the data file.
-    let metadata = match metadata_file(source) {
-        Some(file) => {
-            let text = (source.read_companion)(&file)
-                .map_err(|why| error_at(0, format!("{}: {why}", file.display())))?;
-            metadata(source, &text)
-        }
-        None => None,
-    };
-    let collective = match (source.collective, &metadata) {
-        (Some(name), _) => known_collective(0, name)?,
-        (None, Some((name, _))) => known_collective(0, name)?,
-        (None, None) => {
-            return Err(error_at(0, "no metadata names the collective: name it with --collective"));
-        }
-    };
+    let location = location(source.path);
+    let text = location.as_ref().map(|location| {
+        (source.read_companion)(&location.metadata)
+            .map_err(|why| error_at(0, format!("{}: {why}", location.metadata.display())))
+    });
+    let text = text.transpose()?;
+    let known = location.zip(text.as_deref()).and_then(|(at, text)| metadata(&at, text));
+    let (stated, allocation) = known.unzip();
+    let collective = source.collective.or(stated).ok_or_else(|| {
+        error_at(0, "no metadata names the collective: name it with --collective")
+    })?;
+    let collective = known_collective(0, collective)?;
     // The file has one column for each rank. The first column contains the time of the slowest
-    // rank.
+    // rank. A summarised file has only this column.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()
         .map(|(_, header)| header.split(',').count() as u64 - 1)
         .filter(|ranks| *ranks > 0);
-    let ranks = ranks.or(metadata.map(|(_, ranks)| ranks));
+    let ranks = ranks.or(allocation.as_ref().map(|allocation| allocation.ranks));
     let size = count.checked_mul(bytes).ok_or_else(named)?;
     lines
         .filter(|(_, line)| !line.trim().is_empty())
@@ -98,12 +155,68 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
             })?;
             Ok(Measurement {
                 collective: collective.clone(),
-                size_of: SizeOf::Count,
+                size_of: SizeOf::Buffer,
                 size,
                 ranks,
+                topology: allocation.as_ref().and_then(|allocation| allocation.torus.clone()),
                 algorithm: Some(algorithm.join("_")).filter(|name| !name.is_empty()),
                 time_us: nanoseconds as f64 / 1e3,
                 note: String::new(),
+                is_checked: false,
+                line: number,
+            })
+        })
+        .collect()
+}
+
+/// Reads a summary of all configurations of a run.
+pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, ParseError> {
+    let mut lines = (1..).zip(source.text.lines());
+    let header = Header::of(lines.next().map_or("", |(_, line)| line));
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| {
+            let row: Vec<&str> = line.split(',').collect();
+            let field = |name: &str, expected: &str| {
+                let found = header.field(&row, name).filter(|field| !field.is_empty());
+                found.ok_or_else(|| {
+                    error_at(number, format!("`{name}` is missing, expected {expected}"))
+                })
+            };
+            let microseconds = |name: &str| {
+                let text = field(name, "nanoseconds")?;
+                let time = text.parse().ok().filter(|ns: &f64| ns.is_finite() && *ns > 0.0);
+                time.map(|ns| ns / 1e3).ok_or_else(|| {
+                    error_at(number, format!("{name} is `{}`, expected nanoseconds", excerpt(text)))
+                })
+            };
+            let size = field("buffer_size", "bytes")?;
+            let nodes = field("nnodes", "a number or a shape of nodes")?;
+            let Allocation { ranks, torus } = allocation(
+                nodes,
+                field("tasks_per_node", "a number of ranks")?,
+            )
+            .ok_or_else(|| {
+                let found = excerpt(nodes);
+                error_at(number, format!("nnodes is `{found}`, expected such as 64 or 4x4x4"))
+            })?;
+            let algorithm = field("algo_name", "an algorithm")?;
+            Ok(Measurement {
+                collective: known_collective(number, field("collective_type", "a collective")?)?,
+                size_of: SizeOf::Buffer,
+                size: size.parse().map_err(|_| {
+                    error_at(number, format!("buffer_size is `{}`, expected bytes", excerpt(size)))
+                })?,
+                ranks: Some(ranks),
+                topology: torus,
+                algorithm: Some(algorithm.to_owned()),
+                time_us: microseconds("median")?,
+                note: format!(
+                    "{algorithm}, median of {}, quartiles {} and {} us",
+                    field("n_iter", "a number of iterations")?,
+                    microseconds("percentile_25")?,
+                    microseconds("percentile_75")?
+                ),
                 is_checked: false,
                 line: number,
             })

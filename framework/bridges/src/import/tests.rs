@@ -180,10 +180,87 @@ fn pico_uses_file_name_and_metadata() {
     );
 }
 
+/// PICO's code allocates `count` elements and sends blocks of `count / ranks` (`pico_core_utils.c`,
+/// `PMPI_Alltoall(sbuf, count / comm_sz, ..)`), so the count is that of the whole buffer.
+#[test]
+fn counts_of_pico_are_those_of_the_whole_buffer() {
+    let all = read_as("64_bruck_int32.csv", "highest,a,b\n1,1,1\n", Some("alltoall")).unwrap();
+    assert_eq!((all[0].size, all[0].block_bytes(8)), (256, Ok(32)));
+    let all = read_as("64_binomial_int32.csv", "highest,a,b\n1,1,1\n", Some("bcast")).unwrap();
+    assert_eq!(all[0].block_bytes(8), Ok(256));
+}
+
+/// In PICO's archives, a data file is in the folder of its test, and all tests of a run have the
+/// same timestamp. On Fugaku, the number of nodes is the shape of a torus.
+#[test]
+fn pico_metadata_is_joined_by_timestamp_and_test() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("results/fugaku/2025_03_26___19_49_06");
+    std::fs::create_dir_all(run.join("4")).unwrap();
+    let metadata = "timestamp,test_id,nnodes,tasks_per_node,collective_type\n\
+                    2025_03_26___19_49_06,0,2x2x2,1,ALLREDUCE\n\
+                    2025_03_26___19_49_06,4,2x2x2,1,ALLTOALL\n";
+    std::fs::write(dir.path().join("results/fugaku_metadata.csv"), metadata).unwrap();
+    let file = run.join("4/512_default-pairwise_int32.csv");
+    let list = read_as(file.to_str().unwrap(), "highest\n27549\n", None).unwrap();
+    let m = &list[0];
+    assert_eq!((m.collective.as_str(), m.ranks, m.time_us), ("alltoall", Some(8), 27.549));
+    assert_eq!(m.topology.as_deref(), Some("torus:2x2x2"));
+    assert_eq!(m.algorithm.as_deref(), Some("default-pairwise"));
+}
+
+/// The rows are those of PICO's archive of Fugaku (2x2x2), shortened to some columns.
+const SUMMARY: &str = "\
+collective_type,array_dim,buffer_size,algo_name,median,nnodes,tasks_per_node,n_iter,percentile_25,percentile_75
+ALLREDUCE,512,2048,default-recursive_doubling,12054.0,2x2x2,1,100,11999.5,12299.25
+ALLTOALL,512,2048,default-pairwise,27549.0,4,2,100,27000.0,28000.0
+";
+
+#[test]
+fn a_summary_of_pico_has_the_medians() {
+    let list = read_as("aggregated_results_summary.csv", SUMMARY, None).unwrap();
+    let m = &list[0];
+    assert_eq!((m.collective.as_str(), m.size, m.ranks), ("allreduce", 2048, Some(8)));
+    assert_eq!((m.time_us, m.line, m.topology.as_deref()), (12.054, 2, Some("torus:2x2x2")));
+    assert_eq!(
+        m.note,
+        "default-recursive_doubling, median of 100, quartiles 11.9995 and 12.29925 us"
+    );
+    assert_eq!(
+        (list[1].ranks, &list[1].topology, list[1].block_bytes(8)),
+        (Some(8), &None, Ok(256))
+    );
+    for (from, to, why) in [
+        ("12054.0", "fast", "line 2: median is `fast`, expected nanoseconds"),
+        ("12054.0", "", "line 2: `median` is missing, expected nanoseconds"),
+        ("2x2x2", "2xx2", "line 2: nnodes is `2xx2`, expected such as 64 or 4x4x4"),
+        ("ALLREDUCE", "SCAN", "line 2: `SCAN` is not a known collective"),
+        (",2048,default-r", ",2k,default-r", "line 2: buffer_size is `2k`, expected bytes"),
+    ] {
+        let error = read_as("s.csv", &SUMMARY.replacen(from, to, 1), None).unwrap_err();
+        assert!(error.starts_with(why), "{from} -> {to}: {error}");
+    }
+}
+
+#[test]
+fn counterparts_have_limits() {
+    let of = |name, ranks, bytes| counterpart("alltoall", name, ranks, bytes);
+    assert_eq!(of("default-pairwise", 4096, 1 << 20), Some("gen"));
+    assert_eq!(of("default-pairwise", 4096, TOO_LARGE), None);
+    assert_eq!([512, 4096].map(|n| of("default-linear", n, 1 << 20)), [Some("linear"), None]);
+    assert_eq!(counterpart("allreduce", "default-ring", 64, 128), None);
+    assert_eq!(of("default-default", 8, 1024), None);
+    // No algorithm of a library has two counterparts.
+    let names = || COUNTERPARTS.iter().map(|row| (row.collective, row.library));
+    assert_eq!(names().collect::<std::collections::BTreeSet<_>>().len(), names().count());
+}
+
 #[test]
 fn unknown_formats_are_refused() {
     assert!(
-        read_as("a.txt", "hello\n", None).unwrap_err().contains("osu, imb, nccl-json, nccl, pico")
+        read_as("a.txt", "hello\n", None)
+            .unwrap_err()
+            .contains("osu, imb, nccl-json, nccl, pico, pico-summary")
     );
     assert!(
         read_as("a.txt", "# OSU MPI Allgather Latency Test\n# Size  Latency\n", None)

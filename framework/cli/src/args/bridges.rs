@@ -26,6 +26,7 @@ Examples:
   swapmeet import osu_alltoall.txt --topology torus:4x4 --name cluster \\
     --out measured.csv
   swapmeet import alltoall.json --name dgx --algorithm nccl --out measured.csv
+  swapmeet import aggregated_results_summary.csv --name fugaku --counterparts
   swapmeet compare predicted.csv measured.csv
 
 Sizes are converted to those of workloads: bytes per pair, per block of a rank,
@@ -43,7 +44,8 @@ pub(crate) struct ImportArgs {
     /// Record the machine as `measured:NAME`.
     #[arg(long, value_name = "NAME")]
     pub name: String,
-    /// Record this topology, for comparison with other rows [default: fully-connected].
+    /// Record this topology, for comparison with other rows [default: the one named in the file,
+    /// otherwise fully-connected].
     #[arg(long, value_name = "SPEC")]
     pub topology: Option<String>,
     /// Set the number of ranks if neither the file nor --topology gives it.
@@ -52,6 +54,10 @@ pub(crate) struct ImportArgs {
     /// Record this algorithm [default: the one named in the file, otherwise `library`].
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<String>,
+    /// Record the algorithm of this project that sends the same messages, and omit measurements
+    /// without such a counterpart (PICO on Fugaku).
+    #[arg(long, conflicts_with = "algorithm")]
+    pub counterparts: bool,
     /// Set the collective if the file does not name it.
     #[arg(long, value_name = "WORD")]
     pub collective: Option<String>,

@@ -1,0 +1,170 @@
+//! Which algorithm of this project is the same as an algorithm of a measured library.
+
+/// An algorithm of a library, and this project's algorithm that sends the same messages.
+#[derive(Debug)]
+pub struct Counterpart {
+    /// This project's name of the collective.
+    pub collective: &'static str,
+    /// The library's name of the algorithm, or a pattern with one `*` for several algorithms that
+    /// have no counterpart.
+    pub library: &'static str,
+    /// This project's algorithm; `None` if there is no counterpart.
+    pub ours: Option<&'static str>,
+    /// For which numbers of ranks and bytes of the buffer the library sends these messages.
+    applies: fn(ranks: u64, buffer_bytes: u64) -> bool,
+    /// The reason why the algorithm has this counterpart or none.
+    pub why: &'static str,
+}
+
+const ALWAYS: fn(u64, u64) -> bool = |_, _| true;
+
+/// From this buffer size on, in bytes, measured times have no counterpart. Ring algorithms take
+/// twice as long per byte as with smaller buffers, which no model of a network predicts.
+pub const TOO_LARGE: u64 = 512 << 20;
+
+const fn same(
+    collective: &'static str,
+    library: &'static str,
+    ours: &'static str,
+    why: &'static str,
+) -> Counterpart {
+    Counterpart { collective, library, ours: Some(ours), applies: ALWAYS, why }
+}
+
+const fn none(collective: &'static str, library: &'static str, why: &'static str) -> Counterpart {
+    Counterpart { collective, library, ours: None, applies: ALWAYS, why }
+}
+
+/// The algorithms that PICO measured on Fugaku. `default-*` are those of Fujitsu's MPI, which is
+/// based on Open MPI's component `coll/tuned`; `*-MPI-*` are PICO's own algorithms over MPI.
+pub static COUNTERPARTS: &[Counterpart] = &[
+    same(
+        "alltoall",
+        "default-pairwise",
+        "gen",
+        "Open MPI shifts cyclically: in step k, rank r sends to r + k",
+    ),
+    same("alltoall", "default-modified-bruck", "bruck", ""),
+    same("alltoall", "BRUCK-LOG-MPI-0-1", "bruck", "another implementation of the same messages"),
+    Counterpart {
+        applies: |ranks, _| ranks <= 512,
+        ..same(
+            "alltoall",
+            "default-linear",
+            "linear",
+            "up to 512 ranks; its times on 64x64 equal those of pairwise",
+        )
+    },
+    none("alltoall", "default-linear-sync", "the number of outstanding requests is not published"),
+    none("alltoall", "BINE-LOG-MPI-0-1", "an all-to-all along Bine trees"),
+    same("allgather", "default-ring", "ring", ""),
+    same("allgather", "default-neighbor", "neighbour-allgather", ""),
+    same("allgather", "default-bruck", "bruck", ""),
+    same("allgather", "default-recursive-doubling", "recursive-doubling-allgather", ""),
+    none(
+        "allgather",
+        "default-linear",
+        "a gather followed by a broadcast, not a linear all-gather",
+    ),
+    none("allgather", "default-gtbc", "a gather followed by a broadcast"),
+    same("allreduce", "default-recursive_doubling", "recursive-doubling-allreduce", ""),
+    Counterpart {
+        applies: |ranks, bytes| bytes >= 4 * ranks,
+        ..same(
+            "allreduce",
+            "default-ring",
+            "ring-allreduce",
+            "if each rank has at least one element of 4 bytes",
+        )
+    },
+    none("allreduce", "default-segmented_ring", "the size of its segments is not published"),
+    none("allreduce", "default-basic_linear", "a linear reduction followed by a linear broadcast"),
+    none(
+        "allreduce",
+        "default-nonoverlapping",
+        "a reduction followed by a broadcast, both chosen by the library",
+    ),
+    none("allreduce", "default-rdbc", "a reduction followed by a broadcast, both of Fujitsu"),
+    same("broadcast", "default-pipeline", "chain-broadcast:segments=1", "a chain without segments"),
+    none(
+        "broadcast",
+        "default-binomial",
+        "it sends to near children first, `binomial-broadcast` to far ones",
+    ),
+    none(
+        "broadcast",
+        "default-basic-linear",
+        "the root has several messages in flight; how many is not published",
+    ),
+    none("broadcast", "default-chain", "the number of chains is not published"),
+    none("broadcast", "default-*binary-tree", "its segments are not published"),
+    same("scatter", "default-binomial", "binomial-scatter", ""),
+    none(
+        "scatter",
+        "default-basic-linear",
+        "the root has several messages in flight; how many is not published",
+    ),
+    none("scatter", "default-use-bcast", "a broadcast of the whole buffer"),
+    same("gather", "default-binomial", "binomial-gather", ""),
+    none(
+        "gather",
+        "default-basic-linear",
+        "the root has several messages in flight; how many is not published",
+    ),
+    none(
+        "gather",
+        "default-linear-sync",
+        "two segments with a message of synchronisation; their sizes are not published",
+    ),
+    none("gather", "default-simple", "not published"),
+    same("reduce-scatter", "default-ring", "ring-reduce-scatter", ""),
+    none("reduce-scatter", "default-recursive-halving", "missing here"),
+    none(
+        "reduce-scatter",
+        "default-non-overlapping",
+        "a reduction followed by a scatter, both chosen by the library",
+    ),
+    Counterpart {
+        applies: |_, bytes| bytes <= 8 << 20,
+        ..same(
+            "reduce",
+            "default-pipeline",
+            "chain-reduce:segments=1",
+            "a chain without segments, up to 8 MiB",
+        )
+    },
+    none("reduce", "default-binomial", "its segments are not published"),
+    none("reduce", "default-chain", "the number of chains is not published"),
+    none(
+        "reduce",
+        "default-linear",
+        "the root has several messages in flight; how many is not published",
+    ),
+    none("reduce", "default-*binary", "its segments are not published"),
+    none("*", "default-default", "the library chooses the algorithm"),
+    none("*", "BINE-*-MPI-*", "the originals alternate between the dimensions of the torus"),
+    none(
+        "*",
+        "*-UTOFU-*",
+        "another software layer (uTofu), which also uses several interfaces at a time",
+    ),
+    none(
+        "*",
+        "default-trix*, trinaryx*, bintree*, 3dtorus*, blacc*, crp, doublespread",
+        "algorithms of Fujitsu that are not published",
+    ),
+];
+
+/// Returns this project's algorithm for a measurement with this number of ranks and this size of a
+/// rank's larger buffer; `None` if there is no counterpart.
+pub fn counterpart(
+    collective: &str,
+    library: &str,
+    ranks: u64,
+    buffer_bytes: u64,
+) -> Option<&'static str> {
+    let found =
+        COUNTERPARTS.iter().find(|row| row.collective == collective && row.library == library)?;
+    let applies = buffer_bytes < TOO_LARGE && (found.applies)(ranks, buffer_bytes);
+    found.ours.filter(|_| applies)
+}
