@@ -15,6 +15,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+pub mod linear;
 pub mod ping_pong;
 
 #[derive(Debug, Clone, PartialEq)]

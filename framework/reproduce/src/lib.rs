@@ -7,6 +7,7 @@ mod bench;
 mod bine;
 mod data;
 mod formula;
+mod fugaku;
 mod li;
 mod liu;
 mod report;
@@ -78,6 +79,11 @@ pub fn papers() -> &'static [Paper] {
             name: "bine",
             title: "D. De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality, SC (2025)",
             run: bine::tables,
+        },
+        Paper {
+            name: "fugaku",
+            title: "D. De Sensi, S. Pasqualoni: PICO, medians of collectives measured on the supercomputer Fugaku (2025)",
+            run: fugaku::tables,
         },
     ]
 }

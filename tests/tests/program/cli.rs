@@ -421,7 +421,8 @@ fn the_committed_reproductions_are_up_to_date() {
 #[test]
 fn fitted_and_rebuilt_cells_never_agree() {
     let mut kinds = BTreeSet::new();
-    for paper in ["suh-shin", "thakur", "liu", "spencer", "li", "tpu-v4", "swing", "bine"] {
+    for paper in ["suh-shin", "thakur", "liu", "spencer", "li", "tpu-v4", "swing", "bine", "fugaku"]
+    {
         let file = project("results/reproduced").join(format!("{paper}.csv"));
         for record in csv::Reader::from_path(file).unwrap().records().map(Result::unwrap) {
             let [table, row, verdict, kind] = [0, 1, 5, 7].map(|column| record[column].to_owned());

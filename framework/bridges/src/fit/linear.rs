@@ -1,0 +1,134 @@
+//! Fits any number of costs to measured times that are linear in the costs.
+//!
+//! The fit minimises the sum of the squares of ln(predicted / measured), so that a prediction of
+//! half the measured time is as wrong as one of twice the time. Costs are never negative. The
+//! *error factor* is the geometric mean of the factors by which predictions are wrong.
+
+/// A measured time, and the coefficient of each cost: how often the cost occurs in the time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearSample {
+    /// The coefficients, in the order of the costs.
+    pub coefficients: Vec<f64>,
+    /// The measured time in microseconds; above 0.
+    pub time_us: f64,
+}
+
+impl LinearSample {
+    /// Returns the time that these costs predict, in microseconds.
+    pub fn predicted(&self, costs: &[f64]) -> f64 {
+        self.coefficients.iter().zip(costs).map(|(count, cost)| count * cost).sum()
+    }
+}
+
+/// Returns the error factor of predictions, given pairs of a predicted and a measured time. It is 1
+/// if all predictions are exact, and NaN if there are no pairs.
+pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (sum, count) = pairs.fold((0.0, 0.0), |(sum, count), (predicted, measured)| {
+        (sum + (predicted / measured).ln().abs(), count + 1.0)
+    });
+    (sum / count).exp()
+}
+
+/// Fits costs to samples. All samples have the same number of coefficients.
+pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
+    /// The number of times that the weights are adapted.
+    const ROUNDS: usize = 40;
+    /// Relative residuals below this value are equal to their logarithms.
+    const LEAST: f64 = 1e-6;
+    let mut weights = vec![1.0; samples.len()];
+    let mut costs = Vec::new();
+    for _ in 0..ROUNDS {
+        costs = least_squares(samples, &weights);
+        // With these weights, the weighted squares of relative residuals have the same derivatives
+        // as the squares of logarithms.
+        for (weight, sample) in weights.iter_mut().zip(samples) {
+            let ratio = (sample.predicted(&costs) / sample.time_us).max(1e-9);
+            let is_exact = (ratio - 1.0).abs() < LEAST;
+            *weight = if is_exact { 1.0 } else { ratio.ln() / (ratio * (ratio - 1.0)) };
+        }
+    }
+    costs
+}
+
+/// Minimises the weighted sum of squared relative residuals by coordinate descent, which sets one
+/// cost after another to its best value that is not negative.
+fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
+    /// The maximum number of passes over all costs.
+    const PASSES: usize = 10_000;
+    /// The descent ends when no cost changes by more than this part of its scale.
+    const TOLERANCE: f64 = 1e-12;
+    let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
+    // The normal equations of the relative residuals.
+    let mut matrix = vec![vec![0.0; costs]; costs];
+    let mut right = vec![0.0; costs];
+    for (LinearSample { coefficients, time_us }, weight) in samples.iter().zip(weights) {
+        for (i, a) in coefficients.iter().enumerate() {
+            right[i] += weight * a / time_us;
+            for (j, b) in coefficients.iter().enumerate() {
+                matrix[i][j] += weight * (a / time_us) * (b / time_us);
+            }
+        }
+    }
+    let mut values = vec![0.0_f64; costs];
+    for _ in 0..PASSES {
+        let mut change = 0.0_f64;
+        for i in (0..costs).filter(|i| matrix[*i][*i] > 0.0) {
+            let others: f64 =
+                (0..costs).filter(|j| *j != i).map(|j| matrix[i][j] * values[j]).sum();
+            let next = ((right[i] - others) / matrix[i][i]).max(0.0);
+            change = change.max((next - values[i]).abs() * matrix[i][i].sqrt());
+            values[i] = next;
+        }
+        if change < TOLERANCE * (samples.len() as f64).sqrt() {
+            break;
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The times are computed from known costs.
+    #[test]
+    fn known_costs_are_found_again() {
+        let known = [2.0, 0.0, 0.5];
+        let mut samples = Vec::new();
+        for i in 1..20_u32 {
+            let x = f64::from(i);
+            let coefficients = vec![x, 1.0 / x, x * x];
+            let time_us = coefficients.iter().zip(known).map(|(a, b)| a * b).sum();
+            samples.push(LinearSample { coefficients, time_us });
+        }
+        let found = fit_linear(&samples);
+        for (found, known) in found.iter().zip(known) {
+            assert!((found - known).abs() < 1e-6, "{found} {known}");
+        }
+    }
+
+    /// Two samples of one cost, of which one is four times the other: the best cost is the geometric
+    /// mean of both.
+    #[test]
+    fn residuals_are_logarithms() {
+        let sample = |time_us| LinearSample { coefficients: vec![1.0], time_us };
+        let found = fit_linear(&[sample(1.0), sample(4.0)]);
+        assert!((found[0] - 2.0).abs() < 1e-6, "{found:?}");
+    }
+
+    /// A cost that could only be negative is 0, and a cost without effect is 0.
+    #[test]
+    fn no_cost_is_negative() {
+        let sample =
+            |count: f64, time_us| LinearSample { coefficients: vec![1.0, count, 0.0], time_us };
+        let found = fit_linear(&[sample(1.0, 9.0), sample(2.0, 8.0), sample(3.0, 7.0)]);
+        assert!((found[0] - 8.0).abs() < 0.1 && found[1..] == [0.0, 0.0], "{found:?}");
+    }
+
+    #[test]
+    fn the_error_factor_is_a_geometric_mean() {
+        let factor = error_factor([(2.0, 1.0), (1.0, 8.0)].into_iter());
+        assert!((factor - 4.0).abs() < 1e-12);
+        assert!((error_factor([(3.0, 3.0)].into_iter()) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,249 @@
+//! PICO's measurements on Fugaku: predictions of several models compared with measured medians.
+
+mod judge;
+mod models;
+
+use crate::bench::{Bench, ReproduceError};
+use crate::data::{PaperTexts, read};
+use crate::report::{Kind, Table, Verdict, number};
+use judge::{Comparison, error_factors, ordered_pairs, regret};
+use models::{Model, fitted_costs};
+use std::collections::BTreeMap;
+use swapmeet_bridges::import::COUNTERPARTS;
+use swapmeet_results::read_records;
+
+const MEASURED: &str = include_str!("../../../results/measured/fugaku.csv");
+
+/// The shapes of allocations, in the order of the tables.
+const SHAPES: [&str; 5] = ["2x2x2", "4x4x4", "8x8x8", "64x64", "32x256"];
+
+/// A measured median.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Median {
+    pub shape: String,
+    pub collective: String,
+    pub algorithm: String,
+    pub workload: String,
+    /// The size of a rank's larger buffer in bytes.
+    pub buffer_bytes: u64,
+    pub time_us: f64,
+}
+
+impl Median {
+    /// Returns whether parameters are fitted to this median: every second size of two shapes.
+    pub(crate) fn is_fitted(&self) -> bool {
+        // The sizes are 4 * 8^i bytes.
+        let index = (self.buffer_bytes / 4).max(1).ilog2() / 3;
+        self.is_judged() && index.is_multiple_of(2)
+    }
+
+    /// Returns whether the targets apply to this shape.
+    fn is_judged(&self) -> bool {
+        ["4x4x4", "8x8x8"].contains(&&*self.shape)
+    }
+
+    fn topology(&self) -> String {
+        format!("torus:{}", self.shape)
+    }
+}
+
+/// Reads the medians that are part of this project.
+fn medians() -> Result<Vec<Median>, ReproduceError> {
+    let wrong = |message: String| ReproduceError::Data { paper: "fugaku", message };
+    let rows = read_records("fugaku.csv", MEASURED).map_err(|e| wrong(e.to_string()))?;
+    let median = |row: &swapmeet_results::Record| {
+        let shape = row.topology.strip_prefix("torus:")?.to_owned();
+        let block = row.block_bytes?;
+        let is_whole = ["broadcast", "reduce", "allreduce"].contains(&&*row.collective);
+        Some(Median {
+            shape,
+            collective: row.collective.clone(),
+            algorithm: row.algorithm.clone(),
+            workload: row.workload.clone(),
+            buffer_bytes: if is_whole { block } else { block * row.nodes },
+            time_us: row.time_us?,
+        })
+    };
+    let medians: Option<Vec<Median>> = rows.iter().map(median).collect();
+    medians.ok_or_else(|| wrong("a row has no torus, block size or time".to_owned()))
+}
+
+/// Returns the medians of each schedule, by shape and algorithm.
+fn by_schedule(medians: &[Median]) -> BTreeMap<(usize, &str), Vec<&Median>> {
+    let mut groups: BTreeMap<(usize, &str), Vec<&Median>> = BTreeMap::new();
+    for median in medians {
+        let shape = SHAPES.iter().position(|shape| *shape == median.shape).unwrap_or(SHAPES.len());
+        groups.entry((shape, &median.algorithm)).or_default().push(median);
+    }
+    groups
+}
+
+/// Returns the distinct workloads of some medians.
+fn workloads(medians: &[&Median]) -> Vec<String> {
+    let mut all: Vec<String> = medians.iter().map(|median| median.workload.clone()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// Predicts each median with each model that is run for it.
+fn comparisons(
+    bench: &Bench<'_>,
+    medians: &[Median],
+    models: &[Model],
+) -> Result<Vec<Comparison>, ReproduceError> {
+    let mut all = Vec::new();
+    for group in by_schedule(medians).into_values() {
+        let run: Vec<usize> = (0..models.len()).filter(|i| models[*i].is_run(group[0])).collect();
+        let workloads = workloads(&group);
+        let machines: Vec<String> = run.iter().map(|i| models[*i].machine.clone()).collect();
+        let topology = group[0].topology();
+        let rows = bench.run(&topology, &group[0].algorithm, &workloads, &machines)?.rows;
+        for median in group {
+            let workload = workloads.iter().position(|workload| *workload == median.workload);
+            let at = workload.unwrap_or_default() * machines.len();
+            let mut predicted_us = vec![None; models.len()];
+            for (model, row) in run.iter().zip(&rows[at..]) {
+                predicted_us[*model] = row.time_us;
+            }
+            all.push(Comparison { median: median.clone(), predicted_us });
+        }
+    }
+    Ok(all)
+}
+
+/// A set of comparisons that a line of the summary tables covers.
+struct Scope {
+    name: String,
+    covers: Box<dyn Fn(&Median) -> bool>,
+}
+
+/// Returns the lines of the summary tables: the shapes, then the algorithms on the two shapes to
+/// which parameters were fitted.
+fn scopes(medians: &[Median]) -> Vec<Scope> {
+    let scope =
+        |name: &str, covers: Box<dyn Fn(&Median) -> bool>| Scope { name: name.to_owned(), covers };
+    let mut all = vec![
+        scope("4x4x4 and 8x8x8, fitted sizes", Box::new(Median::is_fitted)),
+        scope("4x4x4 and 8x8x8, other sizes", Box::new(|m| m.is_judged() && !m.is_fitted())),
+    ];
+    for shape in ["2x2x2", "64x64", "32x256"] {
+        all.push(scope(shape, Box::new(move |m| m.shape == shape)));
+    }
+    let algorithms: BTreeMap<(&str, &str), ()> =
+        medians.iter().map(|m| ((m.collective.as_str(), m.algorithm.as_str()), ())).collect();
+    for (collective, algorithm) in algorithms.into_keys() {
+        let name = format!("{collective} {algorithm}, other sizes");
+        let (collective, algorithm) = (collective.to_owned(), algorithm.to_owned());
+        all.push(scope(
+            &name,
+            Box::new(move |m| {
+                m.is_judged()
+                    && !m.is_fitted()
+                    && (&m.collective, &m.algorithm) == (&collective, &algorithm)
+            }),
+        ));
+    }
+    all
+}
+
+/// Returns all tables.
+pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
+    let words: PaperTexts = read("fugaku", include_str!("../papers/fugaku.toml"))?;
+    let medians = medians()?;
+    let costs = fitted_costs(bench, &medians)?;
+    let models = Model::all(&costs);
+    let comparisons = comparisons(bench, &medians, &models)?;
+
+    // The counterparts and the parameters.
+    let mut counterparts = words.table("Counterparts");
+    for row in COUNTERPARTS {
+        let verdict = if row.ours.is_some() { Verdict::NotGiven } else { Verdict::NotRebuilt };
+        let ours = row.ours.unwrap_or_default();
+        counterparts.add((row.collective, ""), row.library, ours, verdict, row.why);
+    }
+    let mut parameters = words.table("Parameters");
+    for model in &models {
+        parameters.add((model.name, ""), "", &model.machine, Verdict::NotGiven, "");
+    }
+
+    // The summaries: one line for each set of cells, one cell for each model.
+    let summaries: [(&str, fn(&[Comparison], usize) -> Option<String>); 3] = [
+        ("Error factors", |cells, model| error_factors(cells, model).map(number)),
+        ("Ordered pairs", |cells, model| {
+            ordered_pairs(cells, model).map(|(right, all)| format!("{right} of {all}"))
+        }),
+        ("Regret", |cells, model| {
+            regret(cells, model).map(|(mean, max)| format!("{}, {}", number(mean), number(max)))
+        }),
+    ];
+    let scopes = scopes(&medians);
+    let mut tables = vec![counterparts, parameters];
+    for (id, summary) in summaries {
+        let mut table = words.table(id);
+        for scope in &scopes {
+            let covered = covered(&comparisons, scope);
+            table.kind = if covered.iter().all(|cell| cell.median.is_fitted()) {
+                Kind::Fitted
+            } else {
+                Kind::Independent
+            };
+            for (model, Model { name, .. }) in models.iter().enumerate() {
+                if let Some(text) = summary(&covered, model) {
+                    table.add((&scope.name, name), "", text, Verdict::NotGiven, "");
+                }
+            }
+        }
+        tables.push(table);
+    }
+    tables.push(targets(words.table("Targets"), &covered(&comparisons, &scopes[1]), &models));
+
+    // The cells of each shape.
+    for shape in SHAPES {
+        let title = format!("Medians in us, and predictions for torus:{shape}.");
+        let mut table = Table::new(shape, &title, Kind::Independent);
+        for cell in comparisons.iter().filter(|cell| cell.median.shape == shape) {
+            let Median { algorithm, workload, time_us, .. } = &cell.median;
+            table.kind = if cell.median.is_fitted() { Kind::Fitted } else { Kind::Independent };
+            for (model, predicted) in models.iter().zip(&cell.predicted_us) {
+                let Some(predicted) = predicted else { continue };
+                let verdict = Verdict::measured(*time_us, *predicted, 1);
+                let row = format!("{algorithm}, {workload}");
+                let printed = [*time_us, *predicted].map(|us| format!("{us:.1}"));
+                table.add((&row, model.name), &printed[0], &printed[1], verdict, "");
+            }
+        }
+        tables.push(table);
+    }
+    tables.push(words.left_out());
+    Ok(tables)
+}
+
+/// Returns the comparisons that a scope covers.
+fn covered(comparisons: &[Comparison], scope: &Scope) -> Vec<Comparison> {
+    comparisons.iter().filter(|cell| (scope.covers)(&cell.median)).cloned().collect()
+}
+
+/// Compares the predictions of sizes that were not fitted with the targets.
+fn targets(mut table: Table, cells: &[Comparison], models: &[Model]) -> Table {
+    /// The largest error factor, the least share of ordered pairs, and the largest mean regret.
+    const TARGETS: (f64, f64, f64) = (1.2, 0.93, 1.05);
+    for (model, Model { name, .. }) in models.iter().enumerate().filter(|(_, m)| m.is_synchronous())
+    {
+        let (factor, share, most) = TARGETS;
+        if let Some(ours) = error_factors(cells, model) {
+            let verdict = Verdict::at_most(factor, ours);
+            table.add((name, "error factor, at most"), factor, number(ours), verdict, "");
+        }
+        if let Some((right, all)) = ordered_pairs(cells, model) {
+            let ours = right as f64 / all as f64;
+            let verdict = Verdict::at_least(share, ours);
+            table.add((name, "ordered pairs, at least"), share, number(ours), verdict, "");
+        }
+        if let Some((ours, _)) = regret(cells, model) {
+            let verdict = Verdict::at_most(most, ours);
+            table.add((name, "mean regret, at most"), most, number(ours), verdict, "");
+        }
+    }
+    table
+}

@@ -1,0 +1,113 @@
+//! The models that are compared with the measurements, and the fit of their parameters.
+
+use super::{Median, by_schedule, workloads};
+use crate::bench::{Bench, ReproduceError};
+use swapmeet_bridges::fit::linear::{LinearSample, fit_linear};
+
+/// The parameters of `wormhole` that are fitted. Its times are linear in them.
+const PARAMETERS: [&str; 5] =
+    ["startup_us", "byte_us", "hop_us", "rearrange_byte_us", "reduce_byte_us"];
+
+/// A machine whose predictions are compared with the measurements.
+pub(super) struct Model {
+    pub name: &'static str,
+    /// The machine as a spec.
+    pub machine: String,
+    /// The medians for which the model is run.
+    runs: fn(&Median) -> bool,
+}
+
+impl Model {
+    /// Returns all models. `costs` are the values of [`PARAMETERS`].
+    pub(super) fn all(costs: &[f64]) -> Vec<Self> {
+        let spec = |names: &[&str]| {
+            let all = PARAMETERS.iter().zip(costs).filter(|(name, _)| names.contains(name));
+            all.map(|(name, cost)| format!("{name}={}", rounded(*cost))).collect::<Vec<_>>()
+        };
+        let fluid = |order: &str| {
+            let fitted = spec(&["startup_us", "byte_us", "hop_us", "reduce_byte_us"]).join(",");
+            format!("free:model=fluid,order={order},{fitted}")
+        };
+        let overhead = rounded(costs.first().map_or(0.0, |startup| startup / 2.0));
+        let loggp = spec(&["byte_us", "reduce_byte_us"]).join(",");
+        let is_small = |median: &Median| ["2x2x2", "4x4x4"].contains(&&*median.shape);
+        vec![
+            Self { name: "tofu-d", machine: "tofu-d:startup_us=2.5".to_owned(), runs: |_| true },
+            Self {
+                name: "wormhole",
+                machine: format!("free:{}", spec(&PARAMETERS).join(",")),
+                runs: |_| true,
+            },
+            Self {
+                name: "loggp",
+                machine: format!("free:model=loggp,overhead_us={overhead},{loggp}"),
+                runs: is_small,
+            },
+            Self {
+                name: "fluid",
+                machine: fluid("step"),
+                runs: |median| match median.shape.as_str() {
+                    "8x8x8" => median.algorithm != "linear",
+                    shape => ["2x2x2", "4x4x4"].contains(&shape),
+                },
+            },
+            Self { name: "fluid, order=data", machine: fluid("data"), runs: is_small },
+        ]
+    }
+
+    pub(super) fn is_run(&self, median: &Median) -> bool {
+        (self.runs)(median)
+    }
+
+    /// Returns whether the model is one of synchronous steps, which run on every shape.
+    pub(super) fn is_synchronous(&self) -> bool {
+        !self.machine.contains("model=")
+    }
+}
+
+/// Formats a value with four significant digits and without an exponent.
+fn rounded(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (3 - value.abs().log10().floor() as i64).clamp(0, 15) as usize;
+    let text = format!("{value:.decimals$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+/// Fits [`PARAMETERS`] to the fitted sizes.
+pub(super) fn fitted_costs(
+    bench: &Bench<'_>,
+    medians: &[Median],
+) -> Result<Vec<f64>, ReproduceError> {
+    let fitted: Vec<Median> = medians.iter().filter(|m| m.is_fitted()).cloned().collect();
+    let machines = PARAMETERS.map(|name| format!("free:{name}=1"));
+    let mut samples = Vec::new();
+    for group in by_schedule(&fitted).into_values() {
+        let workloads = workloads(&group);
+        let topology = group[0].topology();
+        let rows = bench.run(&topology, &group[0].algorithm, &workloads, &machines)?.rows;
+        for median in group {
+            let workload = workloads.iter().position(|workload| *workload == median.workload);
+            let at = workload.unwrap_or_default() * machines.len();
+            let rows = &rows[at..at + machines.len()];
+            let coefficients = rows.iter().map(|row| row.time_us.unwrap_or(0.0)).collect();
+            samples.push(LinearSample { coefficients, time_us: median.time_us });
+        }
+    }
+    Ok(fit_linear(&samples))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_four_digits() {
+        let texts = [3.070_769, 0.000_183_231_7, 0.0, 12.0, 123_456.0].map(rounded);
+        assert_eq!(texts, ["3.071", "0.0001832", "0", "12", "123456"]);
+    }
+}
