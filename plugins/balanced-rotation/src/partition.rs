@@ -1,10 +1,11 @@
 //! Assigns the nodes of a torus to cycles and sections for a rotation by 90 degrees. Fig. 4.12 b of
-//! the thesis shows one example, but the text gives no rule. This rule was developed for this
-//! project.
+//! the thesis shows one example, but the text gives no rule. The rule in this module was developed
+//! for this project.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | n, N | `n`, `4 * side` | number of nodes of a row, number of nodes of a cycle |
+//! | n | `n` | number of nodes of a row |
+//! | N | `4 * side` | number of nodes of a cycle |
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
 //! | M / q | `size` | number of nodes of a section, n/4q |
 //!
@@ -25,7 +26,7 @@
 //!
 //! Case 2: q is 1 or 2. The q mod 3 backward circuits are needed. Forward collectors have fixed
 //! positions. The nodes between two neighbouring forward collectors belong to the section of one of
-//! these two collectors, or to a backward section between them.
+//! these two collectors, or to the section of a backward collector between them.
 
 use crate::share::share;
 use crate::squares::Square;

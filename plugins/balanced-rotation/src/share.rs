@@ -1,14 +1,17 @@
 //! Assignment of items to buckets of limited size. Each item can be put into one of two buckets.
 
-/// Returns for each item the index (0 or 1) of its chosen bucket, so that no bucket holds more
-/// items than `room` allows. Returns `None` if that is impossible.
+/// Returns for each item the index (0 or 1) of its chosen bucket, so that no bucket has more items
+/// than `room` allows. Each item can be in one of two buckets. Returns `None` if there is no such
+/// choice.
 ///
 /// 1. From the last item to the first, each item chooses its bucket 0, or its bucket 1 if only
 ///    bucket 1 has room left.
-/// 2. While a bucket is too full, a breadth-first search finds the shortest chain of moves from
-///    this bucket to a bucket with room: an item of each bucket on the chain moves to its other
-///    bucket, the next one on the chain. If there is no chain, the buckets that the search reaches
-///    have too little room for the items that can only be in them, and no assignment exists.
+/// 2. While a bucket is too full, a breadth-first search finds the shortest chain of buckets from
+///    this bucket to a bucket with room. One item of each bucket on the chain moves to the next
+///    bucket on the chain, which is its second bucket.
+///
+/// If there is no chain, no valid choice exists, because the buckets that the search reaches have
+/// too little room for the items that can only be in them.
 pub(crate) fn share(items: &[[usize; 2]], room: &[usize]) -> Option<Vec<usize>> {
     let mut chosen = vec![0; items.len()];
     let mut left: Vec<i64> = room.iter().map(|room| *room as i64).collect();

@@ -6,11 +6,11 @@
 //! | n | `n` | number of nodes of a row and of a column |
 //! | N | `4 * side` | number of nodes of a cycle: 4 to 4n - 4, in steps of 8 |
 //!
-//! The rotation of (x, y) to (y, -x) has two fixed points: the centre, and the corner. The corner
-//! is the point half a row and half a column from the centre, where the torus closes. There are n/2
-//! squares about each of these two points, and every node lies on one square about the centre and
-//! on one square about the corner. If two squares share a row, they use the n links of this row,
-//! each link once. No two cycles share a link.
+//! The rotation of (x, y) to (y, -x) has two fixed points: the centre and the corner. The corner is
+//! the point half a row and half a column from the centre, where the torus closes. There are n/2
+//! squares about each of these two points. Every node lies on one square about the centre and on
+//! one square about the corner. Two squares can share a row. Together they then use the n links of
+//! this row, each link once. No two cycles share a link.
 
 #[derive(Debug, Clone)]
 pub struct Square {

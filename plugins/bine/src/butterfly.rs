@@ -1,18 +1,19 @@
-//! Bine butterflies.
+//! Bine butterflies. The costs use p for the number of ranks, alpha for the start-up of a message,
+//! beta for the time per byte, and gamma for the time to add a byte.
 //!
 //! | algorithm | cost |
 //! | --- | --- |
 //! | `bine-reduce-scatter`, results of m bytes | log2 p alpha + (p - 1) m beta + (p - 1) m gamma |
 //! | `bine-allgather`, blocks of m bytes | log2 p alpha + (p - 1) m beta |
 //! | `bine-allreduce`, a vector of m bytes | 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma |
-//! | `bine-allreduce:variant=whole` | log2 p (alpha + m beta + m gamma) |
+//! | `bine-allreduce:variant=whole`, a vector of m bytes | log2 p (alpha + m beta + m gamma) |
 //!
 //! In step i of a reduce-scatter, an even rank r exchanges with rank r + `reach(i + 1)`, and an odd
-//! rank r with rank r - `reach(i + 1)`. The first steps, which have the longest messages, are
-//! therefore between near ranks. In each step, a rank sends some segments of the vector to its
-//! partner. The sums of these segments are completed by the partner, or by a rank with which the
-//! partner exchanges in a later step. The allgather has the same steps in reverse order. The
-//! allreduce is a reduce-scatter followed by an allgather.
+//! rank r exchanges with rank r - `reach(i + 1)`. The first steps have the longest messages and the
+//! shortest distances. In each step, a rank sends some segments of the vector to its partner. The
+//! partner, or a rank with which the partner exchanges in a later step, completes the sums of these
+//! segments. The allgather has the same steps in reverse order. The allreduce is a reduce-scatter
+//! followed by an allgather.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{

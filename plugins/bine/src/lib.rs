@@ -1,22 +1,23 @@
 //! Bine trees and butterflies, for any topology whose number of nodes is a power of two.
 //!
-//! D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler,
-//! *Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality* (SC '25,
-//! arXiv 2508.17311). This is a reconstruction from the abstract and excerpts. They give the
-//! distances, the numbers in base -2, and the percentage by which traffic between groups of ranks
-//! decreases. `reproduce bine` computes that percentage again.
+//! The algorithms are from D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini,
+//! J. Domke, T. Hoefler, *Bine Trees: Enhancing Collective Operations by Optimizing Communication
+//! Locality* (SC '25, arXiv 2508.17311). This plugin is a reconstruction from the abstract and
+//! excerpts of the paper. They give the distances, the numbers in base -2, and the percentage by
+//! which traffic between groups of ranks decreases. `reproduce bine` computes that percentage
+//! again.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | p, s | `n`, `steps` | number of nodes, p = 2^s |
+//! | p, s | `n`, `steps` | number of nodes, number of steps: p = 2^s |
 //! | nb(r) | `negabinary` | r in base -2, with s digits, modulo p |
 //! | | `reach(k)` | the sum 1 - 2 + 4 - etc. of k terms, in absolute value about 2^k / 3 |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
-//! The nodes are a line of ranks, whatever the topology. Where a binomial tree or a butterfly uses
-//! the distance 2^i, these algorithms use about 2/3 of it, the value of `reach`, and the direction
-//! alternates from step to step. If neighbouring ranks are in the same group, shorter distances
-//! mean that fewer messages are sent between groups.
+//! The algorithms treat the nodes as a line of ranks, whatever the topology. In a step, a binomial
+//! tree or a butterfly uses a distance 2^i. Bine algorithms instead use a value of `reach`, which
+//! is about 2/3 of 2^i, and the direction alternates from step to step. If neighbouring ranks are
+//! in the same group, shorter distances mean that fewer messages are sent between groups.
 
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 

@@ -1,9 +1,12 @@
 //! Distance-halving Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`. `bine-reduce`
-//! uses the same tree in reverse and takes `log2 p (alpha + m beta + m gamma)`.
+//! uses the same tree in reverse and takes `log2 p (alpha + m beta + m gamma)`. p is the number of
+//! ranks, m is the number of bytes of the block or vector, alpha is the start-up of a message, beta
+//! the time per byte, and gamma the time to add a byte.
 //!
-//! Ranks are written in base -2 (negabinary) with s digits. In step i, from 0, each rank that has
-//! the block sends it to the rank whose lowest s - i digits are all flipped. In a rank that has the
-//! block, these s - i digits are all equal, so the distance to the receiver is `reach(s - i)`.
+//! Ranks are written in base -2 (negabinary) with s digits, where p = 2^s. In step i, from 0, each
+//! rank that has the block sends it to the rank whose lowest s - i digits are all flipped. In a
+//! rank that has the block, these s - i digits are all equal. The distance to the receiver is
+//! therefore `reach(s - i)`.
 
 use crate::{ANYWHERE, steps};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};

@@ -1,5 +1,5 @@
-//! The algorithm of Bruck et al., sections 3 and 4 of the paper. It takes about `(k - 1) ceil(log_k
-//! p)` steps. Blocks are forwarded several times on their routes.
+//! The algorithm of Bruck et al. (sections 3 and 4 of their paper). It takes about `(k - 1)
+//! ceil(log_k p)` steps. Blocks are forwarded several times on their routes.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -8,17 +8,18 @@
 //! | k^i | `weight` | weight of the current digit |
 //! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
-//! Costs with k = 2 and p a power of two:
-//! * all-to-all: ceil(log2 p) (alpha + p/2 m beta);
-//! * allgather: ceil(log2 p) alpha + (p - 1) m beta.
+//! The times with k = 2 and p a power of two are:
+//! * all-to-all: `log2 p (alpha + p/2 m beta)`;
+//! * allgather: `log2 p alpha + (p - 1) m beta`.
 //!
-//! All-to-all: the distance of a block from its origin to its destination is written in base k. For
-//! the digit with weight k^i and for each value j from 1 to k - 1, each rank sends some of its
-//! blocks to the rank j k^i positions after it. These are all blocks whose distance has the value j
-//! in this digit.
+//! In an all-to-all, the distance of a block from its origin to its destination is written in base
+//! k. For the digit with weight k^i and for each value j from 1 to k - 1, each rank sends some of
+//! its blocks to the rank j k^i positions after it. These are all blocks whose distance has the
+//! value j in this digit.
 //!
-//! Allgather: before digit i, each rank has the blocks of k^i ranks. It sends them to the ranks
-//! k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that the receiver already has.
+//! In an allgather, each rank has the blocks of k^i ranks before digit i. It sends them to the
+//! ranks k^i, 2 k^i, up to (k - 1) k^i positions before it, except blocks that the receiver already
+//! has.
 //!
 //! With one port there is one step for each receiver.
 

@@ -6,14 +6,15 @@
 //! | r | `from` | rank of a process |
 //! | alpha, beta, m | | start-up of a message, time per byte, bytes of a block |
 //!
-//! `linear` is the baseline of every collective: each node that has a block sends it directly to
-//! its receivers, and all messages are sent in one step. The other algorithms are from these
-//! papers:
+//! `linear` is the baseline of every collective. Each node that has a block sends it directly to
+//! its receivers, and all messages are sent in one step. All algorithms except `linear` are from
+//! these papers:
 //! * R. Thakur, R. Rabenseifner and W. Gropp, *Optimization of Collective Communication Operations
 //!   in MPICH* (2005);
 //! * J. Bruck et al., *Efficient Algorithms for All-to-All Communications in Multiport
 //!   Message-Passing Systems* (1997);
-//! * A. Juerss and S. Schmid (`retri`, 2026).
+//! * A. Juerss and S. Schmid, *Revisiting Bruck: Phase-Efficient All-to-All Communication in
+//!   Reconfigurable Networks* (2026), for `retri`.
 //!
 //! Algorithms that send to ranges of ranks use a grid with one axis, whatever the topology.
 
@@ -171,10 +172,13 @@ impl Algorithm for Pairwise {
     }
 }
 
-/// `ring`; Thakur, Rabenseifner and Gropp (2005), section 4.1. An all-to-all takes
-/// `(p - 1) alpha + p (p - 1)/2 m beta`. An allgather takes `(p - 1) (alpha + m beta)`. In each
-/// step every rank sends to the next rank the blocks that it received in the step before, except
-/// blocks whose destination is the rank itself.
+/// `ring` (Thakur, Rabenseifner and Gropp (2005), section 4.1). An all-to-all takes `(p - 1) alpha
+/// + p (p - 1)/2 m beta`. An allgather takes `(p - 1) (alpha + m beta)`. p is the number of ranks,
+/// m is the number of bytes of a block, alpha is the start-up of a message, and beta is the time
+/// per byte.
+///
+/// In each step every rank sends blocks to the next rank: the blocks that it received in the step
+/// before, except those whose destination is the rank itself.
 struct Ring;
 
 impl Algorithm for Ring {

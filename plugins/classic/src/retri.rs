@@ -1,10 +1,12 @@
-//! ReTri: an all-to-all in `ceil(log3 p)` steps. In each step a rank sends one message in each
-//! direction. It takes `ceil(log3 p) (alpha + p/3 m beta)` if p is a power of three. A. Juerss and
-//! S. Schmid, *Revisiting Bruck: Phase-Efficient All-to-All Communication in Reconfigurable
-//! Networks*, arXiv 2605.26930 (2026).
+//! ReTri: an all-to-all in `ceil(log3 p)` steps on p ranks, from A. Juerss and S. Schmid,
+//! *Revisiting Bruck: Phase-Efficient All-to-All Communication in Reconfigurable Networks*, arXiv
+//! 2605.26930 (2026). In each step a rank sends one message in each direction. If p is a power of
+//! three, it takes `log3 p (alpha + p/3 m beta)`. alpha is the start-up of a message, m is the
+//! number of bytes of a block, and beta is the time per byte.
 //!
-//! In step k, the remaining distance of a block along the ring of ranks is 3^k t. The distance is
-//! counted forwards or backwards, in the direction in which t is smaller. There are three cases:
+//! In step k (from 0), the remaining distance of a block along the ring of ranks is `3^k t`, where
+//! t is an integer. The distance is counted forwards or backwards, in the direction in which t is
+//! smaller. There are three cases:
 //! * t = 1 modulo 3: the rank sends the block 3^k positions in this direction;
 //! * t = 2 modulo 3: the rank sends the block 3^k positions in the opposite direction;
 //! * t = 0 modulo 3: the block stays.
@@ -58,10 +60,10 @@ impl Algorithm for ReTri {
     }
 }
 
-/// Returns, for each distance that a block can have on a ring of `n` ranks, one digit of the
-/// distance in balanced ternary (-1, 0 or 1). The digit is the lowest digit of t, where t is the
-/// smallest number of at most `left` digits for which the distance is `weight * t` forwards or
-/// backwards. If it is backwards, the digit is negated.
+/// Returns one digit (-1, 0 or 1) for each distance that a block can have on a ring of `n` ranks.
+/// The distance is `weight * t`, forwards or backwards, where t is as small as possible and has at
+/// most `left` digits. The result is the lowest digit of t in balanced ternary. If the distance is
+/// counted backwards, the digit is negated.
 fn digits(n: u64, weight: u64, left: u32) -> Vec<i64> {
     let mut digits = vec![0; n as usize];
     // Start with the largest t, so that a smaller t overwrites the digits of a larger one.

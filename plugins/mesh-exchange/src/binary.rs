@@ -1,11 +1,14 @@
 //! `binary-exchange`: S. H. Bokhari and H. Berryman, *Complete Exchange on a Circuit Switched Mesh*
-//! (1992), as described by Suh and Shin, section 1. It takes `2 d ts + d 2^(2d) m tc + (2^(d+2) - 2
-//! d - 4) tl` (ts is alpha, tc is beta). In addition there are waiting times, because in each step
-//! 2^(d-1) messages share the links of a cut.
+//! (1992), as described by Suh and Shin, section 1. On a mesh with 2^d rows and columns, it takes
+//! `2 d ts + d 2^(2d) m tc + (2^(d+2) - 2 d - 4) tl`. ts is the start-up of a message (alpha), tc
+//! is the time per byte (beta), tl is the time per link, and m is the number of bytes of a block.
+//! In addition there are waiting times, because in each step 2^(d-1) messages share the links of a
+//! cut.
 //!
-//! "The mesh is recursively halved and nodes symmetrically located with respect to each cut
-//! exchange block[s]". First nodes exchange across the cut between the two halves of the columns,
-//! then across the cut between the two halves of the rows. Then the same is done in each quarter.
+//! In the words of Suh and Shin: "The mesh is recursively halved and nodes symmetrically located
+//! with respect to each cut exchange block[s]". First nodes exchange across the cut between the two
+//! halves of the columns, then across the cut between the two halves of the rows. After that, each
+//! quarter is halved in the same way, and so on.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
@@ -28,10 +31,10 @@ impl Algorithm for Binary {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // Applying an exclusive-or to all coordinates leaves the schedule unchanged, because it
-        // commutes with the mirroring: `(c xor x) xor (side - 1) = (c xor (side - 1)) xor x`. The
-        // blocks of a send are for all nodes that agree with the receiver in the higher bits, which
-        // commutes as well.
+        // If the same number is combined with all coordinates by exclusive-or, the schedule does
+        // not change, because this map commutes with the mirroring: `(c xor x) xor (side - 1) = (c
+        // xor (side - 1)) xor x`. It also maps the destinations of a send correctly: they are all
+        // nodes that agree with the receiver in the higher bits.
         let planned = schedule.symmetric(&[Symmetry::xor(1); 2])?;
         let mut side = grid.radix(0);
         while side > 1 {

@@ -1,14 +1,18 @@
 //! `cyclic-exchange`: N. S. Sundar, D. N. Jayasimha, D. K. Panda and P. Sadayappan, *Complete
 //! Exchange in 2D Meshes* (1994), reconstructed from section 1 of Suh and Shin and the closed forms
-//! of their Table 2. It takes `2^d ts + 2^(3d-1) m tc + (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m
-//! rho`, and no two messages share a link (ts is alpha, tc is beta).
+//! of their Table 2. On a mesh with 2^d rows and columns, it takes `2^d ts + 2^(3d-1) m tc +
+//! (2^(2d) + 2)/3 tl + (2^d - 1) 2^(2d) m rho`, and no two messages share a link. ts is the
+//! start-up of a message (alpha), tc is the time per byte (beta), tl is the time per link, rho is
+//! the time to rearrange a byte, and m is the number of bytes of a block.
 //!
-//! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1, once along their row and once
-//! along their column for each distance. In a row only one pair of every 2 D columns can exchange
-//! at a time, and likewise in a column: "some pairs of nodes perform the horizontal exchange first,
-//! while others perform the vertical exchange first". With r and c the row and column modulo D, a
-//! node exchanges along its row in step (r + c) mod D of this distance, and along its column D/2
-//! steps later. Each distance takes D steps, except that D = 1 takes two.
+//! Nodes exchange at the distances D = 2^(d-1), 2^(d-2), etc. to 1. At each distance, a node
+//! exchanges once along its row and once along its column. In a row only one pair of every 2 D
+//! columns can exchange at a time, and likewise in a column. Therefore "some pairs of nodes perform
+//! the horizontal exchange first, while others perform the vertical exchange first".
+//!
+//! Let r and c be the row and column of a node, modulo D. The node exchanges along its row in step
+//! (r + c) mod D of this distance, and along its column D/2 steps later. Each distance takes D
+//! steps, except that D = 1 takes two.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{About, Algorithm, Problem, Schedule, Stop, Symmetry};
@@ -31,10 +35,11 @@ impl Algorithm for Cyclic {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
-        // The step in which a node sends depends on its coordinates modulo `distance`, which is at
-        // most half a side, and therefore not on the highest bit of a coordinate. Partners differ
-        // in one bit. Flipping the highest bit in all nodes therefore leaves the schedule
-        // unchanged.
+        // The schedule does not change if the highest bit of the row, or of the column, is flipped
+        // in all nodes. The step in which a node sends depends only on its coordinates modulo
+        // `distance`. This distance is at most half a side, so the step does not depend on the
+        // highest bit. Two partners differ in one bit, and flipping the highest bit in both does
+        // not change this.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
         let (mut distance, mut has_begun) = (grid.radix(0) / 2, false);
         while distance > 0 {

@@ -1,5 +1,5 @@
-//! All-to-all by halving, on square meshes and tori with 2^d rows. Suh and Shin compare their own
-//! algorithms with these (sections 1 and 5, Table 2).
+//! All-to-all by halving, on square meshes and tori with 2^d rows. Suh and Shin compare their
+//! algorithms with the algorithms of this plugin (sections 1 and 5, Table 2).
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -7,16 +7,18 @@
 //! | D | `distance` | distance of an exchange: 2^(d-1), 2^(d-2), etc. to 1 |
 //! | r, c | coordinates 0 and 1 | row and column of a node |
 //! | m | | bytes of a block |
-//! | ts, tc, tl, rho | | start-up of a message (alpha), time per byte (beta), time per link, rearrangement of a byte |
+//! | ts, tc | | start-up of a message (alpha), time per byte (beta) |
+//! | tl, rho | | time per link, time to rearrange one byte |
 //!
 //! In every exchange, a node and its partner are in different halves of a row (or of a column). The
 //! node sends to its partner all blocks whose destinations are in the partner's half. These are
-//! half of the blocks that it has.
+//! half of the blocks that the node has.
 //!
-//! Three algorithms are missing because their descriptions are incomplete:
+//! Suh and Shin also compare three algorithms that are missing here, because their descriptions are
+//! incomplete:
 //! * *Quadrant exchange* (Bokhari and Berryman) interleaves successive groups of 2 x 2 nodes. It is
-//!   not stated which nodes form a group and which blocks its four nodes exchange, and there is no
-//!   closed form.
+//!   not stated which nodes form a group and which blocks the four nodes of a group exchange, and
+//!   there is no closed form.
 //! * Suh and Yalamanchili's bottom-up algorithm has messages with more than half of a node's
 //!   blocks. Table 2 has the sums, but no text states which node has which blocks.
 //! * For Tseng and Gupta's direct algorithm, only the order of magnitude of the number of start-ups

@@ -1,23 +1,28 @@
 //! `tseng-gupta-panda`: Y.-C. Tseng, S. Gupta and D. Panda, *An Efficient Scheme for Complete
-//! Exchange in 2D Tori* (1995), reconstructed from section 1 of Suh and Shin, the closed forms of
-//! their Table 2 and the abstracts ("top down", by diagonals, with every link of the torus in use).
-//! It takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc + (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1)
-//! 2^(2d) m rho`, and no two messages share a link (ts is alpha, tc is beta).
+//! Exchange in 2D Tori* (1995). This is a reconstruction from section 1 of Suh and Shin, the closed
+//! forms of their Table 2, and the abstracts ("top down", by diagonals, with every link of the
+//! torus in use).
 //!
-//! A node belongs to one of four groups, (r + c) mod 4. The nodes of two groups send upwards along
-//! their row and column, and the nodes of the two other groups send downwards.
+//! On a torus with 2^d rows and columns, it takes `(2^(d-1) + 2) ts + (2^(3d-2) + 2^(2d)) m tc +
+//! (2^(2d-1) + 10)/3 tl + (2^(d-1) + 1) 2^(2d) m rho`, and no two messages share a link. ts is the
+//! start-up of a message (alpha), tc is the time per byte (beta), tl is the time per link, rho is
+//! the time to rearrange a byte, and m is the number of bytes of a block.
 //!
-//! 1. In this phase nodes send within their group, at the distances D = 2^(d-1), 2^(d-2), etc. to
-//!    4. At distance D a node sends all blocks for the D rows (or columns) that begin at the
-//!    receiver. The nodes of a row that belong to the same diagonal are D apart. The nodes of one
-//!    diagonal together use all upward links of a row, and the nodes of a second diagonal use all
-//!    downward links. With k = (r + c) mod D, nodes of the diagonals k = 2t and k = 2t + 1 send
-//!    along the row in step t and along the column in the step after it, with wrap-around. Each
-//!    distance therefore takes D/2 steps. After this phase all blocks are in the 4 rows and 4
+//! A node in row r and column c belongs to group (r + c) mod 4. The nodes of two groups send
+//! upwards along their row and column, and the nodes of the two remaining groups send downwards.
+//! There are two phases:
+//!
+//! 1. Nodes send within their group, at the distances D = 2^(d-1), 2^(d-2), etc. to 4. At distance
+//!    D a node sends all blocks for the D rows (or columns) that begin at the receiver. The nodes
+//!    of a diagonal have the same k = (r + c) mod D. In a row, the nodes of the same diagonal are D
+//!    apart, so the nodes of one diagonal together use all upward links of the row, and the nodes
+//!    of a second diagonal use all downward links. The nodes of the diagonals k = 2t and k = 2t + 1
+//!    send along the row in step t, and along the column in the step after it, with wrap-around.
+//!    Each distance therefore takes D/2 steps. After this phase all blocks are in the 4 rows and 4
 //!    columns of their destinations.
-//! 2. In this phase nodes of different groups exchange at the distances 2 and 1. Half of the nodes
-//!    exchange first along their row, and the other half first along their column. Each distance
-//!    therefore takes two steps.
+//! 2. Nodes of different groups exchange at the distances 2 and 1. Half of the nodes exchange first
+//!    along their row, and half of them first along their column. Each distance therefore takes two
+//!    steps.
 
 use crate::{SQUARE, send_for_half, square};
 use swapmeet_sdk::{

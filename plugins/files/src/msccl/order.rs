@@ -1,11 +1,14 @@
-//! The order of the operations of an algorithm: the schedule's step of each part of an operation.
+//! The order of the operations of an algorithm: the step of the schedule for each part of an
+//! operation.
 //!
-//! An operation is a step of a thread block in the file. It waits for the step before it in the
-//! thread block and for the step that it names as its dependency. If it receives, it also waits for
-//! its message. Sends do not wait for the receiver: a message that arrives early waits at its
-//! receiver. If a thread block sends a message and receives a message in its next step, both happen
-//! at the same time, as on hardware. These rules determine the earliest step of the schedule for
-//! each send and receive. A cycle of waits is a deadlock.
+//! In the file, a thread block is a list of operations. An operation waits for the operation before
+//! it in the thread block and for the operation that it names as its dependency. If it receives, it
+//! also waits for its message. Sends do not wait for the receiver: a message that arrives early
+//! waits at its receiver. If a thread block first sends a message and then receives a message, the
+//! send and the receive happen at the same time, as on hardware.
+//!
+//! These rules determine the earliest step of the schedule for each send and receive. A cycle of
+//! waits is a deadlock.
 
 use super::{StepLocation, invalid};
 use std::collections::BTreeMap;

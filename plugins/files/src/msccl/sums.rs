@@ -1,10 +1,10 @@
 //! Passes the messages of an algorithm that reduces to the host.
 //!
-//! A GPU can have several partial sums of the same segment, in different chunks, while a node of
-//! the host can have only one. Therefore each GPU is represented by several virtual nodes, its
-//! *slots*, one for each partial sum that it has at the same time. Slot 0 is the home of the GPU:
-//! it has the GPU's own contribution at the start, and the GPU's result must be in slot 0 at the
-//! end.
+//! A GPU can have several partial sums of the same segment, in different chunks. A node of the host
+//! can have only one. Each GPU is therefore represented by several virtual nodes, its *slots*.
+//! There is one slot for each partial sum that the GPU has at the same time. Slot 0 is the home of
+//! the GPU: it has the contribution of the GPU at the start, and the result of the GPU must be in
+//! slot 0 at the end.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution, ValueId};

@@ -131,9 +131,9 @@ fn ring_allreduce(n: u64) -> Xml {
 }
 
 /// An allreduce with direct messages. The vector has one segment for each GPU, and each GPU sums
-/// its segment. In the first step, each GPU sends to each other GPU that GPU's segment, which the
-/// receiver stores in its scratch buffer and then adds. In the second step, the sums are sent in
-/// the same way.
+/// its segment. In the first step, each GPU sends segment g to GPU g, for every GPU g except
+/// itself. The receiver stores the segment in its scratch buffer and then adds it. In the second
+/// step, each GPU sends its sum to every GPU except itself in the same way.
 fn all_pairs(n: u64) -> Xml {
     let mut xml = Xml::new("allreduce", n, "inplace=\"1\" outofplace=\"0\"");
     for gpu in 0..n {
