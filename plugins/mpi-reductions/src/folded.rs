@@ -1,7 +1,7 @@
 //! Reduction of the number of participating nodes from p to a power of two, 2^k.
 //!
-//! There are e = p - 2^k excess nodes. Before the first step, the nodes 0, 2, etc. to 2e - 2 each
-//! send their data to the next node, and they receive the result from it after the last step. The
+//! There are e = p - 2^k excess nodes. Before the first step, the nodes 0, 2, etc. to 2e - 2 send
+//! their data to the next node. After the last step, they receive the result from that node. The
 //! nodes 1, 3, etc. to 2e - 1 and all nodes from 2e on participate, and have the ranks 0 to 2^k -
 //! 1.
 
@@ -51,10 +51,12 @@ impl Folded {
         first.into_iter().chain((0..self.steps() / BITS).map(|_| 1 << BITS)).collect()
     }
 
-    /// Declares the symmetry and returns the nodes to plan. If all nodes participate, applying an
-    /// exclusive-or to all ranks leaves the schedule unchanged: partners differ in one bit, `(rank
-    /// xor x) xor 2^i = (rank xor 2^i) xor x`, and sets of nodes are given by their low bits.
-    /// Otherwise there is no symmetry.
+    /// Declares the symmetry and returns the nodes to plan.
+    ///
+    /// If all nodes participate, combining the same number with all ranks by exclusive-or leaves
+    /// the schedule unchanged. The reason is that partners differ in one bit, `(rank xor x) xor 2^i
+    /// = (rank xor 2^i) xor x`, and that sets of nodes are given by their low bits. If some nodes
+    /// do not participate, there is no symmetry.
     pub(crate) fn planned(self, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
         let symmetry = if self.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         schedule.symmetric(&vec![symmetry; self.radices().len()])

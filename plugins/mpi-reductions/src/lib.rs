@@ -3,12 +3,12 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | p | `n` | number of processes, one on each node |
-//! | r | `rank` | rank of a process, counted from the root where there is one |
+//! | r | `rank` | rank of a process; in a collective with a root, counted from the root |
 //! | m | | bytes of the vector; in a reduce-scatter, bytes of all results together |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
 //! The algorithms treat the nodes as a line of ranks, whatever the topology. The first lines of
-//! each file state the cost of its algorithm.
+//! each file state the time that its algorithm takes.
 
 use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
 

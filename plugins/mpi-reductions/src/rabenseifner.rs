@@ -2,13 +2,14 @@
 //! recursive doubling. It takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`, as in
 //! MPICH (`MPIR_Allreduce_intra_reduce_scatter_allgather`) and Open MPI
 //! (`allreduce_intra_redscat_allgather`). If p is not a power of two, it takes two additional
-//! steps, which add `2 m beta + m gamma` to the time of the transfers.
+//! steps, which add `2 m beta + m gamma` to the time of the transfers. The symbols are defined at
+//! the start of `lib.rs`.
 //!
 //! The vector has one segment for each rank, which completes the sum of this segment. In step i of
-//! the reduce-scatter, rank r exchanges with rank r xor 2^i. Of the segments that it still sums,
-//! rank r sends those whose number differs from r in bit i, and keeps the remaining segments. The
-//! allgather has the same steps in reverse order, and in each step a rank sends all completed
-//! segments that it has. [`Folded`] defines the ranks that participate.
+//! the reduce-scatter, rank r exchanges with rank r xor 2^i. Rank r divides the segments that it
+//! still sums: it sends the segments whose number differs from r in bit i, and keeps the remaining
+//! segments. The allgather has the same steps in reverse order. In each of its steps, a rank sends
+//! all completed segments that it has. [`Folded`] defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;

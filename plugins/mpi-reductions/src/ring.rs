@@ -1,11 +1,12 @@
 //! `ring-reduce-scatter` and `ring-allreduce`: P. Patarasuk and X. Yuan, *Bandwidth Optimal
 //! All-reduce Algorithms for Clusters of Workstations* (2009). The reduce-scatter takes `(p - 1)
-//! alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce also has an allgather and takes `2
-//! (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
+//! alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce is a reduce-scatter followed by an
+//! allgather, and takes `2 (p - 1) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`. The symbols are
+//! defined at the start of `lib.rs`.
 //!
 //! The vector has p segments. Segment c starts at rank c + 1 and is sent once round the ring to
-//! rank c. Each rank on this route adds its own values to it. In the allgather the segment is sent
-//! round the ring a second time, and each rank keeps a copy.
+//! rank c. Each rank on this route adds its values to the segment. In the allgather the segment is
+//! sent round the ring a second time, and each rank keeps a copy.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry};

@@ -1,17 +1,17 @@
 //! `two-tree-allreduce`: an allreduce on two binary trees at the same time, after P. Sanders, J.
 //! Speck and J. L. Träff, *Two-tree algorithms for full bandwidth broadcast, reduction and scan*
 //! (2009). Each tree reduces and broadcasts half of the vector's segments. Every rank is an inner
-//! node of one tree and a leaf of the other tree, so that it sends and receives in most steps. With
-//! s segments, the reduction and the broadcast take about 2 log2 p + 2 s steps each, and a step
-//! takes `alpha + m/s beta + m/s gamma`.
+//! node of one tree and a leaf of the second tree, so that it sends and receives in most steps.
+//! With s segments, the reduction and the broadcast take about 2 log2 p + 2 s steps each, and a
+//! step takes `alpha + m/s beta + m/s gamma`. The symbols are defined at the start of `lib.rs`.
 //!
-//! This is a reconstruction. The trees are those of the paper: an in-order tree, and a copy of it
-//! that is mirrored or shifted by one. The step in which an edge is used is chosen greedily here.
-//! The paper colours the edges instead.
+//! This is a reconstruction. The trees are the trees of the paper: an in-order tree, and a copy of
+//! it that is mirrored or shifted by one. The paper chooses the step in which an edge is used by a
+//! colouring of the edges. This module chooses it greedily.
 //!
-//! A rank sends a segment to its parent after both children have sent theirs. In each step every
-//! rank sends at most one message and receives at most one message. If several are possible, the
-//! earliest segment is sent first.
+//! A rank sends a segment to its parent after both children have sent their sums of this segment.
+//! In each step every rank sends at most one message and receives at most one message. If a rank
+//! could send several segments, it sends the earliest first.
 
 use crate::{ANYWHERE, SEGMENTS, segments};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Stop};

@@ -1,8 +1,9 @@
-//! Binomial trees; Thakur, Rabenseifner and Gropp (2005), sections 4.2 (gather) and 4.3
-//! (broadcast). A broadcast takes `ceil(log2 p) (alpha + m beta)`. If p is a power of two, a
-//! scatter or gather takes `ceil(log2 p) alpha + (p - 1) m beta`.
+//! Binomial trees (Thakur, Rabenseifner and Gropp (2005), section 4.2 for gather and section 4.3
+//! for broadcast). A broadcast takes `ceil(log2 p) (alpha + m beta)`. If p is a power of two, a
+//! scatter or gather takes `log2 p alpha + (p - 1) m beta`. The symbols are defined at the start of
+//! `lib.rs`.
 //!
-//! Each step has a distance b. In the first step, b is the largest power of two below p, and it is
+//! Each step has a distance b. In the first step, b is the largest power of two below p. It is
 //! halved in each further step. A rank r that is a multiple of 2b distributes data to the ranks r
 //! to r + 2b - 1: it sends to rank r + b the data for the upper half of these ranks. A gather is a
 //! scatter in reverse.

@@ -1,6 +1,6 @@
 //! `chain-broadcast`: a pipeline along a chain of ranks. With s segments it takes `(p + s - 2)
-//! (alpha + m / s beta)`. It is `bcast_intra_chain` of Open MPI with one chain, and
-//! `bcast_intra_pipeline`.
+//! (alpha + m/s beta)`. The symbols are defined at the start of `lib.rs`. In Open MPI, the
+//! algorithm is `bcast_intra_chain` with one chain, and `bcast_intra_pipeline`.
 //!
 //! In step t, rank r sends segment t - r to the next rank. Rank r received this segment in the step
 //! before.

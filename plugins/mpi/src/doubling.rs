@@ -1,8 +1,10 @@
-//! `recursive-doubling-allgather`: takes `log2 p alpha + (p - 1) m beta`, where p must be a power
-//! of two; Thakur, Rabenseifner and Gropp (2005), section 4.1.
+//! `recursive-doubling-allgather` (Thakur, Rabenseifner and Gropp (2005), section 4.1). It takes
+//! `log2 p alpha + (p - 1) m beta`, where p must be a power of two. The symbols are defined at the
+//! start of `lib.rs`.
 //!
-//! In the steps b = 1, 2, 4, etc., rank r exchanges all its blocks with rank r xor b. Before this
-//! step it has b blocks: those of the ranks that agree with r in the bit b and all higher bits.
+//! There is one step for each b = 1, 2, 4, etc. below p. In step b, rank r exchanges all its blocks
+//! with rank r xor b. Before this step it has b blocks. They are the blocks of the ranks that agree
+//! with r in bit b and all higher bits.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

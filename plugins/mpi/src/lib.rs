@@ -1,15 +1,15 @@
 //! Further algorithms of today's MPI libraries, for any topology and any number of nodes. Direct
-//! exchanges and Bruck's algorithm are in plugin `classic`.
+//! exchanges and Bruck's algorithm are in the plugin `classic`.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | p | `n` | number of processes, one on each node |
-//! | r | `rank` | rank of a process, counted from the root where there is one |
+//! | r | `rank` | rank of a process; in a collective with a root, counted from the root |
 //! | m | | bytes of a block |
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
 //! The algorithms treat the nodes as a line of ranks: their grid has one axis, whatever the
-//! topology. The first lines of each file state the cost of its algorithm.
+//! topology. The first lines of each file state the time that its algorithm takes.
 
 use swapmeet_sdk::{About, Axis, Problem, Schedule, Stop, export_plugin};
 

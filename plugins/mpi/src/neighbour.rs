@@ -1,11 +1,12 @@
-//! `neighbour-allgather`: neighbour exchange; J. Chen et al., *Performance Evaluation of Allgather
-//! Algorithms on Terascale Linux Cluster with Fast Ethernet* (2005). For an even number of ranks it
-//! takes `p/2 alpha + (p - 1) m beta`. It is `allgather_intra_neighborexchange` of Open MPI.
+//! `neighbour-allgather`: neighbour exchange (J. Chen et al., *Performance Evaluation of Allgather
+//! Algorithms on Terascale Linux Cluster with Fast Ethernet*, 2005). For an even number of ranks it
+//! takes `p/2 alpha + (p - 1) m beta`. The symbols are defined at the start of `lib.rs`. In Open
+//! MPI, the algorithm is `allgather_intra_neighborexchange`.
 //!
 //! In step 1, an even rank r exchanges its block with rank r + 1. In the further steps, a rank
-//! exchanges alternately with its two neighbours, first with the neighbour that it did not use in
-//! step 1. It always sends two blocks. In step 2 they are the blocks of the pair of step 1, and
-//! later the blocks that it received in the step before.
+//! exchanges alternately with its two neighbours. In step 2 it exchanges with the neighbour that it
+//! did not use in step 1. From step 2 on, it always sends two blocks. In step 2 these are the two
+//! blocks of the pair of step 1, and later the two blocks that it received in the step before.
 
 use crate::{ANYWHERE, line};
 use swapmeet_sdk::{

@@ -1,15 +1,16 @@
-//! `bucket-allreduce`: a ring along one dimension after another. It takes 2 (n1 + .. + nD - D)
-//! alpha, plus `2 (p - 1)/p m beta` and `(p - 1)/p m gamma`, through one port. E. Chan, M.
-//! Heimlich, A. Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and
-//! experience* (2007).
+//! `bucket-allreduce`: a ring along one dimension after another (E. Chan, M. Heimlich, A.
+//! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*,
+//! 2007). Through one port, it takes `2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m
+//! gamma`. D is the number of dimensions, of n1 .. nD nodes. The remaining symbols are defined at
+//! the start of `lib.rs`.
 //!
 //! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
-//! with coordinate c + 1. It sends the parts of the vector with coordinate c - t in this dimension,
-//! of those that it still sums after the earlier dimensions.
+//! with coordinate c + 1. It sends those parts of the vector that have coordinate c - t in this
+//! dimension and that it still sums after the earlier dimensions.
 //!
 //! `variant=all-ports` runs 2D collectives at the same time, each with m/2D bytes. Collective k
-//! begins with dimension k, and half of the collectives use the negative direction. N. Jain, Y.
-//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects* (2010).
+//! begins with dimension k, and half of the collectives use the negative direction (N. Jain, Y.
+//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects*, 2010).
 //!
 //! `hierarchical-allreduce` is the same algorithm for any topology, with groups of g consecutive
 //! nodes instead of dimensions. It first reduces within groups, then reduces and gathers across

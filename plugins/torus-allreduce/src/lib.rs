@@ -1,5 +1,5 @@
-//! Allreduces for tori. Each collective sends along one dimension at a time. To use all directions
-//! of all dimensions, several collectives can run at the same time, each with a segment of the
+//! Allreduces for tori. Each allreduce sends along one dimension at a time. To use all directions
+//! of all dimensions, several allreduces can run at the same time, each with a segment of the
 //! vector.
 //!
 //! | symbol | here | meaning |

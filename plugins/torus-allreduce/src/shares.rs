@@ -1,7 +1,7 @@
-//! Allreduce as a reduce-scatter and an allgather. The vector is divided into one part for each
-//! node. In each step of the reduce-scatter, a node sends some parts to its partners. The sums of
-//! these parts are completed by the partners, or by nodes with which the partners exchange later.
-//! The allgather has the same steps in reverse order and in the opposite direction.
+//! An allreduce as a reduce-scatter followed by an allgather. The vector is divided into one part
+//! for each node. In each step of the reduce-scatter, a node sends some parts to its partners. The
+//! partners, or nodes with which the partners exchange later, complete the sums of these parts. The
+//! allgather has the same steps in reverse order and in the opposite direction.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 

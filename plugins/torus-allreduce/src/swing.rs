@@ -1,10 +1,12 @@
 //! `swing-allreduce`: D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for
 //! Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356). On tori whose sides are powers of two
 //! it takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma` through one port.
-//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`.
+//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`. p, m, alpha, beta and gamma are
+//! defined at the start of `lib.rs`.
 //!
 //! This is a reconstruction from the abstract, the formulas of rho and pi, and the printed
-//! congestion deficiencies. `reproduce swing` computes these deficiencies again.
+//! congestion deficiencies. A congestion deficiency is the load of the most loaded link divided by
+//! its minimum. `reproduce swing` computes these values again.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -12,10 +14,12 @@
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
 //! In step s of a dimension, coordinate c exchanges with pi(c, s). The distance grows from step to
-//! step, and the direction alternates. The steps use the dimensions in turn, as long as a dimension
-//! has steps left. `variant=all-ports` runs 2D collectives at the same time, each with m/2D bytes.
-//! Collective k begins with dimension k, and half of the collectives are mirrored: they use -rho
-//! instead of rho.
+//! step, and the direction alternates. The steps use the dimensions in turn. A dimension whose
+//! steps are complete is skipped.
+//!
+//! `variant=all-ports` runs 2D allreduces at the same time on a torus of D dimensions, each with
+//! m/2D bytes. Allreduce k begins with dimension k, and half of the allreduces are mirrored: they
+//! use -rho instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,

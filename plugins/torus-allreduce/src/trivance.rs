@@ -1,17 +1,18 @@
 //! `trivance-allreduce`: A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by
 //! Shortcutting Multiport Networks* (arXiv 2602.17254). On tori whose sides are powers of three it
 //! takes `2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, with one message in each
-//! direction at a time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`.
+//! direction at a time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`. The symbols
+//! are defined at the start of `lib.rs`.
 //!
 //! This is a reconstruction from the abstract. In each step a node sends in both directions, and
 //! the distance grows by a factor of three from step to step. A node adds the two sums that it
-//! receives to its own sum before it sends the result on.
+//! receives to its sum before it sends the result on.
 //!
-//! In step s of a dimension, coordinate c exchanges with c - 3^s and c + 3^s. Unless the variant is
-//! `latency`, D collectives run at the same time, each with m/D bytes, and collective k begins with
-//! dimension k. Coordinate c keeps the parts whose coordinate is equal to c modulo 3^(s + 1). It
-//! sends to each of its two partners the parts whose coordinate is equal to the coordinate of that
-//! partner modulo 3^(s + 1).
+//! In step s of a dimension, coordinate c exchanges with c - 3^s and c + 3^s. In all variants
+//! except `latency`, D allreduces run at the same time, each with m/D bytes. Allreduce k begins
+//! with dimension k. Coordinate c keeps the parts of the vector whose coordinate is equal to c
+//! modulo 3^(s + 1). It sends to each of its two partners the parts whose coordinate is equal to
+//! the coordinate of that partner modulo 3^(s + 1).
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, exchange_whole, grid_of_powers,

@@ -8,10 +8,10 @@
 //! | alpha, beta | | start-up of a message, time per byte |
 //!
 //! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025). HalfRing
-//! uses both directions of every ring, and DimRotation also uses all rings at the same time. The
-//! text of that paper was not available. The rules here follow from descriptions of it: blocks take
-//! the shorter direction, and each block is divided into segments that use the dimensions in
-//! different orders.
+//! uses both directions of every ring, and DimRotation also uses the rings of all dimensions at the
+//! same time. The text of the paper that introduces both was not available. The rules in this
+//! plugin follow from descriptions of that paper: blocks take the shorter direction, and each block
+//! is divided into segments that use the dimensions in different orders.
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 
