@@ -1,8 +1,8 @@
 //! Compares algorithms case by case, and states the uncertainty of each comparison.
 //!
-//! A group consists of all rows with the same setting. The algorithm is not part of the setting.
-//! Within a group, the repetitions of an algorithm form a sample. Rows that are not `ok` are never
-//! dropped. They are shown with their status.
+//! A group consists of all rows with the same setting. A setting contains all properties of a case
+//! except the algorithm. Within a group, the repetitions of an algorithm form a sample. Rows whose
+//! status is not `ok` are never dropped. They are shown with their status.
 
 mod group;
 mod grouping;

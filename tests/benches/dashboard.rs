@@ -1,8 +1,9 @@
-//! Response times of the dashboard. A response time is the time from writing the byte of a key to
-//! the terminal until the requested panel is on the screen. It is measured without workers, and
-//! with workers on all cores.
+//! Response times of the dashboard. A response time starts when the byte of a key is written to the
+//! terminal, and ends when the requested panel is on the screen. It is measured without workers,
+//! and with workers on all cores.
 //!
-//! A second benchmark moves sliders: 20 schedules of 10^5 steps are priced again at each key.
+//! A second benchmark moves sliders: at each key, the times of 20 schedules of 10^5 steps are
+//! calculated again.
 //!
 //! Run it by `cargo bench --bench dashboard`. Moving pictures are drawn every 33 ms, so a response
 //! within this time appears immediate.

@@ -264,10 +264,12 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
     Ok((CostPair(pair), known, freedom(1)))
 }
 
-/// Approximates the first column of `rows` by a linear combination of other columns, by least
-/// squares. `of` contains the indices of one or two of the other columns. Returns the coefficients
-/// and their standard errors. If there are two columns, the part of each column that is
-/// proportional to the other column is first subtracted (Frisch & Waugh 1933). The coefficient is
+/// Approximates the first column of `rows` by a linear combination of one or two further columns,
+/// by least squares. `of` contains the indices of these columns. Returns the coefficients and their
+/// standard errors.
+///
+/// If there are two columns, each coefficient is computed as follows (Frisch & Waugh 1933). The
+/// part of the column that is proportional to the second column is subtracted. The coefficient is
 /// computed from the remaining part.
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
     /// The length of the remaining part divided by the length of the column must exceed this value.

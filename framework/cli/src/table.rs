@@ -25,10 +25,10 @@ pub(crate) fn terminal_width() -> Option<usize> {
     size.ok().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Returns the table of a run. It has a line for each case; the reasons of cases without results
-/// follow. If any case has barriers, a column shows the percentage of time that barriers take. If
-/// the table is wider than `width`, a column that is equal for all cases is removed and its value
-/// is listed above the table.
+/// Returns the table of a run. It has one line for each case. The reasons of cases without results
+/// follow the table. If any case has barriers, a column shows the percentage of time that barriers
+/// take. If the table is wider than `width`, the columns that have the same value for all cases are
+/// removed, and their values are listed above the table.
 pub(crate) fn results(records: &[Record], width: Option<usize>) -> String {
     let mut header = vec![
         "topology",

@@ -1,9 +1,9 @@
 //! Li, Peng & Chu: Theorems 1 to 6, Tables I and II, and errors in the paper.
 //!
-//! The paper counts start-ups (ts) and words (m tw) separately. Our runs use a machine with
-//! store-and-forward switching and blocks of one byte. A start-up and a byte take 1 us each. Thus,
-//! a step in which each message crosses one link counts as one start-up, and `critical_bytes` is
-//! the number of words.
+//! The paper counts start-ups (ts) and words (m tw) separately. The runs of this module use a
+//! machine with store-and-forward switching and blocks of one byte. A start-up and a byte take 1 us
+//! each. Thus, a step in which each message crosses one link counts as one start-up, and
+//! `critical_bytes` is the number of words.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};

@@ -1,7 +1,7 @@
 //! Reproduces the tables of papers and compares them cell by cell.
 //!
-//! The values of the papers are data in this crate, with their sources. Our values come from runs
-//! of verified schedules, or are computed from these runs.
+//! The values of the papers are data in this crate, with their sources. The values of this program
+//! come from runs of verified schedules, or are computed from these runs.
 
 mod bench;
 mod bine;

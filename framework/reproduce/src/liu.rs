@@ -1,8 +1,9 @@
 //! Liu, Wang & Prasanna: Tables 1 to 4, the theorems, equations (1) to (4), the experiments of
 //! Figs. 15 to 23 and the claims about them, Fig. 10, and errors in the paper.
 //!
-//! Our tables count messages and steps as the paper does (see [`stages`]). In the paper, a node's
-//! message to itself counts as a message, and a step can consist of such messages only.
+//! The tables of this module count messages and steps as the paper does (see [`stages`]). In the
+//! paper, a node's message to itself counts as a message. A step can consist of nothing but
+//! messages of nodes to themselves.
 
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};

@@ -45,10 +45,10 @@ struct Bound {
 }
 
 impl Bound {
-    /// Returns the bound of Table 3.1 for a collective. If n is odd, the printed bounds are too
-    /// high, because half of a cycle then has only (n-1)/2 links. For a multi-scatter with all
-    /// ports, the capacity of the links gives a bound on propagation that is twice the printed
-    /// bound.
+    /// Returns the bound of Table 3.1 for a collective, with two corrections. If n is odd, the
+    /// printed bounds are too high, because half of a cycle then has only (n-1)/2 links, where n is
+    /// the number of nodes of the cycle. For a multi-scatter with all ports, the capacity of the
+    /// links gives a bound on propagation that is twice the printed bound.
     fn of_dissemination(thesis: &Thesis, row: &Row, torus: Torus) -> Option<Self> {
         let printed = thesis.costs(row.bound.as_ref()?, torus, as_printed);
         let links = row

@@ -1,4 +1,5 @@
-//! A plugin that makes the calls, with the numbers, that the fuzzer's bytes determine.
+//! A plugin that makes arbitrary calls to the host. The fuzzer's bytes determine the calls and
+//! their numbers.
 //!
 //! Pointers are valid or null. An array has its declared length, or the declared length is absurdly
 //! large. Other wrong lengths are not generated, because no host can check the memory behind a

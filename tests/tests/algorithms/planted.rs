@@ -1,8 +1,8 @@
-//! Corrupted schedules. If a schedule reaches an expected value, this is evidence only if corrupted
-//! versions of the schedule are refused or have a different value.
+//! Corrupted schedules. An expected value is evidence for a schedule only if corrupted versions of
+//! the schedule are refused or have a different value.
 //!
-//! The schedule is exported and read back, which must give the same row. Then it is corrupted in
-//! one place.
+//! Each schedule is exported and read back. This must give the same row. Then the schedule is
+//! corrupted in one place.
 
 use crate::support::{rows, swapmeet};
 use serde_json::{Value, json};

@@ -1,12 +1,12 @@
-//! Random sizes. There are two kinds. Sizes can be drawn from one of five distributions with a
-//! given mean and a given coefficient of variation (standard deviation divided by mean). Or they
-//! depend on the rank of the destination (Zipf distribution). Optionally, only a fraction of all
-//! pairs has any bytes.
+//! Random sizes. There are two kinds. In the first kind, sizes are drawn from one of five
+//! distributions with a given mean and a given coefficient of variation (standard deviation divided
+//! by mean). In the second kind, sizes depend on the rank of the destination (Zipf distribution).
+//! Optionally, only a fraction of all pairs has any bytes.
 //!
 //! Each size is computed from one random number in (0, 1), to which the quantile function of the
 //! distribution is applied. The random numbers come from ChaCha8. Therefore, sizes are the same on
 //! every platform and with every version of the libraries. Row r of the matrix uses stream r of
-//! ChaCha8. Thus the streams of existing rows stay the same if there are more nodes.
+//! ChaCha8. If there are more nodes, the streams of existing rows therefore stay the same.
 
 use super::matrix::Matrix;
 use super::node_sizes::{NodeSizes, SizedBy};

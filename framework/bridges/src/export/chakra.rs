@@ -2,9 +2,9 @@
 //! rank. The file contains protobuf messages, and each message is preceded by its length.
 //!
 //! A send or receive depends on all operations that the same rank has in its previous step.
-//! ASTRA-sim uses the message sizes in the file, not those of its workload. Therefore, each block
-//! size needs a separate export. The schema (`et_def.proto`) has many fields, of which only those
-//! are written that ASTRA-sim's feeder reads.
+//! ASTRA-sim uses the message sizes in the file, not the sizes of its workload. Therefore, each
+//! block size needs a separate export. The schema (`et_def.proto`) has many fields. Only the fields
+//! that ASTRA-sim's feeder reads are written.
 
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, OutputFolder, Step};

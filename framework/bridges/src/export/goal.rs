@@ -2,14 +2,16 @@
 //! is in `txt2bin.re` of LogGOPSim.
 //!
 //! A rank begins a step when it has finished its previous step. For this purpose, there is a `calc`
-//! operation between the two steps, which takes no time. It waits for the sends and receives of the
-//! previous step, and the sends and receives of the next step wait for it. Thus the number of
-//! dependencies is proportional to the number of operations. Different ranks synchronise only by
-//! their messages. The tag of a message is the number of its step.
+//! operation between the two steps, which takes no time. The `calc` operation waits for the sends
+//! and receives of the previous step. The sends and receives of the next step wait for the `calc`
+//! operation. Thus the number of dependencies is proportional to the number of operations.
+//! Different ranks synchronise only by their messages. The tag of a message is the number of its
+//! step.
 //!
 //! For machines with `order=data`, the dependencies are different. A rank sends one message after
-//! another. A send that forwards data waits until this data has arrived: a `calc` operation waits
-//! for all receives up to the step in which the last of the data arrived. Receives do not wait.
+//! another. A send that forwards data waits until this data has arrived. For this purpose, a `calc`
+//! operation waits for all receives up to the step in which the last of the data arrived. Receives
+//! do not wait.
 
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, Message, OutputFolder, Step};

@@ -1,12 +1,15 @@
 //! An export for SimGrid. It consists of a platform with the routes of the schedule, a list of
 //! messages, and a C++ program that sends these messages ([`PROGRAM`]).
 //!
-//! The platform lists all hosts, links and routes. SimGrid's built-in torus is not used, because it
-//! may choose another route of the same length. For a torus, there is also a second platform,
-//! `cluster.xml`, which uses the built-in torus. There, the dimensions are in reverse order so that
-//! node numbers are the same, because SimGrid's first dimension varies fastest. All latencies are
-//! zero. Otherwise, the bandwidth that SimGrid gives to a message would depend on the round-trip
-//! time.
+//! The platform lists all hosts, links and routes. It does not use SimGrid's built-in torus,
+//! because that may choose a different route of the same length.
+//!
+//! For a torus, there is also a second platform, `cluster.xml`, which uses the built-in torus. It
+//! lists the dimensions in reverse order, because SimGrid's first dimension varies fastest. Node
+//! numbers are then the same in both platforms.
+//!
+//! All latencies are zero. With positive latencies, the bandwidth that SimGrid gives to a message
+//! would depend on the round-trip time.
 
 use super::{Export, ExportError, Message, OutputFolder, Step};
 use std::collections::BTreeMap;

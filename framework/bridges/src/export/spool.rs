@@ -1,6 +1,6 @@
 //! A temporary store for formats that list all operations of rank 0 first, then all operations of
-//! rank 1, etc. The schedule arrives step by step instead. Therefore, a temporary file stores the
-//! text of each rank in chunks. At the end, the text of each rank is read in order.
+//! rank 1, etc. The schedule arrives in a different order, step by step. Therefore, a temporary
+//! file stores the text of each rank in chunks. At the end, the text of each rank is read in order.
 //!
 //! Only the last chunk of each rank and the positions of the earlier chunks are in memory. They
 //! take at most 64 MB plus eight bytes for each chunk.

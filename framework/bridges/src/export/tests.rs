@@ -113,11 +113,12 @@ fn goal_has_a_message_for_each_route() {
     assert!(text.contains(sends), "{text}");
 }
 
-/// Simulates a GOAL text under LogGP and returns the time at which each rank finishes. L, o, g and
-/// G are in nanoseconds. A send of s bytes occupies the processor for o and the network for `max(g,
-/// o + (s - 1) G)`. The message arrives `L + (s - 1) G` after the processor has finished the send.
-/// Receiving the message takes o. This function assumes at most one message at a time between two
-/// ranks.
+/// Simulates a GOAL text under LogGP and returns the time at which each rank finishes. The
+/// parameters are in nanoseconds: L is the latency, o the processor time of a message, g the gap
+/// between messages, and G the time per byte. A send of s bytes occupies the processor for o and
+/// the network for `max(g, o + (s - 1) G)`. The message arrives `L + (s - 1) G` after the processor
+/// has finished the send. Receiving the message takes o. This function assumes at most one message
+/// at a time between two ranks.
 fn loggp(text: &str, (l, o, big_g): (u64, u64, u64)) -> Vec<u64> {
     let mut ranks: Vec<Vec<Vec<&str>>> = Vec::new();
     for line in text.lines().skip(1).filter(|line| !line.is_empty()) {

@@ -1,8 +1,8 @@
 //! A row file that tolerates changes by other programs while rows are written.
 //!
-//! Another program may truncate the file (`: > rows.csv`). A row that is appended afterwards would
+//! A second program may truncate the file (`: > rows.csv`). A row that is appended afterwards would
 //! follow a gap of zero bytes. Therefore, the length of the file is checked before each row is
-//! appended, and missing rows are written again from memory. Lines that another program adds are
+//! appended, and missing rows are written again from memory. Lines that a second program adds are
 //! kept.
 //!
 //! A separate thread syncs the file to the disk. One sync covers all rows that are pending. Thus a

@@ -22,10 +22,14 @@ pub(super) fn gen_as_printed(i: u64, c: u64, p: u64) -> u64 {
 }
 
 /// Returns f(i), the maximum number of messages on a link in step i of GEN, by a corrected formula.
-/// It is the maximum of three loads. Let a = i mod c and b = i / c. A link in a row carries min(a,
-/// c - a) messages. A link in a column carries min(b, r - b) messages. If messages have wrapped
-/// around in their row, a link in a column carries min(b + 1, r - b - 1) of them. The printed
-/// formula is wrong because it adds the loads of a row and a column.
+/// c is the number of columns of the mesh, and r is the number of its rows. Let a = i mod c and b =
+/// i / c. f(i) is the maximum of three loads:
+/// * A link in a row carries min(a, c - a) messages.
+/// * A link in a column carries min(b, r - b) messages.
+/// * A link in a column carries min(b + 1, r - b - 1) messages that have wrapped around in their
+///   row.
+///
+/// The printed formula is wrong because it adds the loads of a row and a column.
 pub(super) fn gen_exact(i: u64, c: u64, p: u64) -> u64 {
     let (a, b, r) = (i % c, i / c, p / c);
     let wrapped = if a > 0 { (b + 1).min(r - b - 1) } else { 0 };

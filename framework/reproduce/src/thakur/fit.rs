@@ -1,9 +1,10 @@
 //! Fits the start-up time alpha and the time per byte beta to the paper's times by least squares.
 //! The model is `T = steps alpha + L beta S`. L is the message length, and S is the sum over steps
-//! of `max(1, f / 2)`. In each step, f is the maximum number of messages on a link.
+//! of `max(1, f / 2)`, where f is the maximum number of messages on a link in the step.
 //!
 //! A sample with the time t has the weight 1/t. Without weights, the cell with 13.6 s would
-//! dominate and make alpha negative. The table shows both fits.
+//! dominate and make alpha negative. The table shows the fit with weights and the fit without
+//! weights.
 
 use super::contention::gen_as_printed;
 use super::{Mesh, Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};

@@ -258,9 +258,9 @@ fn balanced_rotations_are_delivered_on_any_even_torus_in_any_plane() {
 #[test]
 fn with_one_port_collection_and_distribution_each_pay_in_full() {
     // The thesis has 8 blocks. The data of a section of three nodes (n/4q) is collected in its
-    // middle node, over one link. The middle node of the outer section of a quadrant, n/4 - 2 = 4,
-    // is 2 x 4 + 1 links from its image -1 - 4. With one link for the distribution, the total is 11
-    // links.
+    // middle node, over one link. The middle node of the outer section of a quadrant has the
+    // coordinate n/4 - 2 = 4. It is 2 x 4 + 1 = 9 links from its image, -1 - 4. With one link for
+    // the distribution, the total is 11 links.
     assert_eq!(
         costs(
             "ring:24",

@@ -38,10 +38,12 @@ pub(super) fn chooser() -> Result<DefaultChoice, String> {
     }))
 }
 
-/// Returns the number of the algorithm that Open MPI executes after it has chosen the algorithm
-/// `number`. In two cases of allgather, this is another algorithm. Recursive doubling needs a power
-/// of two ranks; for other numbers, Open MPI executes Bruck's algorithm. The neighbour exchange
-/// needs an even number of ranks; for odd numbers, Open MPI executes the ring algorithm.
+/// Returns the number of the algorithm that Open MPI executes if the algorithm `number` is chosen.
+/// The two algorithms differ in two cases of allgather:
+/// * Recursive doubling needs a power of two ranks. For all other numbers of ranks, Open MPI
+///   executes Bruck's algorithm.
+/// * The neighbour exchange needs an even number of ranks. For odd numbers, Open MPI executes the
+///   ring algorithm.
 fn executed_algorithm(collective: &str, number: usize, ranks: u64) -> usize {
     match (collective, number) {
         ("allgather", 3) if !ranks.is_power_of_two() => 2,

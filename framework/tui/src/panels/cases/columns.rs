@@ -10,10 +10,14 @@ pub(crate) type Column = (Vec<String>, u16);
 
 /// Returns the columns of the queue, and the gap between them.
 ///
-/// If the width is too small, the columns that are equal for all cases are removed first. After
-/// that, long specs are abbreviated, first only so far that different specs stay different, and
-/// then further. Finally, whole columns are removed. If the abbreviations of a column need less
-/// than its width, other columns get the unused width.
+/// If the width is too small, columns are shortened in three stages:
+/// 1. The columns that are equal for all cases are removed.
+/// 2. Long specs are abbreviated. At first they are abbreviated only so far that different specs
+///    stay different, and then further.
+/// 3. Whole columns are removed.
+///
+/// If the abbreviations of a column need less than its width, the remaining columns get the unused
+/// width.
 pub(crate) fn columns(rows: &[&CaseRow], common: &Common, room: u16) -> (Vec<Column>, u16) {
     /// The preferred minimum width of a spec.
     const PREFERRED_WIDTH: usize = 10;

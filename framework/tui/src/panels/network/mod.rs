@@ -431,10 +431,10 @@ fn named(
     Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
 }
 
-/// Returns the maximum of the colour scale. All algorithms with the same workload on the same
-/// topology have the same maximum, so that their pictures can be compared. Rows do not contain the
+/// Returns the maximum of the colour scale. It is the same for all algorithms with the same
+/// workload on the same topology, so that their pictures can be compared. Rows do not contain the
 /// number of bytes on links. Therefore, the scale for bytes uses the maximum number of bytes in a
-/// node instead.
+/// node.
 fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
     let here = session.compared.lines.iter().map(|line| &line.sample);

@@ -5,8 +5,8 @@ use swapmeet_core::cost::model::time_space::{self, TIME_KINDS};
 
 /// The time of a step in µs, divided by kind. The kinds are in the order of the columns of a row.
 /// The time of a step includes the rearrangement before the step. Kinds that the model does not
-/// have are 0. The last kind is the time for which a rank waits for its peer. Only models in which
-/// each rank has its own clock have this kind.
+/// have are 0. The last kind is the time for which a rank waits for its peer. This kind exists only
+/// in models in which each rank has a separate clock.
 pub(crate) type Times = [f64; TIME_KINDS];
 
 /// What a rank does in one step, or in several consecutive steps.
