@@ -7,7 +7,7 @@
 //! | n | `n` | number of nodes of a row |
 //! | N | `4 * side` | number of nodes of a cycle |
 //! | q | `q` | largest number of circuits that a directed link carries at the same time |
-//! | M / q | `size` | number of nodes of a section, n/4q |
+//! | n / 4q | `size` | number of nodes of a section |
 //!
 //! One node of each section, the collector, gathers the blocks of the section and sends them
 //! through one circuit. This circuit leads a quarter of the cycle forwards or three quarters
@@ -124,8 +124,8 @@ const USUAL: [Anchors; 4] = [
 /// valid ones. The time of this search grows with n.
 const SEARCHED: u64 = 40;
 
-/// Returns a partition with the smallest section size for which this rule finds one. Sections have
-/// at most n nodes. Returns `None` if no partition is found.
+/// Returns the partition with the smallest sections among those that the rule of this module finds.
+/// Sections have at most n nodes. Returns `None` if the rule finds no partition.
 pub fn sections(squares: &[Square], parameters: Parameters) -> Option<Vec<Section>> {
     let least = parameters.n.div_ceil(4 * parameters.q).max(1) as usize;
     (least..=parameters.n as usize)

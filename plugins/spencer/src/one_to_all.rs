@@ -72,8 +72,9 @@ pub(crate) const GATHER: CircuitCollective = CircuitCollective {
     ..ONE_TO_ALL
 };
 
-/// One dimension of the torus, and the circuits of each round in it. Its cycle is cut open to a
-/// line, on which the root has a given position.
+/// The circuits of each round in one dimension of the torus. The cycle of the dimension is cut open
+/// to a line. `cut` is the coordinate at the start of the line. It is chosen so that the root is at
+/// the position from which the circuits begin.
 struct Cycle {
     n: u64,
     cut: u64,

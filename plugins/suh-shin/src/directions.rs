@@ -38,7 +38,8 @@ const PLANE: [[(usize, i8); 4]; 2] =
 ///
 /// In a torus, a node sends in this direction even if the opposite direction is equally short. On a
 /// ring of eight nodes, for example, both directions from a node to its receiver have four hops.
-/// Only if the two classes of a line use opposite directions, no link is shared.
+/// The two classes of a line must nevertheless use opposite directions, because they would
+/// otherwise share links.
 pub(crate) fn direction(kind: NetworkKind, x: &[u64], mut turn: usize) -> (usize, i8) {
     let directed = |printed| if kind == NetworkKind::Torus { printed } else { 1 };
     for k in (2..x.len()).rev() {

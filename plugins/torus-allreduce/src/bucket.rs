@@ -1,15 +1,16 @@
 //! `bucket-allreduce`: a ring along one dimension after another (E. Chan, M. Heimlich, A.
 //! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*,
 //! 2007). Through one port, it takes `2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m
-//! gamma`. D is the number of dimensions, of n1 .. nD nodes. The remaining symbols are defined at
-//! the start of `lib.rs`.
+//! gamma`. D is the number of dimensions, of n1 .. nD nodes. p is the number of nodes, m is the
+//! number of bytes of the vector, alpha is the start-up of a message, beta is the time per byte,
+//! and gamma is the time to add a byte.
 //!
 //! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
 //! with coordinate c + 1. It sends those parts of the vector that have coordinate c - t in this
 //! dimension and that it still sums after the earlier dimensions.
 //!
-//! `variant=all-ports` runs 2D collectives at the same time, each with m/2D bytes. Collective k
-//! begins with dimension k, and half of the collectives use the negative direction (N. Jain, Y.
+//! `variant=all-ports` runs 2 D allreduces at the same time, each with m/(2 D) bytes. Allreduce k
+//! begins with dimension k, and half of the allreduces use the negative direction (N. Jain, Y.
 //! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects*, 2010).
 //!
 //! `hierarchical-allreduce` is the same algorithm for any topology, with groups of g consecutive

@@ -1,8 +1,9 @@
 //! `swing-allreduce`: D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for
 //! Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356). On tori whose sides are powers of two
 //! it takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma` through one port.
-//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`. p, m, alpha, beta and gamma are
-//! defined at the start of `lib.rs`.
+//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`. p is the number of nodes, m is the
+//! number of bytes of the vector, alpha is the start-up of a message, beta is the time per byte,
+//! and gamma is the time to add a byte.
 //!
 //! This is a reconstruction from the abstract, the formulas of rho and pi, and the printed
 //! congestion deficiencies. A congestion deficiency is the load of the most loaded link divided by
@@ -17,9 +18,9 @@
 //! step, and the direction alternates. The steps use the dimensions in turn. A dimension whose
 //! steps are complete is skipped.
 //!
-//! `variant=all-ports` runs 2D allreduces at the same time on a torus of D dimensions, each with
-//! m/2D bytes. Allreduce k begins with dimension k, and half of the allreduces are mirrored: they
-//! use -rho instead of rho.
+//! `variant=all-ports` runs 2 D allreduces at the same time on a torus of D dimensions, each with
+//! m/(2 D) bytes. Allreduce k begins with dimension k, and half of the allreduces are mirrored:
+//! they use -rho instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,

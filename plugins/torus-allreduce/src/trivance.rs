@@ -1,8 +1,9 @@
 //! `trivance-allreduce`: A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by
 //! Shortcutting Multiport Networks* (arXiv 2602.17254). On tori whose sides are powers of three it
 //! takes `2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, with one message in each
-//! direction at a time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`. The symbols
-//! are defined at the start of `lib.rs`.
+//! direction at a time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`. p is the
+//! number of nodes, m is the number of bytes of the vector, alpha is the start-up of a message,
+//! beta is the time per byte, and gamma is the time to add a byte.
 //!
 //! This is a reconstruction from the abstract. In each step a node sends in both directions, and
 //! the distance grows by a factor of three from step to step. A node adds the two sums that it

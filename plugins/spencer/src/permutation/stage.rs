@@ -207,10 +207,11 @@ impl Stage {
     /// Returns the period of an axis: shifts of the coordinates by multiples of the period leave
     /// the stage unchanged.
     ///
-    /// Case 1: the axis is not permuted. Its period is 1. If the axis distinguishes the rows of a
-    /// shear, its period is n. Case 2: the stage is a translation or a shear along the axis. The
-    /// period is that of its rows, because the diagonals are shifted with the coordinates. Case 3:
-    /// the stage has mirrors. The positions of the mirrors are fixed, so the period is n.
+    /// * Case 1: the axis is not permuted. Its period is 1. If the axis distinguishes the rows of a
+    ///   shear, its period is n.
+    /// * Case 2: the stage is a translation or a shear along the axis. The period is that of its
+    ///   rows, because the diagonals are shifted with the coordinates.
+    /// * Case 3: the stage has mirrors. The positions of the mirrors are fixed, so the period is n.
     pub(super) fn period(&self, torus: &Torus, axis: usize) -> u64 {
         let n = torus.dims[axis];
         match self.middle {
