@@ -172,10 +172,11 @@ impl Algorithm for Pairwise {
     }
 }
 
-/// `ring` (Thakur, Rabenseifner and Gropp (2005), section 4.1). An all-to-all takes `(p - 1) alpha
-/// + p (p - 1)/2 m beta`. An allgather takes `(p - 1) (alpha + m beta)`. p is the number of ranks,
-/// m is the number of bytes of a block, alpha is the start-up of a message, and beta is the time
-/// per byte.
+/// `ring` (Thakur, Rabenseifner and Gropp (2005), section 4.1). p is the number of ranks, m is the
+/// number of bytes of a block, alpha is the start-up of a message, and beta is the time per byte.
+///
+/// * An all-to-all takes `(p - 1) alpha + p (p - 1)/2 m beta`.
+/// * An allgather takes `(p - 1) (alpha + m beta)`.
 ///
 /// In each step every rank sends blocks to the next rank: the blocks that it received in the step
 /// before, except those whose destination is the rank itself.

@@ -1,11 +1,16 @@
 //! Permutations (chapter 4) in three phases: collection, permutation, distribution.
 //!
-//! The time in d dimensions with all ports is `(2 log_(2q+1)(M/q) + 1) alpha + (D + M/q - 1) delta
-//! + (M + (M/q - 1)/d) m beta`:
+//! The time in d dimensions with all ports is the sum of three terms:
+//! * start-ups: `(2 log_(2q+1)(M/q) + 1) alpha`;
+//! * switching: `(D + M/q - 1) delta`;
+//! * transfers: `(M + (M/q - 1)/d) m beta`.
+//!
+//! The symbols are:
 //! * alpha is the start-up time of a round, and delta is the switching time of a link;
 //! * m beta is the time of one block on a link (L tau in the thesis);
 //! * q is the number of circuits that a link carries at the same time;
-//! * D is the longest distance of a block, in links: d n/2 for a reflection (formula 4.17);
+//! * D is the longest distance of a block, in links: d n/2 for a reflection (formula 4.17), where n
+//!   is the number of nodes of a cycle;
 //! * M is the number of adjacent diagonals whose data uses the same link: n/4. A diagonal consists
 //!   of the nodes with the same sum of signed coordinates.
 //!

@@ -26,9 +26,9 @@ use crate::network::NetworkKind;
 const C: usize = 0;
 const R: usize = 1;
 
-/// The rules (1) to (8) of the 2D torus. Each rule gives a dimension and a direction, indexed by (r
-/// + c) mod 4, where r is the row and c is the column. The first list is for Phase 1 (pattern A),
-/// the second list is for Phase 2 (pattern B).
+/// The rules (1) to (8) of the 2D torus. Each rule gives a dimension and a direction. The index is
+/// the sum of row and column modulo 4. The first list is for Phase 1 (pattern A), and the second
+/// list is for Phase 2 (pattern B).
 const PLANE: [[(usize, i8); 4]; 2] =
     [[(C, 1), (R, 1), (C, -1), (R, -1)], [(R, 1), (C, 1), (R, -1), (C, -1)]];
 

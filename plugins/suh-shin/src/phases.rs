@@ -58,8 +58,8 @@ fn begin(schedule: &mut Schedule<'_>, phase: usize) -> Result<(), Stop> {
 /// of the data array. The longest dimension determines the number of steps. Shorter dimensions need
 /// fewer steps, so their nodes do not send in the last steps.
 ///
-/// Erratum: Fig. 5 of the paper prints the column size C also for the classes that send along rows
-/// r.
+/// Erratum: Fig. 5 of the paper prints C, the number of columns, also for the classes that send
+/// along r.
 fn ring_phase(network: &Network, phase: usize, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
     let (grid, q) = (network.nodes.grid(), network.submesh);
     let longest = grid.radices().iter().max().map_or(0, |side| side / q);

@@ -105,7 +105,8 @@ export_plugin!(
             },
             needs_power_of_two: true,
             steps: |p| p - 1,
-            // (me xor x) xor i = (me xor i) xor x
+            // Combining all numbers with x by exclusive-or maps partners to partners, because `(me
+            // xor x) xor i = (me xor i) xor x`.
             symmetry: |_| Symmetry::xor(1),
             destination: |me, i, _| Some(pex_partner(me, i)),
         },
@@ -131,7 +132,8 @@ export_plugin!(
             about: About { name: "gen", title: "GEN: one cyclic shift per step (Fig. 5)", ..DIRECT },
             needs_power_of_two: false,
             steps: |p| p - 1,
-            // (me + x) + j = (me + j) + x, modulo p
+            // Shifting all numbers by x maps each sender and receiver to a sender and receiver of
+            // the same step, because `(me + x) + j = (me + j) + x`, modulo p.
             symmetry: |_| Symmetry::shift(1),
             destination: |me, j, p| Some(gen_destination(me, j, p)),
         },

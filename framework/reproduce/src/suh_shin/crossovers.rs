@@ -107,8 +107,9 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
                 let ((a, b), (a13, b13)) =
                     (time(run, startup_us, tb), time(thirteen, startup_us, tb));
                 let bytes = (a - a13) / (b13 - b);
-                // Count the cases in which the two curves cross at a positive block size, so that
-                // [13] is faster for small blocks and the paper's own algorithm for large blocks.
+                // Count the cases in which the two curves cross at a positive block size. The
+                // algorithm that the paper cites as [13] is then faster for small blocks, and the
+                // paper's algorithm is faster for large blocks.
                 one_crossing.1 += 1;
                 one_crossing.0 += u32::from(a > a13 && b < b13);
                 found.push(Crossing { shape, startup_us, reading, side, bytes });
