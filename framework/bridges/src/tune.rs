@@ -163,8 +163,9 @@ pub struct DefaultLosses {
 }
 
 impl Library {
-    /// Formats decision tables for the library. `base` is the library's own table, for libraries
-    /// into whose table new rules are merged. The error is a message for the user.
+    /// Formats decision tables for the library. Some libraries need new rules to be merged into
+    /// their own table. For these libraries, `base` is that table. The error is a message for the
+    /// user.
     pub fn written(&self, tables: &[DecisionTable], base: Option<&str>) -> Result<String, String> {
         (self.write)(tables, base)
     }

@@ -89,8 +89,8 @@ impl<'a> RowReader<'a> {
     }
 
     fn opened(&mut self, number: usize) -> Result<&mut OpenFile, ReadError> {
-        /// The maximum number of files that are open at the same time. There may be more shards
-        /// than files that a process may open.
+        /// The maximum number of files that are open at the same time. Without this limit, a merge
+        /// of many shards could exceed the number of files that a process may open.
         const MOST: usize = 128;
         if self.open.len() == MOST && !self.open.contains_key(&number) {
             self.open.clear();

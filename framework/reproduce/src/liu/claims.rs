@@ -1,5 +1,5 @@
-//! The claims that the paper makes about its experiments. They are compared with our runs, which
-//! use 10 seeds. [`super::experiments`] explains the names P, Mmax and tm.
+//! The claims that the paper makes about its experiments. They are compared with runs of this
+//! program, which use 10 seeds. [`super::experiments`] explains the names P, Mmax and tm.
 
 use super::Liu;
 use super::experiments::{COMPOSING, Curve, Key, OTHER_RESTS, P, REST, Times};
