@@ -199,8 +199,8 @@ fn max_load(n: u64, journeys: impl Iterator<Item = (u64, i64)>) -> u64 {
     let mut changes = [vec![0_i64; n as usize + 1], vec![0_i64; n as usize + 1]];
     for (at, by) in journeys {
         let links = by.unsigned_abs();
-        // Link x connects node x and the next node, x + 1. A backward journey ends at the node with
-        // which its first link in this numbering begins.
+        // Link x connects node x and the next node, x + 1. The lowest link of a backward journey is
+        // therefore the link of the node where the journey ends.
         let first = if by > 0 { at } else { (at + n - links) % n };
         let side = &mut changes[usize::from(by > 0)];
         let end = first + links;
