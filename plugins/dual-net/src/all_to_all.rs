@@ -5,8 +5,8 @@
 //! 2 alpha) - 2 alpha`. The transfers take the following time, where m beta is the time of one
 //! block on a link and n_k is the number of nodes:
 //! * in an allgather, `(n_k - 1) m beta` (Theorem 5);
-//! * in an all-to-all, m beta times n_k times the sum of the distances from a node to all nodes,
-//!   divided by the number of links of a node (Theorem 6).
+//! * in a *lean* all-to-all, m beta times the sum of the distances from a node to all nodes. Theorem
+//!   6 has an approximation that is larger.
 //!
 //! Each list below has the four steps of an algorithm at node (t, c, x): the node of type t, in
 //! cluster c, with the number x within the cluster. Its partner is (1 - t, x, c). *One level down*
@@ -25,8 +25,8 @@
 //!
 //! 1. To the partner: the node sends the blocks for all nodes of type t, except the node's block
 //!    for itself.
-//! 2. Within the cluster, one level down: the node sends to each node d the blocks for the nodes (1
-//!    - t, d, *).
+//! 2. Within the cluster, one level down: the node sends to each node d the blocks for the nodes
+//!    `(1 - t, d, *)`.
 //! 3. To the partner: the node sends all blocks received in step 2.
 //! 4. Within the cluster, one level down: the node sends to each node y the blocks for node (t, c,
 //!    y).
@@ -34,12 +34,12 @@
 //! All-to-all, *lean*: blocks are sent to a partner only where this is necessary, so that no block
 //! travels farther than the distance of its destination.
 //!
-//! 1. Within the cluster, one level down: the node sends to each node d the blocks for the nodes (1
-//!    - t, d, *), and to each node y the blocks for the nodes (t, *, y). Of these, the block for
-//!    (t, c, y) reaches its destination.
+//! 1. Within the cluster, one level down: the node sends to each node d the blocks for the nodes
+//!    `(1 - t, d, *)`, and to each node y the blocks for the nodes `(t, *, y)`. Of these, the block
+//!    for `(t, c, y)` reaches its destination.
 //! 2. To the partner: the node sends all blocks whose destination is not the node itself.
-//! 3. Within the cluster, one level down: the node sends to each node y the blocks for (t, c, y),
-//!    and to each node d the blocks for (1 - t, d, c).
+//! 3. Within the cluster, one level down: the node sends to each node y the blocks for `(t, c, y)`,
+//!    and to each node d the blocks for `(1 - t, d, c)`.
 //! 4. To the partner: the node sends the blocks whose destination is the partner.
 
 use crate::net::{Line, Net};
