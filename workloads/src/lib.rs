@@ -16,6 +16,7 @@ use swapmeet_core::spec::SpecError;
 mod args;
 mod curve_axis;
 mod digest;
+mod drawn;
 pub mod experiments;
 pub mod file;
 mod generator;
@@ -135,10 +136,11 @@ impl Workload {
         if self.counts_blocks() {
             return Ok(counted);
         }
-        let sizes = match self.collective.is_sized_by_origin() {
-            true => self.pattern.sizes_of_nodes(nodes, self.element, seed),
-            false => self.pattern.sizes(nodes, self.element, seed),
-        };
+        let sizes =
+            drawn::shared(self, nodes, seed, || match self.collective.is_sized_by_origin() {
+                true => self.pattern.sizes_of_nodes(nodes, self.element, seed),
+                false => self.pattern.sizes(nodes, self.element, seed),
+            });
         let sizes = sizes.map_err(why)?;
         // Each block moves at most once in a step. Therefore, no sum in a step exceeds this
         // product.

@@ -118,6 +118,10 @@ impl Dispatch {
 struct ExpertSampler {
     /// The cumulative sums of the experts' shares.
     cumulative: Vec<f64>,
+    /// The sum of all shares is divided into as many equal intervals as there are experts. For each
+    /// interval, this is the expert at its start. A search from there takes two comparisons on
+    /// average.
+    guide: Vec<u32>,
     popularity: Vec<f64>,
 }
 
@@ -127,7 +131,28 @@ impl ExpertSampler {
             *sum += p;
             Some(*sum)
         });
-        Self { cumulative: cumulative.collect(), popularity }
+        let cumulative: Vec<f64> = cumulative.collect();
+        let count = cumulative.len();
+        let all = cumulative[count - 1];
+        // An entry may be smaller than the expert at the start of its interval, but not larger. The
+        // factor makes sure that rounding does not make it larger.
+        let start = |i: usize| i as f64 / count as f64 * all * (1.0 - 1e-9);
+        let expert_at = |at: f64| cumulative.partition_point(|cumulative| *cumulative <= at);
+        let guide = (0..count).map(|i| expert_at(start(i)) as u32).collect();
+        Self { cumulative, guide, popularity }
+    }
+
+    /// Returns the expert at a fraction of the sum of all shares: the first one whose cumulative
+    /// sum is larger.
+    fn expert_at(&self, fraction: f64) -> usize {
+        let last = self.cumulative.len() - 1;
+        let at = fraction * self.cumulative[last];
+        let interval = (fraction * self.guide.len() as f64) as usize;
+        let mut expert = (self.guide[interval.min(last)] as usize).min(last);
+        while expert < last && self.cumulative[expert] <= at {
+            expert += 1;
+        }
+        expert
     }
 
     fn draw(&self, stream: &mut Stream, chosen: &mut Vec<usize>) {
@@ -135,10 +160,8 @@ impl ExpertSampler {
         /// this number of draws, draw only from the remaining experts.
         const TRIES: usize = 16;
         let last = self.cumulative.len() - 1;
-        let all = self.cumulative[last];
         for _ in 0..TRIES {
-            let at = stream.fraction() * all;
-            let expert = self.cumulative.partition_point(|cumulative| *cumulative <= at).min(last);
+            let expert = self.expert_at(stream.fraction());
             if !chosen.contains(&expert) {
                 chosen.push(expert);
                 return;
@@ -189,7 +212,8 @@ impl Pattern for Dispatch {
         let sampler = ExpertSampler::new(self.shares(seed));
         let mut bytes = vec![0; (nodes * nodes) as usize];
         let mut chosen = Vec::new();
-        for node in 0..nodes {
+        let node_of: Vec<u64> = (0..self.experts).map(|e| self.node_of(e, nodes)).collect();
+        for (node, row) in (0..nodes).zip(bytes.chunks_exact_mut(nodes as usize)) {
             let mut stream = Stream::new(seed, node);
             for _ in 0..self.tokens {
                 chosen.clear();
@@ -197,8 +221,7 @@ impl Pattern for Dispatch {
                     sampler.draw(&mut stream, &mut chosen);
                 }
                 for expert in &chosen {
-                    bytes[(node * nodes + self.node_of(*expert as u64, nodes)) as usize] +=
-                        self.bytes;
+                    row[node_of[*expert] as usize] += self.bytes;
                 }
             }
         }
@@ -240,6 +263,32 @@ mod tests {
             let most = popularity.iter().copied().fold(0.0, f64::max);
             assert!((most * 64.0 - 1.0 - violation).abs() < 1e-6, "{violation}: {most}");
             assert!((popularity.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        }
+    }
+
+    /// Sizes do not depend on how experts are found: a binary search gives the same ones. Some
+    /// fractions are exactly at the border between two experts or two intervals.
+    #[test]
+    fn experts_are_found_as_by_a_binary_search() {
+        for (experts, popularity) in [
+            (1, Popularity::Skew(0.0)),
+            (64, Popularity::Skew(0.0)),
+            (1000, Popularity::Skew(1.5)),
+            (333, Popularity::Violation(200.0)),
+        ] {
+            let sampler = ExpertSampler::new(dispatch(experts, 1, popularity).shares(9));
+            let last = experts as usize - 1;
+            let all = sampler.cumulative[last];
+            let mut stream = Stream::new(4, 2);
+            let borders = (0..experts).map(|i| i as f64 / experts as f64);
+            let sums = sampler.cumulative.iter().map(|sum| sum / all);
+            let fractions: Vec<f64> =
+                borders.chain(sums).chain((0..100_000).map(|_| stream.fraction())).collect();
+            for fraction in fractions {
+                let at = fraction * all;
+                let expected = sampler.cumulative.partition_point(|sum| *sum <= at).min(last);
+                assert_eq!(sampler.expert_at(fraction), expected, "{experts} {fraction}");
+            }
         }
     }
 

@@ -1,0 +1,133 @@
+//! Measures the processor time and the memory of cases with the sizes of today: mixtures of
+//! experts, unequal sizes, and networks with switches. Goals are printed next to the values.
+//!
+//! Run it by `cargo bench --bench today`, or by `cargo bench --bench today -- moe` for the cases
+//! whose name contains a word. The program runs with one worker. Seconds are the median of three
+//! runs. They are user time of all processes, which depends little on other programs. Cases that
+//! take more than five seconds run once.
+
+#![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A case that has not ended after this time, in seconds, is a `timeout`.
+const LIMIT: &str = "120";
+
+/// Cases: (machine, lines). Each line has a topology, an algorithm, a workload and the goal in
+/// seconds.
+const SECTIONS: [(&str, &str); 5] = [
+    (
+        "free:model=fluid,byte_us=0.001,hop_us=0.1",
+        "torus:16x16 linear irregular:dist=lognormal,mean=1024,cv=1 0.5
+         dragonfly:33x8x4 linear moe:experts=1056,top=8,tokens=4096,bytes=7KiB 8
+         dragonfly:33x8x4 linear uniform:1KiB 5
+         fat-tree:64x2 linear moe:experts=256,top=8,tokens=1024,bytes=7KiB 30
+         fat-tree:128x2 pairwise uniform:1KiB 30
+         dragonfly:64x8x8 ring-allreduce allreduce/uniform:1MiB 3
+         torus:256x256 ring-allreduce allreduce/uniform:1MiB 5",
+    ),
+    (
+        "free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35",
+        "fat-tree:8x3 linear uniform:40KiB 8
+         fat-tree:8x3 linear uniform:64KiB 8",
+    ),
+    (
+        "free:byte_us=0.001,hop_us=0.1",
+        "dragonfly:33x8x4 pairwise moe:experts=1056,top=8,tokens=4096,bytes=7KiB 1
+         fat-tree:64x2 pairwise moe:experts=256,top=8,tokens=1024,bytes=7KiB 8
+         fat-tree:64x2 linear moe:experts=256,top=8,tokens=1024,bytes=7KiB 30
+         fat-tree:128x2 pairwise uniform:1KiB 4
+         dragonfly:128x16x32 ring-allreduce allreduce/uniform:1MiB 10",
+    ),
+    (
+        "free:model=loggp,latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
+        "torus:64x64 ring-allreduce allreduce/uniform:1MiB 4",
+    ),
+    (
+        "paragon",
+        "torus:32x32 four-stage irregular:dist=lognormal,mean=1024,cv=1 0.12
+         torus:32x32 suh-shin irregular:dist=lognormal,mean=1024,cv=1 0.08
+         torus:32x32 bruck irregular:dist=lognormal,mean=1024,cv=1 0.08",
+    ),
+];
+
+/// Formats of exports. The goal is 1.5 µs for each of the 1,047,552 messages of `linear` on 1,024
+/// ranks.
+const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = |name: &str, goal: &str, flags: &str| {
+        if words.is_empty() || words.iter().any(|word| name.contains(word)) {
+            let (seconds, megabytes) = median(folder.path(), flags);
+            println!("{name:<92}{seconds:>9.2}{goal:>14}{megabytes:>8}");
+        }
+    };
+    println!("{:<92}{:>9}{:>14}{:>8}", "case", "seconds", "goal", "MB");
+    for (machine, lines) in SECTIONS {
+        for line in lines.lines() {
+            let parts: Vec<&str> = line.split_whitespace().collect();
+            let [topology, algorithm, workload, goal] = parts[..] else { panic!("{line}") };
+            let model = machine.split(',').next().unwrap_or(machine);
+            let flags = format!(
+                "run --quiet --jobs 1 --timeout {LIMIT} --topology {topology} --algorithm {algorithm} --workload {workload} --machine {machine}"
+            );
+            report(&format!("{algorithm} {topology} {workload} {model}"), goal, &flags);
+        }
+    }
+    for format in FORMATS {
+        let flags = format!("export --format {format} --topology ring:1024 --algorithm linear");
+        report(&format!("export {format}"), "1.57", &flags);
+    }
+    let sweep = "--topology ring:4 --algorithm ring --workload uniform:1 --repetitions 100800";
+    report("sweep of 100,800 rows", "100 MB", &format!("run --quiet --jobs 2 {sweep}"));
+}
+
+/// Returns the median of the seconds of three runs, and the memory of the last run.
+fn median(folder: &Path, flags: &str) -> (f64, u64) {
+    let mut runs = vec![run(folder, flags)];
+    while runs.len() < 3 && runs[0].0 < 5.0 {
+        runs.push(run(folder, flags));
+    }
+    runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    runs[runs.len() / 2]
+}
+
+/// Runs the program. Returns the user time of its processes in seconds, and the largest peak memory
+/// of one of them in MB.
+fn run(folder: &Path, flags: &str) -> (f64, u64) {
+    let before = child_seconds();
+    let mut program = Command::new(swapmeet_tests::build().join("swapmeet"));
+    program.args(flags.split_whitespace()).arg("--force").arg("--out").arg(folder.join("out"));
+    program.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
+    program.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut program = program.spawn().expect("the program runs");
+    let mut megabytes = 0;
+    while program.try_wait().expect("the program is a child").is_none() {
+        let id = program.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+        let children = children.unwrap_or_default();
+        let ids = children.split_whitespace().filter_map(|id| id.parse().ok());
+        megabytes = ids.chain([id]).map(peak_megabytes).fold(megabytes, u64::max);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (child_seconds() - before, megabytes)
+}
+
+/// Returns the peak memory of a process in MB; 0 if it has ended.
+fn peak_megabytes(id: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) / 1024
+}
+
+/// Returns the user time of all child processes that have ended, in steps of 10 ms.
+fn child_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or("").split_whitespace().collect();
+    fields[13].parse::<f64>().expect("a number of ticks") / 100.0
+}
