@@ -1,4 +1,5 @@
-//! Reductions of today's MPI libraries, for any topology and any number of nodes.
+//! Reductions of today's MPI libraries, for any topology and any number of nodes. NCCL's PAT is
+//! here with its allgather, whose trees are those of its reduce-scatter.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -14,8 +15,10 @@ use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
 
 mod binomial;
 mod chain;
+mod circulant;
 mod doubling;
 mod folded;
+mod pat;
 mod rabenseifner;
 mod ring;
 mod two_tree;
@@ -40,6 +43,10 @@ export_plugin!(
     algorithms: [
         binomial::Binomial,
         chain::Chain,
+        circulant::REDUCE_SCATTER,
+        circulant::ALL_REDUCE,
+        pat::ALL_GATHER,
+        pat::REDUCE_SCATTER,
         ring::REDUCE_SCATTER,
         ring::ALL_REDUCE,
         doubling::Doubling,

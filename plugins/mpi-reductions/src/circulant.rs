@@ -1,0 +1,132 @@
+//! `circulant-reduce-scatter` and `circulant-allreduce`: J. L. Träff, *Optimal, Non-pipelined
+//! Reduce-scatter and Allreduce Algorithms*, arXiv 2410.14234 (2024). For any p, the reduce-scatter
+//! takes `ceil(log2 p) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce takes `2
+//! ceil(log2 p) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
+//!
+//! The distances between partners are p halved and rounded up, again and again, until 1. They are
+//! the links of a circulant graph. If s is the distance of a step and t that of the step before (p
+//! in the first step), rank r sends its sums for the ranks r + s to r + t - 1 to rank r + s, which
+//! adds them to its own sums for the same ranks. After the step, each rank has sums for itself and
+//! the s - 1 ranks after it. The allgather has the same steps in reverse order and in the opposite
+//! direction.
+
+use crate::ANYWHERE;
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
+};
+
+pub(crate) struct Circulant {
+    about: About,
+}
+
+const PAPER: About = About {
+    paper: "J. L. Träff: Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms (arXiv 2410.14234)",
+    ..ANYWHERE
+};
+
+pub(crate) const REDUCE_SCATTER: Circulant = Circulant {
+    about: About {
+        name: "circulant-reduce-scatter",
+        title: "Reduce-scatter on a circulant graph",
+        collectives: &[Collective::ReduceScatter],
+        ..PAPER
+    },
+};
+
+pub(crate) const ALL_REDUCE: Circulant = Circulant {
+    about: About {
+        name: "circulant-allreduce",
+        title: "Allreduce on a circulant graph",
+        collectives: &[Collective::AllReduce],
+        ..PAPER
+    },
+};
+
+/// Returns the distance of each step of the reduce-scatter, and the number of ranks for which a
+/// rank sends sums in this step.
+fn distances(n: u64) -> Vec<(u64, u64)> {
+    let halved = |reach: &u64| (*reach > 1).then(|| reach.div_ceil(2));
+    let reaches: Vec<u64> = std::iter::successors(Some(n), halved).collect();
+    reaches.windows(2).map(|pair| (pair[1], pair[0] - pair[1])).collect()
+}
+
+impl Algorithm for Circulant {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        let all = problem.collective() == Collective::AllReduce;
+        if all {
+            schedule.layout_in_parts(&[n], 1)?;
+        } else {
+            schedule.layout(&[n], 1)?;
+        }
+        // All ranks do the same, so shifts of the ranks leave the schedule unchanged.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        let distances = distances(n);
+        schedule.phase("reduce-scatter")?;
+        for (distance, count) in &distances {
+            schedule.step()?;
+            for rank in &planned {
+                let to = (rank + distance) % n;
+                let parts = [Axis::range(to, *count)];
+                let send = Blocks::new(rank, to).destinations(Set::product(&parts));
+                schedule.send(&send.strict().combine())?;
+            }
+        }
+        if !all {
+            return Ok(());
+        }
+        schedule.phase("allgather")?;
+        for (distance, count) in distances.iter().rev() {
+            schedule.step()?;
+            for rank in &planned {
+                let parts = [Axis::range(rank, *count)];
+                let send = Blocks::new(rank, (rank + n - distance) % n);
+                schedule.send(&send.destinations(Set::product(&parts)).strict().copy())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    /// The numbers of rounds and blocks are those of the paper's abstract: ceil(log2 p) rounds, in
+    /// which each rank sends, receives and reduces p - 1 blocks.
+    #[test]
+    fn every_size_takes_ceil_log_p_rounds_and_p_minus_1_blocks() {
+        for n in 1..70_u64 {
+            let rounds = u64::from(n.next_power_of_two().trailing_zeros());
+            let on = |collective, bytes| {
+                Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(bytes)
+            };
+            let scattered = on(Collective::ReduceScatter, 10).verify(&REDUCE_SCATTER).unwrap();
+            assert_eq!(
+                (scattered.steps, scattered.messages, scattered.critical_bytes),
+                (rounds, rounds * n, 10 * (n - 1)),
+                "{n}"
+            );
+            assert_eq!(scattered.summed_bytes, 10 * (n - 1), "{n}");
+            let everywhere = on(Collective::AllReduce, 10 * n).verify(&ALL_REDUCE).unwrap();
+            assert_eq!(
+                (everywhere.steps, everywhere.critical_bytes, everywhere.summed_bytes),
+                (2 * rounds, 20 * (n - 1), 10 * (n - 1)),
+                "{n}"
+            );
+            assert!(everywhere.max_sends <= 1 && everywhere.max_receives <= 1);
+        }
+    }
+
+    #[test]
+    fn distances_are_halves_rounded_up() {
+        // p = 22: the distances 11, 6, 3, 2, 1.
+        assert_eq!(distances(22), [(11, 11), (6, 5), (3, 3), (2, 1), (1, 1)]);
+        assert_eq!(distances(1), []);
+    }
+}

@@ -1,0 +1,239 @@
+//! `pat-allgather` and `pat-reduce-scatter`: parallel aggregated trees, as in NCCL
+//! (`src/include/collectives.h`, commit 5067397) and in S. Jeaugey, *PAT: a new algorithm for
+//! all-gather and reduce-scatter operations at scale*, arXiv 2506.20252 (2025). Let P be p, rounded
+//! up to a power of two. If messages have up to A blocks, a power of two, the cost is `(log2 A + P/A
+//! - 1) alpha + (p - 1) m beta` for the allgather. In a reduce-scatter, m is the size of all results
+//! together, and the cost is `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`.
+//!
+//! In the allgather, each block spreads along a binomial tree of its own: the rank at position i of
+//! the tree of a block is the i-th rank before the origin. It receives the block over a distance of
+//! the lowest bit of i. Messages over long distances come first, while ranks have few blocks. All
+//! ranks do the same, so a step is described by the positions that receive a block in it:
+//!
+//! 1. In the logarithmic steps, the distance is halved from P/2 down to P/A. The positions are the
+//!    odd multiples of the distance. Afterwards, all multiples of P/A have the block.
+//! 2. In the linear steps, each of these multiples is the root of a tree of P/A positions. The trees
+//!    grow at the same time, by one position in each step, in depth-first order. A rank therefore
+//!    needs to keep at most A log2(P/A) blocks of others until it has passed them on.
+//!
+//! The reduce-scatter reduces along these trees: first the linear steps from the last position of a
+//! tree to the first, then the logarithmic steps with doubled distances. A rank's sums are sent in
+//! the direction opposite to that of the allgather.
+
+use crate::ANYWHERE;
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
+};
+
+pub(crate) struct Pat {
+    about: About,
+}
+
+const AGGREGATION: ParamInfo = ParamInfo::number(
+    "aggregation",
+    "",
+    "A, the most blocks that a rank sends in a step, a power of two [default: half of the ranks; NCCL uses fewer if blocks are large]",
+);
+
+const PAPER: About = About {
+    paper: "S. Jeaugey: PAT: a new algorithm for all-gather and reduce-scatter operations at scale (arXiv 2506.20252)",
+    params: &[AGGREGATION],
+    ..ANYWHERE
+};
+
+pub(crate) const ALL_GATHER: Pat = Pat {
+    about: About {
+        name: "pat-allgather",
+        title: "Allgather on parallel aggregated trees (NCCL)",
+        collectives: &[Collective::AllGather],
+        ..PAPER
+    },
+};
+
+pub(crate) const REDUCE_SCATTER: Pat = Pat {
+    about: About {
+        name: "pat-reduce-scatter",
+        title: "Reduce-scatter on parallel aggregated trees (NCCL)",
+        collectives: &[Collective::ReduceScatter],
+        ..PAPER
+    },
+};
+
+/// A step: the positions `first`, `first + stride`, etc. below the number of ranks.
+struct Positions {
+    first: u64,
+    stride: u64,
+}
+
+impl Positions {
+    /// Returns the distance of the messages, which is the lowest bit of all positions.
+    fn distance(&self) -> u64 {
+        1 << self.first.trailing_zeros()
+    }
+
+    /// Returns the number of positions, for `n` ranks.
+    fn count(&self, n: u64) -> u64 {
+        n.saturating_sub(self.first).div_ceil(self.stride)
+    }
+}
+
+/// Appends the positions of a tree in depth-first order, far positions first. The tree has the root
+/// `root` and `size` positions, a power of two; the root is not appended.
+fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
+    let mut child = size / 2;
+    while child > 0 {
+        order.push(root + child);
+        depth_first(root + child, child, order);
+        child /= 2;
+    }
+}
+
+/// Returns the steps of the collective for `n` ranks and `aggregation` blocks in a message.
+fn steps(collective: Collective, n: u64, aggregation: u64) -> Vec<Positions> {
+    // With an odd number of ranks, half of them is rounded down before it is rounded up to a power
+    // of two, as in NCCL: three ranks exchange single blocks.
+    let aggregation = aggregation.min((n / 2).max(1).next_power_of_two());
+    let whole = n.next_power_of_two();
+    let stride = whole / aggregation;
+    let distances =
+        std::iter::successors(Some(whole / 2), |d| Some(d / 2)).take_while(|d| *d >= stride);
+    let logarithmic = distances.map(|first| Positions { first, stride: 2 * first });
+    let linear = |first| Positions { first, stride };
+    let mut steps: Vec<Positions> = if collective == Collective::AllGather {
+        let mut order = Vec::new();
+        depth_first(0, stride, &mut order);
+        logarithmic.chain(order.into_iter().map(linear)).collect()
+    } else {
+        let mut steps: Vec<Positions> = logarithmic.chain((1..stride).map(linear)).collect();
+        steps.reverse();
+        steps
+    };
+    steps.retain(|positions| positions.first < n);
+    steps
+}
+
+impl Algorithm for Pat {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        aggregation(problem).map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (n, collective) = (problem.topology().nodes(), problem.collective());
+        let steps = steps(collective, n, aggregation(problem)?);
+        schedule.layout(&[n], 1)?;
+        // All ranks do the same, so shifts of the ranks leave the schedule unchanged.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        for positions in &steps {
+            let (distance, count) = (positions.distance(), positions.count(n));
+            schedule.step()?;
+            for rank in &planned {
+                if collective == Collective::AllGather {
+                    // The receiver is `distance` positions further in the tree.
+                    let first = (rank + positions.first - distance) % n;
+                    let origins = [Axis::stride(first, positions.stride, count)];
+                    let send = Blocks::new(rank, (rank + n - distance) % n).copy().strict();
+                    schedule.send(&send.origins(Set::product(&origins)))?;
+                } else {
+                    let first = (rank + positions.first) % n;
+                    let parts = [Axis::stride(first, positions.stride, count)];
+                    let send = Blocks::new(rank, (rank + distance) % n).strict().combine();
+                    schedule.send(&send.destinations(Set::product(&parts)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the largest number of blocks in a message that the user allows.
+fn aggregation(problem: &Problem<'_>) -> Result<u64, Stop> {
+    let given: Option<u64> = problem.given("aggregation")?;
+    match given {
+        Some(blocks) if !blocks.is_power_of_two() => {
+            Err(Stop::failed(format!("`aggregation={blocks}`: expected a power of two")))
+        }
+        blocks => Ok(blocks.unwrap_or(u64::MAX)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::{Rehearsal, RehearsedStep};
+
+    /// Messages that NCCL's own code sends; the file names source and licence.
+    const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-pat.txt");
+
+    /// Returns the messages of rank 0 as in the file: distance and blocks.
+    fn printed(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String> {
+        let message = |step: &RehearsedStep| {
+            let send = step.sends.iter().find(|send| send.from == 0).unwrap();
+            let (distance, blocks) = if collective == Collective::AllGather {
+                (n - send.to, &send.origins)
+            } else {
+                (send.to, &send.destinations)
+            };
+            let blocks: Vec<String> = blocks.iter().map(u64::to_string).collect();
+            format!("{distance}:{}", blocks.join(","))
+        };
+        steps.iter().map(message).collect()
+    }
+
+    #[test]
+    fn the_messages_are_those_of_nccl() {
+        let lines: Vec<&str> = NCCL.lines().filter(|line| !line.starts_with('#')).collect();
+        assert_eq!(lines.len(), 78);
+        for line in lines {
+            let mut words = line.split(' ');
+            let (collective, algorithm) = match words.next() {
+                Some("allgather") => (Collective::AllGather, &ALL_GATHER),
+                _ => (Collective::ReduceScatter, &REDUCE_SCATTER),
+            };
+            let (n, aggregation) = (words.next().unwrap(), words.next().unwrap());
+            let n = n.parse().unwrap();
+            let problem = Rehearsal::on("ring", &[n])
+                .collective(collective, 0)
+                .param("aggregation", aggregation);
+            let steps = problem.plan(algorithm).unwrap();
+            assert!(words.eq(printed(&steps, collective, n)), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_size_has_the_cost_of_the_closed_form() {
+        for n in 1..40_u64 {
+            let on = |collective, blocks: u64| {
+                let problem = Rehearsal::on("ring", &[n]).collective(collective, 0).block_bytes(10);
+                problem.param("aggregation", &blocks.to_string())
+            };
+            for blocks in [1, 2, 4, 64] {
+                let gathered = on(Collective::AllGather, blocks).verify(&ALL_GATHER).unwrap();
+                let scattered =
+                    on(Collective::ReduceScatter, blocks).verify(&REDUCE_SCATTER).unwrap();
+                assert_eq!(
+                    (gathered.critical_bytes, scattered.critical_bytes, scattered.summed_bytes),
+                    (10 * (n - 1), 10 * (n - 1), 10 * (n - 1)),
+                    "{n} {blocks}"
+                );
+                assert_eq!(gathered.steps, scattered.steps, "{n} {blocks}");
+                if n.is_power_of_two() && n > 1 {
+                    let most = blocks.min(n / 2);
+                    assert_eq!(gathered.steps, u64::from(most.ilog2()) + n / most - 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_aggregations_are_refused() {
+        let problem = Rehearsal::on("ring", &[6]).collective(Collective::AllGather, 0);
+        assert_eq!(
+            problem.param("aggregation", "3").plan(&ALL_GATHER).unwrap_err().to_string(),
+            "`aggregation=3`: expected a power of two"
+        );
+    }
+}
