@@ -7,13 +7,15 @@
 //! | `bine-allgather`, blocks of m bytes | log2 p alpha + (p - 1) m beta |
 //! | `bine-allreduce`, a vector of m bytes | 2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma |
 //! | `bine-allreduce:variant=whole`, a vector of m bytes | log2 p (alpha + m beta + m gamma) |
+//! | `bine-alltoall`, blocks of m bytes | log2 p (alpha + p/2 m beta) |
 //!
 //! In step i of a reduce-scatter, an even rank r exchanges with rank r + `reach(i + 1)`, and an odd
 //! rank r exchanges with rank r - `reach(i + 1)`. The first steps have the longest messages and the
 //! shortest distances. In each step, a rank sends some segments of the vector to its partner. The
 //! partner, or a rank with which the partner exchanges in a later step, completes the sums of these
 //! segments. The allgather has the same steps in reverse order. The allreduce is a reduce-scatter
-//! followed by an allgather.
+//! followed by an allgather. The all-to-all has the steps of the reduce-scatter: a rank sends the
+//! blocks whose destinations are the ranks for which it would send sums in the reduce-scatter.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{
@@ -56,6 +58,15 @@ pub(crate) const ALL_REDUCE: Butterfly = Butterfly {
         title: "Allreduce on Bine butterflies",
         collectives: &[Collective::AllReduce],
         params: &[VARIANT],
+        ..ANYWHERE
+    },
+};
+
+pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
+    about: About {
+        name: "bine-alltoall",
+        title: "All-to-all on a Bine butterfly",
+        collectives: &[Collective::AllToAll],
         ..ANYWHERE
     },
 };
@@ -111,30 +122,30 @@ impl Algorithm for Butterfly {
             }
             return Ok(());
         }
-        // Case 2: each step sends some segments of the vector, or some blocks. The reduce-scatter
-        // begins with near ranks.
+        // Case 2: each step sends some segments of the vector, or some blocks. The reduce-scatter and
+        // the all-to-all begin with near ranks.
         if collective == Collective::AllReduce {
             schedule.layout_in_parts(&[n], 1)?;
         } else {
             schedule.layout(&[n], 1)?;
         }
         let planned = planned(n, schedule)?;
+        let is_all_to_all = collective == Collective::AllToAll;
         if collective != Collective::AllGather {
-            schedule.phase("reduce-scatter")?;
+            schedule.phase(if is_all_to_all { "all-to-all" } else { "reduce-scatter" })?;
             for i in 0..s {
                 schedule.step()?;
                 for r in &planned {
                     let to = partner(r, i, n);
                     let receiver_parts = reached(to, i + 1, s);
                     let parts = [Axis::bits(&receiver_parts)];
-                    schedule.send(
-                        &Blocks::new(r, to).destinations(Set::product(&parts)).strict().combine(),
-                    )?;
+                    let send = Blocks::new(r, to).destinations(Set::product(&parts));
+                    schedule.send(&if is_all_to_all { send } else { send.strict().combine() })?;
                 }
             }
         }
         // The allgather begins with far ranks.
-        if collective != Collective::ReduceScatter {
+        if matches!(collective, Collective::AllGather | Collective::AllReduce) {
             schedule.phase("allgather")?;
             for i in (0..s).rev() {
                 schedule.step()?;
@@ -175,6 +186,8 @@ mod tests {
             );
             let gathered = on(Collective::AllGather, 10).verify(&ALL_GATHER).unwrap();
             assert_eq!((gathered.steps, gathered.critical_bytes), (log, 10 * (n - 1)));
+            let exchanged = on(Collective::AllToAll, 10).verify(&ALL_TO_ALL).unwrap();
+            assert_eq!((exchanged.steps, exchanged.critical_bytes), (log, 10 * log * n / 2));
             let everywhere = on(Collective::AllReduce, 10 * n).verify(&ALL_REDUCE).unwrap();
             assert_eq!(
                 (everywhere.steps, everywhere.critical_bytes, everywhere.summed_bytes),

@@ -2,10 +2,9 @@
 //!
 //! The algorithms are from D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini,
 //! J. Domke, T. Hoefler, *Bine Trees: Enhancing Collective Operations by Optimizing Communication
-//! Locality* (SC '25, arXiv 2508.17311). This plugin is a reconstruction from the abstract and
-//! excerpts of the paper. They give the distances, the numbers in base -2, and the percentage by
-//! which traffic between groups of ranks decreases. `reproduce bine` computes that percentage
-//! again.
+//! Locality* (SC '25, arXiv 2508.17311). The messages are those of the authors' library (`libbine`
+//! in github.com/HLC-Lab/pico), which a test compares. `reproduce bine` compares distances and the
+//! traffic between groups of ranks with the values of the paper.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -22,11 +21,13 @@
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
 mod butterfly;
+#[cfg(test)]
+mod recorded;
 mod tree;
 
 const ANYWHERE: About = About {
     accepts: "any topology with a power of two of nodes",
-    paper: "D. De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality (SC '25); a reconstruction",
+    paper: "D. De Sensi et al.: Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality (SC '25)",
     ports: 1,
     ..About::DEFAULT
 };
@@ -50,8 +51,11 @@ export_plugin!(
     algorithms: [
         tree::BROADCAST,
         tree::REDUCE,
+        tree::SCATTER,
+        tree::GATHER,
         butterfly::REDUCE_SCATTER,
         butterfly::ALL_GATHER,
         butterfly::ALL_REDUCE,
+        butterfly::ALL_TO_ALL,
     ],
 );

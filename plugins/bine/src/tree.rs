@@ -1,17 +1,19 @@
-//! Distance-halving Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`. `bine-reduce`
-//! uses the same tree in reverse and takes `log2 p (alpha + m beta + m gamma)`. p is the number of
-//! ranks, m is the number of bytes of the block or vector, alpha is the start-up of a message, beta
-//! the time per byte, and gamma the time to add a byte.
+//! Distance-halving Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter`
+//! takes `log2 p alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in
+//! reverse and take `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`. p is
+//! the number of ranks, m is the number of bytes of a block or of the vector, alpha is the start-up
+//! of a message, beta the time per byte, and gamma the time to add a byte.
 //!
 //! Ranks are written in base -2 (negabinary) with s digits, where p = 2^s. In step i, from 0, each
 //! rank that has the block sends it to the rank whose lowest s - i digits are all flipped. In a
 //! rank that has the block, these s - i digits are all equal. The distance to the receiver is
-//! therefore `reach(s - i)`.
+//! therefore `reach(s - i)`. The receiver and the ranks below it in the tree are consecutive, so
+//! the blocks for them, in a scatter or gather, are a range.
 
 use crate::{ANYWHERE, steps};
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
 
-/// A broadcast or reduce on a Bine tree.
+/// A broadcast, reduce, scatter or gather on a Bine tree.
 pub(crate) struct Tree {
     about: About,
 }
@@ -34,6 +36,24 @@ pub(crate) const REDUCE: Tree = Tree {
     },
 };
 
+pub(crate) const SCATTER: Tree = Tree {
+    about: About {
+        name: "bine-scatter",
+        title: "Scatter on a Bine tree",
+        collectives: &[Collective::Scatter],
+        ..ANYWHERE
+    },
+};
+
+pub(crate) const GATHER: Tree = Tree {
+    about: About {
+        name: "bine-gather",
+        title: "Gather on a Bine tree",
+        collectives: &[Collective::Gather],
+        ..ANYWHERE
+    },
+};
+
 /// Converts `r` to base -2, with as many digits as `mask` has bits. The digits with odd index have
 /// negative weight. Adding the mask of these digits and then flipping them turns each carry into a
 /// double carry, which is the subtraction that a negative weight needs.
@@ -48,19 +68,38 @@ fn rank(digits: u64, mask: u64) -> u64 {
     (digits ^ ODD).wrapping_sub(ODD) & mask
 }
 
-/// Returns, for each step of the broadcast from rank 0, the sender and receiver of each message.
-fn edges(steps: u32) -> impl DoubleEndedIterator<Item = Vec<(u64, u64)>> {
-    let mask = (1_u64 << steps) - 1;
+/// A message of the broadcast from rank 0.
+struct Edge {
+    from: u64,
+    to: u64,
+    /// The receiver and the ranks below it: the first of them, and their number. They are
+    /// consecutive, with wrap-around.
+    below: (u64, u64),
+}
+
+/// Returns the messages of each step of the broadcast from rank 0.
+fn edges(steps: u32) -> Vec<Vec<Edge>> {
+    let (n, mask) = (1_u64 << steps, (1_u64 << steps) - 1);
     let mut have = vec![0];
-    let edges: Vec<Vec<(u64, u64)>> = (0..steps)
-        .map(|i| {
-            let to = |from: u64| rank(negabinary(from, mask) ^ mask >> i, mask);
-            let edges: Vec<(u64, u64)> = have.iter().map(|from| (*from, to(*from))).collect();
-            have.extend(edges.iter().map(|(_, to)| *to));
-            edges
-        })
-        .collect();
-    edges.into_iter()
+    let mut edges: Vec<Vec<Edge>> = Vec::new();
+    for i in 0..steps {
+        let to = |from: u64| rank(negabinary(from, mask) ^ mask >> i, mask);
+        let step = have.iter().map(|&from| Edge { from, to: to(from), below: (to(from), 1) });
+        let step: Vec<Edge> = step.collect();
+        have.extend(step.iter().map(|edge| edge.to));
+        edges.push(step);
+    }
+    // Collect the ranks below each rank, from the last step to the first: the ranks below a receiver
+    // are next to those that the sender has collected from later steps, on either side.
+    let mut below: Vec<(u64, u64)> = (0..n).map(|rank| (rank, 1)).collect();
+    for edge in edges.iter_mut().rev().flatten() {
+        edge.below = below[edge.to as usize];
+        let (first, count) = below[edge.from as usize];
+        let is_before = (edge.below.0 + edge.below.1) % n == first;
+        below[edge.from as usize] =
+            (if is_before { edge.below.0 } else { first }, count + edge.below.1);
+    }
+    edges
 }
 
 impl Algorithm for Tree {
@@ -75,16 +114,22 @@ impl Algorithm for Tree {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (s, n, root) = (steps(problem)?, problem.topology().nodes(), problem.root());
         schedule.layout(&[n], 1)?;
-        let reduces = problem.collective() == Collective::Reduce;
-        let steps: Vec<_> = if reduces { edges(s).rev().collect() } else { edges(s).collect() };
+        let collective = problem.collective();
+        let mut steps = edges(s);
+        if matches!(collective, Collective::Reduce | Collective::Gather) {
+            steps.reverse();
+        }
         for edges in steps {
             schedule.step()?;
-            for (from, to) in edges {
+            for Edge { from, to, below: (first, count) } in edges {
                 let (near, far) = ((from + root) % n, (to + root) % n);
-                schedule.send(&if reduces {
-                    Blocks::new(far, near).combine()
-                } else {
-                    Blocks::new(near, far).copy()
+                let below = [Axis::range((first + root) % n, count)];
+                let blocks = Set::product(&below);
+                schedule.send(&match collective {
+                    Collective::Broadcast => Blocks::new(near, far).copy(),
+                    Collective::Reduce => Blocks::new(far, near).combine(),
+                    Collective::Scatter => Blocks::new(near, far).destinations(blocks).strict(),
+                    _ => Blocks::new(far, near).origins(blocks).strict(),
                 })?;
             }
         }
@@ -112,7 +157,7 @@ mod tests {
         for s in 0..10 {
             let n = 1_u64 << s;
             for (i, edges) in (0..).zip(edges(s)) {
-                for (from, to) in edges {
+                for Edge { from, to, .. } in edges {
                     let apart = (to + n - from) % n;
                     assert_eq!(
                         apart.min(n - apart),
@@ -138,6 +183,15 @@ mod tests {
                     (summed.steps, summed.messages, summed.summed_bytes),
                     (log, n - 1, 10 * log)
                 );
+                for (collective, algorithm) in
+                    [(Collective::Scatter, &SCATTER), (Collective::Gather, &GATHER)]
+                {
+                    let moved = on(collective).verify(algorithm).unwrap();
+                    assert_eq!(
+                        (moved.steps, moved.messages, moved.critical_bytes),
+                        (log, n - 1, 10 * (n - 1))
+                    );
+                }
             }
         }
     }

@@ -1,0 +1,133 @@
+//! Comparison of the schedules with messages that the authors' library sends.
+
+use crate::{butterfly, tree};
+use std::collections::BTreeSet;
+use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
+
+/// The messages of each rank; the file names source and licence and describes its lines.
+const RECORDED: &str = include_str!("../../../tests/fixtures/schedules/bine.txt");
+
+/// Returns our algorithm for a function of the library. A name of the form `NAME:VARIANT` selects a
+/// variant.
+fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
+    match name {
+        "allgather_bine_permute_remap" => (&butterfly::ALL_GATHER, None),
+        "reduce_scatter_bine_permute_remap" => (&butterfly::REDUCE_SCATTER, None),
+        "allreduce_bine_lat" => (&butterfly::ALL_REDUCE, Some("whole")),
+        "allreduce_bine_bdw_remap" => (&butterfly::ALL_REDUCE, None),
+        "alltoall_bine" => (&butterfly::ALL_TO_ALL, None),
+        "bcast_bine_lat_new" => (&tree::BROADCAST, None),
+        "reduce_bine_lat" => (&tree::REDUCE, None),
+        "gather_bine" => (&tree::GATHER, None),
+        "scatter_bine" => (&tree::SCATTER, None),
+        _ => panic!("{name}"),
+    }
+}
+
+/// Returns the blocks of a message as in the file, and moves them in `held`, the blocks that each
+/// rank holds in an all-to-all.
+fn blocks(
+    send: &RehearsedSend,
+    collective: Collective,
+    n: u64,
+    held: &mut [BTreeSet<(u64, u64)>],
+) -> String {
+    let ids: Vec<u64> = match collective {
+        Collective::AllToAll => {
+            let is_sent = |block: &(u64, u64)| send.destinations.contains(&block.1);
+            let sent: Vec<_> = held[send.from as usize].iter().copied().filter(is_sent).collect();
+            sent.iter().for_each(|block| {
+                held[send.from as usize].remove(block);
+            });
+            sent.iter().map(|(origin, destination)| origin * n + destination).collect()
+        }
+        Collective::AllGather | Collective::Gather => send.origins.clone(),
+        _ => send.destinations.clone(),
+    };
+    let is_whole_vector = matches!(collective, Collective::Broadcast | Collective::Reduce)
+        || collective == Collective::AllReduce && ids.len() as u64 == n;
+    if is_whole_vector {
+        return "*".to_owned();
+    }
+    ids.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// Returns what each rank sends and receives, step by step, as in the file.
+fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String> {
+    let mut held: Vec<BTreeSet<(u64, u64)>> =
+        (0..n).map(|from| (0..n).map(|to| (from, to)).collect()).collect();
+    let mut lines = vec![String::new(); n as usize];
+    for step in steps {
+        let before = held.clone();
+        let mut arrived = Vec::new();
+        for send in &step.sends {
+            let text = blocks(send, collective, n, &mut held);
+            lines[send.from as usize] += &format!(" >{}:{text}", send.to);
+            arrived.push((send.from, send.to));
+        }
+        for (from, to) in arrived {
+            lines[to as usize] += &format!(" <{from}");
+            let sent: Vec<_> =
+                before[from as usize].difference(&held[from as usize]).copied().collect();
+            // A rank sends one message in a step, so what it no longer holds was in that message.
+            held[to as usize].extend(sent);
+        }
+    }
+    lines
+}
+
+/// Replaces the numbers of segments by the ranks that complete the sums of these segments. The
+/// library numbers segments so that every message is contiguous.
+fn renumbered(lines: &[&str]) -> Vec<String> {
+    let n = lines.len();
+    let last = n.trailing_zeros() as usize - 1;
+    let messages = |line: &str| -> Vec<(usize, Vec<usize>)> {
+        let sends = line.split(' ').filter_map(|event| event.strip_prefix('>'));
+        let message = |text: &str| {
+            let (to, blocks) = text.split_once(':').unwrap();
+            (to.parse().unwrap(), blocks.split(',').map(|b| b.parse().unwrap()).collect())
+        };
+        sends.map(message).collect()
+    };
+    let mut owner = vec![0; n];
+    for line in lines {
+        let (to, segments) = &messages(line)[last];
+        owner[segments[0]] = *to;
+    }
+    let replaced = |event: &str| match event.split_once(':') {
+        None => event.to_owned(),
+        Some((to, blocks)) => {
+            let mut owners: Vec<usize> =
+                blocks.split(',').map(|b| owner[b.parse::<usize>().unwrap()]).collect();
+            owners.sort_unstable();
+            let owners: Vec<String> = owners.iter().map(usize::to_string).collect();
+            format!("{to}:{}", owners.join(","))
+        }
+    };
+    let line = |line: &&str| line.split(' ').map(replaced).collect::<Vec<_>>().join(" ");
+    lines.iter().map(line).collect()
+}
+
+#[test]
+fn the_messages_are_those_of_the_authors_library() {
+    let text: Vec<&str> = RECORDED.lines().filter(|line| !line.starts_with('#')).collect();
+    let mut compared = 0;
+    for case in text.split(|line| line.is_empty()).filter(|case| !case.is_empty()) {
+        let words: Vec<&str> = case[0].split(' ').collect();
+        let (algorithm, variant) = of_function(words[0]);
+        let (n, root) = (words[1].parse().unwrap(), words[2].parse().unwrap());
+        let collective = algorithm.about().collectives[0];
+        let mut problem = Rehearsal::on("ring", &[n]).collective(collective, root);
+        if let Some(variant) = variant {
+            problem = problem.param("variant", variant);
+        }
+        let ours = events(&problem.plan(algorithm).unwrap(), collective, n);
+        let theirs = match words[0] {
+            "allreduce_bine_bdw_remap" => renumbered(&case[1..]),
+            _ => case[1..].iter().map(|line| (*line).to_owned()).collect(),
+        };
+        assert_eq!(ours, theirs, "{}", case[0]);
+        compared += 1;
+    }
+    assert_eq!(compared, 48);
+}
