@@ -15,6 +15,8 @@
 use swapmeet_sdk::export_plugin;
 
 mod bucket;
+#[cfg(test)]
+mod recorded;
 mod shares;
 mod swing;
 mod trivance;

@@ -5,9 +5,9 @@
 //! number of bytes of the vector, alpha is the start-up of a message, beta is the time per byte,
 //! and gamma is the time to add a byte.
 //!
-//! This is a reconstruction from the abstract, the formulas of rho and pi, and the printed
-//! congestion deficiencies. A congestion deficiency is the load of the most loaded link divided by
-//! its minimum. `reproduce swing` computes these values again.
+//! The messages are those of the library for Fugaku by the same authors (`bine_trees_fugaku`), which
+//! a test compares for each port. `reproduce swing` computes the printed congestion deficiencies. A
+//! congestion deficiency is the load of the most loaded link divided by its minimum.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
@@ -57,7 +57,7 @@ impl Algorithm for Swing {
         About {
             name: "swing-allreduce",
             title: "Allreduce with alternating partners (Swing)",
-            paper: "D. De Sensi, T. Bonato, D. Saam, T. Hoefler: Swing: Short-cutting Rings for Higher Bandwidth Allreduce (NSDI 2024); a reconstruction",
+            paper: "D. De Sensi, T. Bonato, D. Saam, T. Hoefler: Swing: Short-cutting Rings for Higher Bandwidth Allreduce (NSDI 2024)",
             accepts: "any topology with dimensions that are powers of two; designed for tori",
             collectives: &[Collective::AllReduce],
             params: &[VARIANT],

@@ -5,9 +5,10 @@
 //! number of nodes, m is the number of bytes of the vector, alpha is the start-up of a message,
 //! beta is the time per byte, and gamma is the time to add a byte.
 //!
-//! This is a reconstruction from the abstract. In each step a node sends in both directions, and
-//! the distance grows by a factor of three from step to step. A node adds the two sums that it
-//! receives to its sum before it sends the result on.
+//! In each step a node sends in both directions, and the distance grows by a factor of three from
+//! step to step. A node adds the two sums that it receives to its sum before it sends the result
+//! on. The messages are those of the authors' simulator (github.com/ajuerss/sst-trivance), which a
+//! test compares. The simulator also accepts sides that are not powers of three.
 //!
 //! In step s of a dimension, coordinate c exchanges with c - 3^s and c + 3^s. In all variants
 //! except `latency`, D allreduces run at the same time, each with m/D bytes. Allreduce k begins
@@ -36,7 +37,7 @@ impl Algorithm for Trivance {
         About {
             name: "trivance-allreduce",
             title: "Allreduce with two partners per step (Trivance)",
-            paper: "A. Jürß, V. Addanki, S. Schmid: Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks (arXiv 2602.17254); a reconstruction",
+            paper: "A. Jürß, V. Addanki, S. Schmid: Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks (arXiv 2602.17254)",
             accepts: "any topology with dimensions that are powers of three; designed for tori",
             collectives: &[Collective::AllReduce],
             params: &[VARIANT],

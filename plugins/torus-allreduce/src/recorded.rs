@@ -1,0 +1,104 @@
+//! Comparison of Swing and Trivance with messages that the code of their authors sends.
+
+use crate::swing::Swing;
+use crate::trivance::Trivance;
+use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
+
+/// The messages of each rank; the files name source and licence and describe their lines.
+const SWING: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
+const TRIVANCE: &str = include_str!("../../../tests/fixtures/schedules/trivance.txt");
+
+/// The messages of one port of the authors' code.
+struct Recorded<'a> {
+    title: &'a str,
+    sides: Vec<u64>,
+    port: usize,
+    /// A line for each rank, with the partner and the blocks of each step.
+    lines: &'a [&'a str],
+}
+
+/// Calls `compare` with each case of a file and returns the number of cases.
+fn for_each_case(file: &str, mut compare: impl FnMut(&Recorded<'_>)) -> usize {
+    let lines: Vec<&str> = file.lines().filter(|line| !line.starts_with('#')).collect();
+    let cases = lines.split(|line| line.is_empty()).filter(|case| !case.is_empty());
+    let compare = |case: &[&str]| {
+        let words: Vec<&str> = case[0].split(' ').rev().collect();
+        let sides = words[1].split('x').map(|side| side.parse().unwrap()).collect();
+        let port = words[0].parse().unwrap();
+        compare(&Recorded { title: case[0], sides, port, lines: &case[1..] });
+    };
+    cases.map(compare).count()
+}
+
+fn plan(algorithm: &dyn Algorithm, sides: &[u64], variant: &str) -> Vec<RehearsedStep> {
+    let problem = Rehearsal::on("torus", sides).collective(Collective::AllReduce, 0);
+    problem.param("variant", variant).plan(algorithm).unwrap()
+}
+
+/// Returns the sends of a rank in a step that have the segment `segment`.
+fn sends(step: &RehearsedStep, rank: usize, segment: usize) -> Vec<&RehearsedSend> {
+    let is_own =
+        |send: &&RehearsedSend| send.from == rank as u64 && send.segments == [segment as u64];
+    step.sends.iter().filter(is_own).collect()
+}
+
+/// Compares steps with the messages of a port. They are message number `number` that each rank
+/// sends with the segment `segment`.
+fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, number: usize) {
+    for (rank, line) in recorded.lines.iter().enumerate() {
+        let message = |step: &RehearsedStep| {
+            let send = sends(step, rank, segment)[number];
+            let blocks: Vec<String> = send.destinations.iter().map(u64::to_string).collect();
+            format!("{}:{}", send.to, blocks.join(","))
+        };
+        let ours: Vec<String> = steps.iter().map(message).collect();
+        assert_eq!(ours.join(" "), *line, "{}, rank {rank}", recorded.title);
+    }
+}
+
+#[test]
+fn swing_has_the_messages_of_the_authors_library() {
+    let cases = for_each_case(SWING, |recorded| {
+        let of_phase = |steps: Vec<RehearsedStep>| {
+            let half = steps.len() / 2;
+            let is_gathered = recorded.title.starts_with("allgather");
+            if is_gathered { steps[half..].to_vec() } else { steps[..half].to_vec() }
+        };
+        // In the library, the first half of the ports begins with a dimension each, and the second
+        // half is mirrored. In our schedule, the two collectives of a dimension are neighbours.
+        let dimensions = recorded.sides.len();
+        let segment = recorded.port % dimensions * 2 + recorded.port / dimensions;
+        compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "all-ports")), segment, 0);
+        if recorded.port == 0 {
+            compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "bandwidth")), 0, 0);
+        }
+    });
+    assert_eq!(cases, 32);
+}
+
+#[test]
+fn trivance_has_the_messages_of_the_authors_simulator() {
+    let cases = for_each_case(TRIVANCE, |recorded| {
+        // Ports D to 2 D - 1 send in the direction opposite to that of ports 0 to D - 1.
+        let dimensions = recorded.sides.len();
+        let (segment, number) = (recorded.port % dimensions, recorded.port / dimensions);
+        let steps = plan(&Trivance, &recorded.sides, "bandwidth");
+        let (reduced, gathered) = steps.split_at(steps.len() / 2);
+        compare(recorded, reduced, segment, number);
+        // The allgather has the same partners and sizes.
+        for (rank, _) in recorded.lines.iter().enumerate() {
+            for (reduced, gathered) in reduced.iter().rev().zip(gathered) {
+                let ends = |step| {
+                    let mut ends: Vec<(u64, usize)> = sends(step, rank, segment)
+                        .iter()
+                        .map(|send| (send.to, send.destinations.len()))
+                        .collect();
+                    ends.sort_unstable();
+                    ends
+                };
+                assert_eq!(ends(reduced), ends(gathered), "{}, rank {rank}", recorded.title);
+            }
+        }
+    });
+    assert_eq!(cases, 20);
+}
