@@ -4,8 +4,7 @@
  * For each rank and step, the file lists the blocks or sums that the rank sends and receives, or the number of bytes for each destination.
  * The bytes of a block are computed from its number, so that a wrong block is detected. The contributions to a sum are numbers whose sum is
  * exact in any order. In schedules that count bytes, each rank checks how often each byte value occurs. Every rank checks its result after
- * each repetition. The program is the same for all schedules and needs only MPI 3. The exit status is 0 if every block arrived, 1 if the
- * schedule is wrong, and 2 after wrong usage or if the file cannot be read. */
+ * each repetition. The program needs only MPI 3. Exit status: 0 if every block arrived, 1 if the schedule is wrong, 2 for bad usage or file. */
 
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -17,8 +16,7 @@
 #include <string.h>
 
 enum { SEND, RECEIVE, WHERE_IT_IS_FOR, AT_ROOT, EVERYWHERE, KEEPS = 1, ADDS = 2 };
-/* For each collective: its name, which blocks ranks have at the start and at the end, whether blocks differ by origin and by destination, and
- * whether blocks are sums to which each rank contributes. */
+/* Collectives: the name, where blocks are at the start and at the end, whether they differ by origin and destination, whether they are sums. */
 static const struct collective {
     const char *word;
     int starts_at_root, ends, has_origins, has_destinations, sums;
@@ -155,8 +153,7 @@ static uint64_t *list_of(char **at, uint64_t most, uint64_t *count)
     }
 }
 
-/* Parses the part of a line that lists the contents of a message. It consists of items `keep|move|keep-add|move-add ORIGINS DESTINATIONS SEGMENTS`
- * or, if bytes are counted, of items `DESTINATION BYTES`. */
+/* Parses the items of a message: `keep|move|keep-add|move-add ORIGINS DESTINATIONS SEGMENTS`, or `DESTINATION BYTES` if bytes are counted. */
 static void read_blocks(struct message *message, char *at)
 {
     while (*at != 0) {
