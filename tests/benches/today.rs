@@ -70,7 +70,8 @@ fn main() {
     for (machine, lines) in SECTIONS {
         for line in lines.lines() {
             let parts: Vec<&str> = line.split_whitespace().collect();
-            let [topology, algorithm, workload, goal] = parts[..] else { panic!("{line}") };
+            let [topology, algorithm, workload, goal] =
+                <[&str; 4]>::try_from(parts).expect("each line has four parts");
             let model = machine.split(',').next().unwrap_or(machine);
             let flags = format!(
                 "run --quiet --jobs 1 --timeout {LIMIT} --topology {topology} --algorithm {algorithm} --workload {workload} --machine {machine}"
