@@ -6,9 +6,9 @@
 //! model `flat` have no steps and no network; `model/flat/bound.rs` has their bounds.
 //!
 //! * **Start-ups and barriers.** If a node has k ports, its data has reached at most `(k+1)^s`
-//!   nodes after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups, and
-//!   at least one barrier less, because there is a barrier between two steps (Suh & Shin, 3.1.4,
-//!   for one port). In the model `circuit` a port carries as many circuits as a link has virtual
+//!   nodes after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups. It
+//!   has at least `ceil(log_(k+1) n) - 1` barriers, because there is a barrier between two
+//!   consecutive steps (Suh & Shin, 3.1.4, for one port). In the model `circuit` a port carries as many circuits as a link has virtual
 //!   channels, so k is the number of ports times this number (Spencer, 3.1). If some pairs of nodes
 //!   exchange no data, n is the largest number of peers of a node, plus one.
 //! * **Transmission.** Three bounds are known, and the largest is used. (1) The bytes of a node

@@ -135,8 +135,8 @@ pub(super) struct Resources {
     /// The capacity of each resource. All images of a link under translations are one resource.
     pub capacities: Vec<u64>,
     /// Columns with one entry for each link. There is one column for each kind of resource. An
-    /// entry is the number of the resource that the link uses, or the total number of resources if
-    /// the link uses no resource of this kind.
+    /// entry is the index of the resource that the link uses. If the link uses no resource of this
+    /// kind, the entry is the number of all resources, which is not a valid index.
     pub columns: Vec<Vec<u32>>,
     /// The capacities of the links, if the solver should search for cuts; otherwise empty.
     pub cut_capacities: Vec<u64>,

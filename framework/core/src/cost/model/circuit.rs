@@ -146,9 +146,10 @@ impl StepModel for Circuit {
     }
 }
 
-/// Returns the largest transmission time of a circuit if only ports are shared. The time is given
-/// as the load that takes this time at the machine's bandwidth. With p ports and k circuits at a
-/// node, each circuit takes `k / p` times as long as alone. Returns 0 if no port is shared.
+/// Returns the largest transmission time of a circuit, assuming that only ports are shared. The
+/// result is not in µs: it is the load that the machine's bandwidth transmits in this time. With p
+/// ports and k circuits at a node, each circuit takes `k / p` times as long as alone. Returns 0 if
+/// no port is shared.
 fn multiplexed_at_ports(step: &Step<'_>, topology: &dyn Topology, ports: PortLimit) -> f64 {
     let most = step.facts.max_sends.max(step.facts.max_receives);
     if ports.at_most(most) == most {

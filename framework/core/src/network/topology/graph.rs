@@ -1,8 +1,9 @@
 //! Networks from a list of edges. [`edge_list`] describes the file.
 //!
-//! Nodes are numbered in the order of the file's vertices, and switches follow. If a vertex of the
-//! file has ranks, the vertex is a switch. Its ranks are then nodes, which take the position of the
-//! vertex in this order. An edge is one link in each direction.
+//! Each vertex of the file is a node, unless the file states a number of ranks for the vertex. Such a
+//! vertex is a switch, and each of its ranks is a node. Nodes are numbered in the order of the
+//! file's vertices, and the ranks of a switch are numbered at the position of the switch. The
+//! numbers of switches follow after those of all nodes. An edge is one link in each direction.
 //!
 //! Routes have the smallest number of hops. If there are several shortest routes, each vertex
 //! forwards to the neighbour with the lowest number. If m parallel links lead to this neighbour,

@@ -38,9 +38,9 @@ struct Generators {
     /// The elements, one for each port.
     elements: Vec<u64>,
     /// The port of the first hop between two routers of a column, for each difference of their
-    /// coordinates in the column. If the difference is an element of the set (X or X'), this is the
-    /// port of this element. Otherwise it is the port of one of two elements whose sum is the
-    /// difference.
+    /// coordinates in the column. If the difference is one of `elements`, the first hop uses the
+    /// port of this element. Otherwise the difference is the sum of two elements, and the first hop
+    /// uses the port of one of them.
     ports: Vec<u64>,
 }
 

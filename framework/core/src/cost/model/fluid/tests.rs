@@ -134,7 +134,8 @@ fn barriers_separate_steps() {
     }
 }
 
-/// Two messages start at times that differ by 0.4 µs, unless these count as simultaneous.
+/// Two messages start 0.4 µs apart. If times that are so close count as simultaneous, the messages
+/// start together.
 #[test]
 fn a_second_simulation_reports_the_influence_of_rounding() {
     let steps: [&[_]; 2] = [&[(0, 1, 100), (2, 3, 104)], &[(1, 0, 1000), (3, 2, 1000)]];

@@ -40,8 +40,8 @@ fn assert_close(found: [f64; 3], expected: [f64; 3], errors: [f64; 3], case: &st
     }
 }
 
-/// Returns one step in which each rank sends to all others, and the number of ranks. The kind names
-/// the distribution of sizes.
+/// Returns a pair: a step in which each rank sends to all other ranks, and the number of ranks.
+/// `kind` names the distribution of sizes.
 fn complete(kind: &str, ranks: u32) -> Step {
     let mut state = 7_u64;
     let mut below = |most: u64| {
