@@ -38,7 +38,7 @@ fn barrier_us(reading: &str, side: u64) -> f64 {
     }
 }
 
-/// Returns the costs of the algorithm that the paper cites as [13], according to Table 2.
+/// Returns the costs of the algorithm that the paper cites as `[13]`, according to Table 2.
 fn thirteen(paper: &SuhShin, square: &Square) -> Option<Costs> {
     let rival = paper.rivals(square.shape).find(|rival| rival.name == "[13]")?;
     Some(rival.costs(square.side.ilog2()))
@@ -82,7 +82,7 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
 }
 
 /// The crossover of two curves: the run of `suh-shin`, and the closed form of the algorithm that
-/// the paper cites as [13].
+/// the paper cites as `[13]`.
 struct Crossing {
     shape: Shape,
     startup_us: f64,
@@ -93,7 +93,7 @@ struct Crossing {
 }
 
 /// Returns two tables. The first contains the block sizes above which the paper's own algorithm is
-/// faster than [13]. The second contains the paper's claims about these block sizes.
+/// faster than `[13]`. The second contains the paper's claims about these block sizes.
 pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
     let mut table = paper.words.table("Figures 13 to 16");
     let mut found: Vec<Crossing> = Vec::new();
@@ -108,7 +108,7 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
                     (time(run, startup_us, tb), time(thirteen, startup_us, tb));
                 let bytes = (a - a13) / (b13 - b);
                 // Count the cases in which the two curves cross at a positive block size. The
-                // algorithm that the paper cites as [13] is then faster for small blocks, and the
+                // algorithm that the paper cites as `[13]` is then faster for small blocks, and the
                 // paper's algorithm is faster for large blocks.
                 one_crossing.1 += 1;
                 one_crossing.0 += u32::from(a > a13 && b < b13);
@@ -187,7 +187,7 @@ fn claims(
         }
     }
     claim(
-        "the proposed algorithm is no worse than [13] in all costs but startups (8 x 8 to 128 x 128)",
+        "the proposed algorithm is no worse than `[13]` in all costs but startups (8 x 8 to 128 x 128)",
         (better, all),
         &format!("worse in: {}", worse.join(", ")),
     );
