@@ -16,23 +16,38 @@
 //! segments. The allgather has the same steps in reverse order. The allreduce is a reduce-scatter
 //! followed by an allgather. The all-to-all has the steps of the reduce-scatter: a rank sends the
 //! blocks whose destinations are the ranks for which it would send sums in the reduce-scatter.
+//!
+//! With `ports=P`, the algorithms are those of the authors' library for tori (`bine_trees_fugaku`):
+//! the steps use the dimensions in turn, and P such butterflies run at the same time, each with a
+//! segment of all blocks.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{
-    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Planned, Problem, Schedule, Set, Stop,
-    Symmetry, bit_words,
+    About, Algorithm, Axis, Blocks, Collective, Grid, ParamInfo, Planned, Problem, Schedule, Set,
+    Stop, Symmetry, bit_words,
 };
 
 pub(crate) struct Butterfly {
     about: About,
 }
 
+const PORTS: ParamInfo = ParamInfo::number(
+    "ports",
+    "",
+    "1 to 6: for tori, this number of butterflies over the dimensions at the same time [default: one along the line of ranks]",
+);
+
+/// The description of algorithms with the parameter `ports`. The number of messages that a node
+/// sends in a step depends on it.
+const PORTED: About = About { ports: 0, ..ANYWHERE };
+
 pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
     about: About {
         name: "bine-reduce-scatter",
         title: "Reduce-scatter on a Bine butterfly",
         collectives: &[Collective::ReduceScatter],
-        ..ANYWHERE
+        params: &[PORTS],
+        ..PORTED
     },
 };
 
@@ -41,7 +56,8 @@ pub(crate) const ALL_GATHER: Butterfly = Butterfly {
         name: "bine-allgather",
         title: "Allgather on a Bine butterfly",
         collectives: &[Collective::AllGather],
-        ..ANYWHERE
+        params: &[PORTS],
+        ..PORTED
     },
 };
 
@@ -57,8 +73,8 @@ pub(crate) const ALL_REDUCE: Butterfly = Butterfly {
         name: "bine-allreduce",
         title: "Allreduce on Bine butterflies",
         collectives: &[Collective::AllReduce],
-        params: &[VARIANT],
-        ..ANYWHERE
+        params: &[VARIANT, PORTS],
+        ..PORTED
     },
 };
 
@@ -71,29 +87,87 @@ pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
     },
 };
 
-/// Returns the partner of rank r in step i.
-fn partner(r: u64, i: u32, n: u64) -> u64 {
-    let by = if r.is_multiple_of(2) { reach(i + 1) } else { -reach(i + 1) };
-    (r as i64 + by).rem_euclid(n as i64) as u64
+/// A butterfly whose steps use the dimensions of a grid in turn, as long as a dimension has steps
+/// left. For a line of ranks, the grid has one dimension. On tori, several butterflies run at the
+/// same time, one for each port: each begins with another dimension, and half of the butterflies
+/// exchange in the opposite directions.
+struct Port<'a> {
+    grid: &'a Grid,
+    /// For each step, its dimension, and the number of the step within this dimension.
+    order: Vec<(usize, u32)>,
+    is_mirrored: bool,
 }
 
-/// Returns the ranks to which data of rank `r` spreads in the steps from `i` on, including `r`, as
-/// bits.
-fn reached(r: u64, i: u32, steps: u32) -> Vec<u64> {
-    let n = 1_u64 << steps;
-    let mut reached = vec![r];
-    for i in i..steps {
-        let partners: Vec<u64> = reached.iter().map(|r| partner(*r, i, n)).collect();
-        reached.extend(partners);
+impl<'a> Port<'a> {
+    fn new(grid: &'a Grid, port: usize) -> Self {
+        // The grid of a single node may have no dimensions.
+        let turns = grid.dimensions().max(1);
+        let first = port % turns;
+        let mut order: Vec<(usize, u32)> = (0..grid.dimensions())
+            .map(|turn| (turn + first) % turns)
+            .flat_map(|d| (0..grid.radix(d).trailing_zeros()).map(move |s| (d, s)))
+            .collect();
+        order.sort_by_key(|(_, s)| *s);
+        Self { grid, order, is_mirrored: port / turns % 2 == 1 }
     }
-    bit_words(n, reached)
+
+    /// Returns the coordinate of the partner of coordinate c in step s of a dimension.
+    fn partner_along(&self, dimension: usize, s: u32, c: u64) -> u64 {
+        let is_up = c.is_multiple_of(2) != self.is_mirrored;
+        let by = if is_up { reach(s + 1) } else { -reach(s + 1) };
+        (c as i64 + by).rem_euclid(self.grid.radix(dimension) as i64) as u64
+    }
+
+    /// Returns the partner of rank r in step i.
+    fn partner(&self, r: u64, i: usize) -> u64 {
+        let (dimension, s) = self.order[i];
+        let c = self.partner_along(dimension, s, self.grid.coordinate(r, dimension));
+        self.grid.moved(r, dimension, c)
+    }
+
+    /// Returns the ranks to which data of rank `r` spreads in the steps from `i` on, including `r`.
+    /// For each dimension, the result has their coordinates as bits.
+    fn reached(&self, r: u64, i: usize) -> Vec<Vec<u64>> {
+        let along = |dimension: usize, c: u64| {
+            let mut reached = vec![c];
+            for (_, s) in self.order[i..].iter().filter(|(d, _)| *d == dimension) {
+                let partners: Vec<u64> =
+                    reached.iter().map(|c| self.partner_along(dimension, *s, *c)).collect();
+                reached.extend(partners);
+            }
+            bit_words(self.grid.radix(dimension), reached)
+        };
+        self.grid.coordinates(r).enumerate().map(|(d, c)| along(d, c)).collect()
+    }
 }
 
-/// Declares the symmetry and returns the nodes to plan. Even ranks send in one direction and odd
-/// ranks in the opposite direction, at the same distance. Shifts by 2 therefore leave the schedule
-/// unchanged.
-fn planned(n: u64, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
-    schedule.symmetric(&[if n > 1 { Symmetry::shift(2) } else { Symmetry::NONE }])
+/// Returns the grid of the schedule and the number of butterflies. Without the parameter `ports`,
+/// the grid is a line of ranks.
+fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Stop> {
+    let has_ports = problem.collective() != Collective::AllToAll;
+    let ports: Option<u64> = if has_ports { problem.given("ports")? } else { None };
+    let Some(ports) = ports else {
+        steps(problem)?;
+        return Ok((Grid::new(&[problem.topology().nodes()])?, 1));
+    };
+    if !(1..=6).contains(&ports) {
+        return Err(Stop::failed(format!("`ports={ports}`: expected a whole number from 1 to 6")));
+    }
+    let grid = problem.topology().grid()?;
+    match grid.radices().iter().find(|radix| !radix.is_power_of_two()) {
+        None => Ok((grid, ports as usize)),
+        Some(radix) => Err(Stop::unsupported(format!(
+            "a dimension has {radix} nodes, which is not a power of two"
+        ))),
+    }
+}
+
+/// Declares the symmetry and returns the nodes to plan. Even coordinates send in one direction and
+/// odd coordinates in the opposite direction, at the same distance. Shifts by 2 therefore leave the
+/// schedule unchanged.
+fn planned(grid: &Grid, schedule: &mut Schedule<'_>) -> Result<Planned, Stop> {
+    let symmetry = |radix: &u64| if *radix > 1 { Symmetry::shift(2) } else { Symmetry::NONE };
+    schedule.symmetric(&grid.radices().iter().map(symmetry).collect::<Vec<_>>())
 }
 
 impl Algorithm for Butterfly {
@@ -102,64 +176,77 @@ impl Algorithm for Butterfly {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        steps(problem).map(|_| ())
+        grid_and_ports(problem).map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (s, n) = (steps(problem)?, problem.topology().nodes());
+        let (grid, ports) = grid_and_ports(problem)?;
         let collective = problem.collective();
-        // Case 1: each step exchanges the whole vector.
+        let butterflies: Vec<Port<'_>> = (0..ports).map(|port| Port::new(&grid, port)).collect();
+        let steps = butterflies[0].order.len();
+        // Case 1: each step exchanges the whole vector, or the segment of each port.
         if collective == Collective::AllReduce
             && problem.choice("variant", &[("shares", false), ("whole", true)])?
         {
-            schedule.layout(&[n], 1)?;
-            let planned = planned(n, schedule)?;
-            for i in 0..s {
+            schedule.layout(grid.radices(), ports as u32)?;
+            let planned = planned(&grid, schedule)?;
+            for i in 0..steps {
                 schedule.step()?;
-                planned.iter().try_for_each(|r| {
-                    schedule.send(&Blocks::new(r, partner(r, i, n)).copy().combine())
-                })?;
+                for r in &planned {
+                    for (segment, port) in (0..).zip(&butterflies) {
+                        let send = Blocks::new(r, port.partner(r, i)).copy().combine();
+                        schedule.send(&send.segments(Axis::one(segment)))?;
+                    }
+                }
             }
             return Ok(());
         }
         // Case 2: each step sends some segments of the vector, or some blocks. The reduce-scatter and
         // the all-to-all begin with near ranks.
         if collective == Collective::AllReduce {
-            schedule.layout_in_parts(&[n], 1)?;
+            schedule.layout_in_parts(grid.radices(), ports as u32)?;
         } else {
-            schedule.layout(&[n], 1)?;
+            schedule.layout(grid.radices(), ports as u32)?;
         }
-        let planned = planned(n, schedule)?;
+        let planned = planned(&grid, schedule)?;
         let is_all_to_all = collective == Collective::AllToAll;
         if collective != Collective::AllGather {
             schedule.phase(if is_all_to_all { "all-to-all" } else { "reduce-scatter" })?;
-            for i in 0..s {
+            for i in 0..steps {
                 schedule.step()?;
                 for r in &planned {
-                    let to = partner(r, i, n);
-                    let receiver_parts = reached(to, i + 1, s);
-                    let parts = [Axis::bits(&receiver_parts)];
-                    let send = Blocks::new(r, to).destinations(Set::product(&parts));
-                    schedule.send(&if is_all_to_all { send } else { send.strict().combine() })?;
+                    for (segment, port) in (0..).zip(&butterflies) {
+                        let to = port.partner(r, i);
+                        let reached = port.reached(to, i + 1);
+                        let parts: Vec<Axis<'_>> = reached.iter().map(|c| Axis::bits(c)).collect();
+                        let send = Blocks::new(r, to).segments(Axis::one(segment));
+                        let send = send.destinations(Set::product(&parts));
+                        schedule.send(&if is_all_to_all {
+                            send
+                        } else {
+                            send.strict().combine()
+                        })?;
+                    }
                 }
             }
         }
         // The allgather begins with far ranks.
         if matches!(collective, Collective::AllGather | Collective::AllReduce) {
             schedule.phase("allgather")?;
-            for i in (0..s).rev() {
+            for i in (0..steps).rev() {
                 schedule.step()?;
                 for r in &planned {
-                    let to = partner(r, i, n);
-                    let own = reached(r, i + 1, s);
-                    let parts = [Axis::bits(&own)];
-                    let send = Blocks::new(r, to).strict().copy();
-                    let whole = collective == Collective::AllReduce;
-                    schedule.send(&if whole {
-                        send.destinations(Set::product(&parts))
-                    } else {
-                        send.origins(Set::product(&parts))
-                    })?;
+                    for (segment, port) in (0..).zip(&butterflies) {
+                        let own = port.reached(r, i + 1);
+                        let parts: Vec<Axis<'_>> = own.iter().map(|c| Axis::bits(c)).collect();
+                        let send = Blocks::new(r, port.partner(r, i)).segments(Axis::one(segment));
+                        let send = send.strict().copy();
+                        schedule.send(&if collective == Collective::AllReduce {
+                            send.destinations(Set::product(&parts))
+                        } else {
+                            send.origins(Set::product(&parts))
+                        })?;
+                    }
                 }
             }
         }
@@ -202,6 +289,48 @@ mod tests {
                 (log, 10 * log, 10 * log)
             );
         }
+    }
+
+    /// Each port has its own segment of a block, so a rank sends as many bytes as with one port.
+    #[test]
+    fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
+        // A hypercube of one node has no dimensions.
+        for sides in [&[][..], &[8], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {
+            let n: u64 = sides.iter().product();
+            let log = u64::from(n.trailing_zeros());
+            for ports in 1..=6 {
+                let on = |collective, bytes: u64| {
+                    let problem = Rehearsal::on("torus", sides).collective(collective, 0);
+                    problem.block_bytes(bytes * ports).param("ports", &ports.to_string())
+                };
+                let scattered = on(Collective::ReduceScatter, 10).verify(&REDUCE_SCATTER).unwrap();
+                assert_eq!(
+                    (scattered.steps, scattered.summed_bytes),
+                    (log, 10 * ports * (n - 1)),
+                    "{sides:?} {ports}"
+                );
+                let gathered = on(Collective::AllGather, 10).verify(&ALL_GATHER).unwrap();
+                assert_eq!(gathered.steps, log);
+                let everywhere = on(Collective::AllReduce, 10 * n).verify(&ALL_REDUCE).unwrap();
+                assert_eq!(
+                    (everywhere.steps, everywhere.summed_bytes),
+                    (2 * log, 10 * ports * (n - 1))
+                );
+                let whole = on(Collective::AllReduce, 10).param("variant", "whole");
+                let whole = whole.verify(&ALL_REDUCE).unwrap();
+                assert_eq!((whole.steps, whole.summed_bytes), (log, 10 * ports * log));
+            }
+        }
+    }
+
+    #[test]
+    fn other_ports_and_sides_are_refused() {
+        let on = |sides: &[u64], ports| {
+            let problem = Rehearsal::on("torus", sides).collective(Collective::AllGather, 0);
+            problem.param("ports", ports).plan(&ALL_GATHER).unwrap_err().to_string()
+        };
+        assert_eq!(on(&[4, 4], "7"), "`ports=7`: expected a whole number from 1 to 6");
+        assert_eq!(on(&[4, 6], "2"), "a dimension has 6 nodes, which is not a power of two");
     }
 
     #[test]

@@ -7,6 +7,9 @@ use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedSte
 /// The messages of each rank; the file names source and licence and describes its lines.
 const RECORDED: &str = include_str!("../../../tests/fixtures/schedules/bine.txt");
 
+/// The messages on tori, for each port.
+const TORI: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
+
 /// Returns our algorithm for a function of the library. A name of the form `NAME:VARIANT` selects a
 /// variant.
 fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
@@ -130,4 +133,38 @@ fn the_messages_are_those_of_the_authors_library() {
         compared += 1;
     }
     assert_eq!(compared, 48);
+}
+
+/// The library uses two ports for each dimension at most. With six ports on a torus of two
+/// dimensions, ports 4 and 5 repeat ports 0 and 1.
+#[test]
+fn the_messages_on_tori_are_those_of_the_authors_library() {
+    let text: Vec<&str> = TORI.lines().filter(|line| !line.starts_with('#')).collect();
+    let mut compared = 0;
+    for case in text.split(|line| line.is_empty()).filter(|case| !case.is_empty()) {
+        let words: Vec<&str> = case[0].split(' ').collect();
+        let sides: Vec<u64> = words[1].split('x').map(|side| side.parse().unwrap()).collect();
+        let port: u64 = words[2].parse().unwrap();
+        let algorithm = match words[0] {
+            "allgather" => &butterfly::ALL_GATHER,
+            _ => &butterfly::REDUCE_SCATTER,
+        };
+        let collective = algorithm.about().collectives[0];
+        let problem = Rehearsal::on("torus", &sides).collective(collective, 0);
+        let steps = problem.param("ports", "6").plan(algorithm).unwrap();
+        for (rank, line) in (0..).zip(&case[1..]) {
+            let message = |step: &RehearsedStep| {
+                let is_own = |send: &&RehearsedSend| send.from == rank && send.segments == [port];
+                let send = step.sends.iter().find(is_own).unwrap();
+                let is_gathered = collective == Collective::AllGather;
+                let blocks = if is_gathered { &send.origins } else { &send.destinations };
+                let blocks: Vec<String> = blocks.iter().map(u64::to_string).collect();
+                format!("{}:{}", send.to, blocks.join(","))
+            };
+            let ours: Vec<String> = steps.iter().map(message).collect();
+            assert_eq!(ours.join(" "), *line, "{}, rank {rank}", case[0]);
+        }
+        compared += 1;
+    }
+    assert_eq!(compared, 32);
 }
