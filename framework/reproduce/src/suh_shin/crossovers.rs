@@ -187,7 +187,7 @@ fn claims(
         }
     }
     claim(
-        "the proposed algorithm is no worse than `[13]` in all costs but startups (8 x 8 to 128 x 128)",
+        "the proposed algorithm is no worse than [13] in all costs but startups (8 x 8 to 128 x 128)",
         (better, all),
         &format!("worse in: {}", worse.join(", ")),
     );
