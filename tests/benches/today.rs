@@ -53,6 +53,9 @@ const SECTIONS: [(&str, &str); 5] = [
     ),
 ];
 
+/// Statuses of rows without a time.
+const FAILURES: [&str; 4] = ["unsupported", "timeout", "error", "crashed"];
+
 /// Formats of exports. The goal is 1.5 µs for each of the 1,047,552 messages of `linear` on 1,024
 /// ranks.
 const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
@@ -63,7 +66,10 @@ fn main() {
     let report = |name: &str, goal: &str, flags: &str| {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
             let (seconds, megabytes) = median(folder.path(), flags);
-            println!("{name:<92}{seconds:>9.2}{goal:>14}{megabytes:>8}");
+            let rows = std::fs::read_to_string(folder.path().join("out")).unwrap_or_default();
+            let status = FAILURES.into_iter().find(|status| rows.contains(&format!(",{status},")));
+            let remark = status.unwrap_or_default();
+            println!("{name:<92}{seconds:>9.2}{goal:>14}{megabytes:>8} {remark}");
         }
     };
     println!("{:<92}{:>9}{:>14}{:>8}", "case", "seconds", "goal", "MB");
@@ -108,14 +114,24 @@ fn run(folder: &Path, flags: &str) -> (f64, u64) {
     let mut program = program.spawn().expect("the program runs");
     let mut megabytes = 0;
     while program.try_wait().expect("the program is a child").is_none() {
-        let id = program.id();
-        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
-        let children = children.unwrap_or_default();
-        let ids = children.split_whitespace().filter_map(|id| id.parse().ok());
-        megabytes = ids.chain([id]).map(peak_megabytes).fold(megabytes, u64::max);
+        let processes = children(program.id()).chain([program.id()]);
+        megabytes = processes.map(peak_megabytes).fold(megabytes, u64::max);
         std::thread::sleep(Duration::from_millis(5));
     }
     (child_seconds() - before, megabytes)
+}
+
+/// Returns the child processes of all threads of a process.
+fn children(id: u32) -> impl Iterator<Item = u32> {
+    let threads = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
+    let lists = threads.map(|thread| std::fs::read_to_string(thread.path().join("children")));
+    let ids: Vec<u32> = lists
+        .flat_map(|list| {
+            let list = list.unwrap_or_default();
+            list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>()
+        })
+        .collect();
+    ids.into_iter()
 }
 
 /// Returns the peak memory of a process in MB; 0 if it has ended.
