@@ -56,7 +56,6 @@ grows! {
 /// The size field at `ptr` must be readable, and `ptr` must point to at least as many readable
 /// bytes as the size field states. `ptr` need not be aligned.
 pub unsafe fn read_sized<T: Growing>(ptr: *const T) -> Result<T, usize> {
-    let mut own = MaybeUninit::<T>::zeroed();
     // SAFETY: the caller guarantees that the bytes are readable. At most `size_of::<T>()` bytes are
     // copied, and the fields that are not copied are zero, which is a valid value.
     unsafe {
@@ -64,7 +63,13 @@ pub unsafe fn read_sized<T: Growing>(ptr: *const T) -> Result<T, usize> {
         if size < T::SIZE_1_0 {
             return Err(size);
         }
-        ptr.cast::<u8>().copy_to_nonoverlapping(own.as_mut_ptr().cast(), size.min(size_of::<T>()));
+        // Case 1: the usual one, in which the number of bytes is known when this is compiled.
+        if size >= size_of::<T>() {
+            return Ok(ptr.read_unaligned());
+        }
+        // Case 2: an earlier minor version, which lacks some fields.
+        let mut own = MaybeUninit::<T>::zeroed();
+        ptr.cast::<u8>().copy_to_nonoverlapping(own.as_mut_ptr().cast(), size);
         Ok(own.assume_init())
     }
 }

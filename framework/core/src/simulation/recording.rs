@@ -14,7 +14,7 @@
 mod difference;
 
 use super::Task;
-use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Selection, Side};
+use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Side};
 use crate::delivery::exchange::{Division, Inventory, Rule};
 use crate::delivery::fault::{Fault, SendFault};
 use crate::delivery::placement::Placement;
@@ -68,7 +68,21 @@ pub struct Recording {
     /// Whether the plugin can plan every image of the representatives under an element of the
     /// group.
     can_start_anywhere: bool,
-    selection: Selection<<RunLayout as Layout>::Element>,
+    /// The sender of the previous send.
+    last_sender: Sender,
+}
+
+/// A sender, with its relation to the representative of its orbit. The default is node 0, which
+/// represents its own orbit.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sender {
+    node: u64,
+    /// The index of the representative.
+    index: u64,
+    representative: u64,
+    /// The element that maps the representative to the sender, and its inverse.
+    element: u64,
+    inverse: u64,
 }
 
 /// A send, stored for error messages.
@@ -109,7 +123,6 @@ impl Recording {
         };
         Ok(Self {
             set_errors: [kind.set_error(Side::Origins), of_destinations],
-            selection: layout.select_all(),
             layout,
             what,
             element,
@@ -119,6 +132,7 @@ impl Recording {
             sums: Vec::new(),
             kept: Vec::new(),
             can_start_anywhere,
+            last_sender: Sender::default(),
         })
     }
 
@@ -177,38 +191,53 @@ impl Recording {
                 return Err(Fault::Send(self.step, fault));
             }
         }
-        let (index, element) = group.home(rule.from);
-        if element != self.element && self.what.nodes != Recorded::Everyone {
-            let requested = group.moved(group.representative(index), self.element);
+        if rule.from != self.last_sender.node {
+            let (index, element) = group.home(rule.from);
+            self.last_sender = Sender {
+                node: rule.from,
+                index: index as u64,
+                representative: group.representative(index),
+                element,
+                inverse: group.inverse(element),
+            };
+        }
+        let sender = self.last_sender;
+        let is_everyone = self.what.nodes == Recorded::Everyone;
+        if sender.element != self.element && !is_everyone {
+            let requested = group.moved(sender.representative, self.element);
             return Err(Fault::Send(
                 self.step,
                 SendFault::NotRequested { from: rule.from, requested },
             ));
         }
         // Map the send to the representative of its sender.
-        let inverse = group.inverse(element);
-        let mapped_to = group.moved(rule.to, inverse);
-        let mut fingerprint = Fingerprint(0);
-        fingerprint.add(self.step);
-        fingerprint.add(index as u64);
-        fingerprint.add(mapped_to);
+        let (from, to, inverse) = (rule.from, rule.to, sender.inverse);
+        let mapped_to = group.moved(to, inverse);
+        let images = [(from, sender.representative), (to, mapped_to)];
+        let step = self.step;
+        let bad = |side| move |what| Fault::Send(step, SendFault::BadSet { from, to, side, what });
+        let [by_origins, by_destinations] = &self.set_errors;
+        let origins = self.described(rule.origins, by_origins, inverse, images);
+        let destinations = self.described(rule.destinations, by_destinations, inverse, images);
         let flags = [rule.strict, rule.copy, rule.combine, rule.local];
-        fingerprint.add(flags.iter().fold(1, |bits, flag| bits << 1 | u64::from(*flag)));
-        let (from, to) = (rule.from, rule.to);
-        self.describe_sets(rule, inverse, &mut fingerprint).map_err(|(side, what)| {
-            Fault::Send(self.step, SendFault::BadSet { from, to, side, what })
-        })?;
+        let flags = flags.iter().fold(0, |bits, flag| bits << 1 | u64::from(*flag));
+        let mut fingerprint = Fingerprint(flags);
+        fingerprint.add_pair(self.step, sender.index);
+        fingerprint.add_pair(mapped_to, origins.map_err(bad("origins"))?);
+        fingerprint.add_pair(
+            destinations.map_err(bad("destinations"))?,
+            self.described_segments(rule.segments).map_err(bad("segments"))?,
+        );
         if let Some(Route { signs, order, path }) = route {
             signs.iter().for_each(|sign| fingerprint.add(*sign as u64));
             order.iter().for_each(|axis| fingerprint.add(1 << 32 | u64::from(*axis)));
-            let group = self.layout.orbit_group();
             path.iter().for_each(|node| fingerprint.add(1 << 40 | group.moved(*node, inverse)));
         }
         // Add the fingerprint to the sum of the step.
         let fingerprint = fingerprint.0;
         self.sends += 1;
-        let is_everyone = self.what.nodes == Recorded::Everyone;
-        self.add(fingerprint.wrapping_mul(if is_everyone { factor(element) } else { 1 }));
+        let factor = if is_everyone { factor(sender.element) } else { 1 };
+        self.add(fingerprint.wrapping_mul(factor));
         if self.what.kept_step == Some(self.step.min(LAST_STEP))
             && (self.kept.len() as u64) < limits::COMPARED_SENDS
         {
@@ -217,49 +246,51 @@ impl Recording {
         Ok(())
     }
 
-    /// Adds the sets of a send to its fingerprint. If a set is invalid, the error has its name and
-    /// the reason.
-    fn describe_sets(
-        &mut self,
-        rule: &Rule<'_>,
-        inverse: u64,
-        fingerprint: &mut Fingerprint,
-    ) -> Result<(), (&'static str, String)> {
-        let Self { layout, selection, set_errors, .. } = self;
-        for (number, (name, side, set)) in [
-            ("origins", Side::Origins, rule.origins),
-            ("destinations", Side::Destinations, rule.destinations),
-        ]
-        .into_iter()
-        .enumerate()
+    /// Returns a number that describes the image of a set of nodes under an element of the group:
+    /// 0 for all nodes, the number of the node plus 1 for one node, and otherwise a fingerprint.
+    /// Errors with `set_error`, if there is one and the set is not that of all nodes, and if the
+    /// set does not fit the grid.
+    ///
+    /// `images` has two nodes whose images under the element are known. Most sets have one node,
+    /// which is the sender or the receiver.
+    fn described(
+        &self,
+        set: NodeSet<'_>,
+        set_error: &Option<String>,
+        element: u64,
+        images: [(u64, u64); 2],
+    ) -> Result<u64, String> {
+        if let NodeSet::All = set {
+            return Ok(0);
+        }
+        if let Some(error) = set_error {
+            return Err(error.clone());
+        }
+        if let NodeSet::One(one) = set
+            && let Some((_, image)) = images.iter().find(|(node, _)| *node == one)
         {
-            // Add a marker between the two sets, so that their numbers cannot be confused.
-            fingerprint.add(1 << 62 | number as u64);
-            if let NodeSet::All = set {
-                continue;
-            }
-            if let Some(error) = &set_errors[number] {
-                return Err((name, error.clone()));
-            }
-            if let NodeSet::One(node) = set
-                && node < layout.grid().nodes()
-            {
-                // A single node is the most frequent set, and needs no box.
-                fingerprint.add(layout.orbit_group().moved(node, inverse));
-                continue;
-            }
-            layout.widen(selection);
-            layout.narrow(side, set, selection).map_err(|what| (name, what))?;
-            layout.describe(side, selection.elements(), inverse, |word| fingerprint.add(word));
+            return Ok(image + 1);
         }
-        fingerprint.add(1 << 62 | 2);
-        if let Axis::All = rule.segments {
-            return Ok(());
+        let (mut words, mut last, mut fingerprint) = (0, 0, Fingerprint(0));
+        self.layout.describe(set, element, |word| {
+            (words, last) = (words + 1, word);
+            fingerprint.add(word);
+        })?;
+        Ok(match words {
+            0 => 0,
+            1 => last + 1,
+            _ => 1 << 63 | fingerprint.0,
+        })
+    }
+
+    /// Returns a number that describes a set of segments: 0 for all segments, and otherwise a
+    /// fingerprint. Errors if the set does not fit the number of segments per block.
+    fn described_segments(&self, set: Axis<'_>) -> Result<u64, String> {
+        let mut fingerprint = Fingerprint(0);
+        if !matches!(set, Axis::All) {
+            self.layout.describe_segments(set, |word| fingerprint.add(word))?;
         }
-        layout.widen(selection);
-        selection.narrow_segments(layout, rule.segments).map_err(|what| ("segments", what))?;
-        layout.describe_segments(selection.elements(), |word| fingerprint.add(word));
-        Ok(())
+        Ok(fingerprint.0)
     }
 }
 
@@ -281,5 +312,10 @@ struct Fingerprint(u64);
 impl Fingerprint {
     fn add(&mut self, number: u64) {
         self.0 = mixed(self.0, number);
+    }
+
+    /// Adds two numbers at the cost of one.
+    fn add_pair(&mut self, first: u64, second: u64) {
+        self.0 = mixed(self.0 ^ first, second.rotate_left(32));
     }
 }

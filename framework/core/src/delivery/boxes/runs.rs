@@ -4,6 +4,7 @@ use super::set::Set;
 use super::{Axes, Axis, Cut, Element, Layout, NodeSet, Selection, Side};
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::Group;
+use smallvec::{SmallVec, smallvec};
 
 /// A layout with one set per axis, for a schedule with a symmetry group. Holdings are stored for
 /// one node of each orbit of the group.
@@ -54,17 +55,39 @@ impl RunLayout {
         self.acts_on_numbers
     }
 
-    /// Describes the image of one side of a box under an element of the group, by calling `word`
-    /// with a sequence of numbers. Equal sets have the same numbers. The set of all nodes has no
-    /// numbers, and a set of one node has only the number of the node.
-    pub(crate) fn describe(&self, side: Side, a: &[Set], element: u64, mut word: impl FnMut(u64)) {
-        let side_axes = self.axes.of_side(side);
-        let sets = || a[side_axes.clone()].iter().zip(self.group.axes());
+    /// Describes the image of a set of nodes under an element of the group, by calling `word` with a
+    /// sequence of numbers. Equal sets have the same numbers. The set of all nodes has no numbers,
+    /// and a set of one node has only the number of the node. Errors if the set does not fit the
+    /// grid.
+    pub(crate) fn describe(
+        &self,
+        set: NodeSet<'_>,
+        element: u64,
+        mut word: impl FnMut(u64),
+    ) -> Result<(), String> {
+        set.check(self.grid())?;
+        let axes = self.group.axes();
+        let sets: SmallVec<[Set; 4]> = match set {
+            NodeSet::All => return Ok(()),
+            NodeSet::One(node) => {
+                word(self.group.moved(node, element));
+                return Ok(());
+            }
+            NodeSet::Axes(sets) if self.acts_on_numbers => {
+                smallvec![Set::of_product(sets, self.grid())]
+            }
+            NodeSet::Axes(sets) => {
+                sets.iter().zip(axes).map(|(set, axis)| Set::of(*set, axis.radix)).collect()
+            }
+        };
+        let sets = || sets.iter().zip(axes);
         if sets().all(|(set, axis)| set.count() == axis.radix) {
-            return;
+            return Ok(());
         }
         if sets().all(|(set, _)| set.count() == 1) {
-            return word(self.group.moved(self.first_of(side, a), element));
+            let node = sets().fold(0, |node, (set, axis)| node * axis.radix + set.first());
+            word(self.group.moved(node, element));
+            return Ok(());
         }
         let mut rest = element;
         for (number, (set, axis)) in sets().enumerate().rev() {
@@ -75,14 +98,22 @@ impl RunLayout {
             }
             rest /= axis.radix;
         }
+        Ok(())
     }
 
-    /// Describes the segments of a box, by calling `word` with a sequence of numbers. The set of
-    /// all segments has no numbers.
-    pub(crate) fn describe_segments(&self, a: &[Set], word: impl FnMut(u64)) {
-        if self.segments_of(a) < self.segments() {
-            a[a.len() - 1].each_word(word);
+    /// Describes a set of segments, by calling `word` with a sequence of numbers. The set of all
+    /// segments has no numbers. Errors if the set does not fit the number of segments per block.
+    pub(crate) fn describe_segments(
+        &self,
+        set: Axis<'_>,
+        word: impl FnMut(u64),
+    ) -> Result<(), String> {
+        set.check(self.segments()).map_err(|what| format!("is wrong: it {what}"))?;
+        let set = Set::of(set, self.segments());
+        if set.count() < self.segments() {
+            set.each_word(word);
         }
+        Ok(())
     }
 }
 

@@ -188,6 +188,19 @@ impl Set {
         }
     }
 
+    /// Returns the first coordinate; the radix or more if the set is empty.
+    pub(super) fn first(&self) -> u64 {
+        match self {
+            Self::Word(word) => word.trailing_zeros().into(),
+            Self::Runs(runs) => runs.first().map_or(u64::MAX, |run| run.0.into()),
+            Self::Bits(bits) => {
+                let word = bits.iter().position(|word| *word != 0).unwrap_or(bits.len());
+                let within = bits.get(word).map_or(0, |word| word.trailing_zeros());
+                word as u64 * 64 + u64::from(within)
+            }
+        }
+    }
+
     /// Describes the set, by calling `word` with a sequence of numbers. Equal sets of the same axis
     /// have the same numbers.
     pub(crate) fn each_word(&self, mut word: impl FnMut(u64)) {
@@ -405,6 +418,7 @@ mod tests {
             prop_assert_eq!(x.or(&y, radix), set_of(radix, &(&a | &b)));
             prop_assert_eq!(x.minus(&y, radix), set_of(radix, &(&a - &b)));
             prop_assert_eq!((x.count(), x.is_empty()), (a.len() as u64, a.is_empty()));
+            prop_assert!(a.first().map_or(x.first() >= radix, |first| x.first() == *first));
             let shift = GroupAxis { radix, unit: 1, xor: false };
             let images = a.iter().map(|c| (c + by) % radix).collect();
             prop_assert_eq!(x.moved(shift, by), set_of(radix, &images));
