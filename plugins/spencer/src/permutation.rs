@@ -233,3 +233,36 @@ fn lcm(a: u64, b: u64) -> u64 {
     }
     a / x * b
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    /// The host lists the sends of a symmetric schedule by ascending senders, and so must a plan
+    /// for all nodes (docs/abi.md, "Symmetry").
+    #[test]
+    fn senders_are_in_ascending_order() {
+        let side = 8;
+        for ports in [1, u64::MAX] {
+            for (name, image) in [
+                ("shear", (|a, b| (a + b, b)) as fn(u64, u64) -> (u64, u64)),
+                ("shear by 3", |a, b| (a + 3 * b, b)),
+                ("translation", |a, b| (a + 3, b)),
+                ("transposition", |a, b| (b, a)),
+                ("reflection", |a, b| (8 - 1 - a, 8 - 1 - b)),
+            ] {
+                let image = |node| {
+                    let (a, b) = image(node / side, node % side);
+                    a % side * side + b % side
+                };
+                let to: Vec<u64> = (0..side * side).map(image).collect();
+                let problem = Rehearsal::on("torus", &[side, side]).permutation(name, &to);
+                for step in problem.ports(ports).plan(&PERMUTATION).unwrap() {
+                    let senders: Vec<u64> = step.sends.iter().map(|send| send.from).collect();
+                    assert!(senders.is_sorted(), "{name}, {}: {senders:?}", step.phase);
+                }
+            }
+        }
+    }
+}

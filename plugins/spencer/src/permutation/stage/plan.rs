@@ -37,6 +37,7 @@ impl Stage {
         let mut at: Vec<(u64, u64)> = collectors.map(|node| (node, node)).collect();
         for round in 0..self.middle_rounds(torus) {
             schedule.step()?;
+            at.sort_by_key(|(_, node)| *node);
             for (origin, node) in &mut at {
                 let path = self.path(torus, round, *origin, *node);
                 let Some(to) = path.last().filter(|to| *to != node) else { continue };
@@ -59,9 +60,7 @@ impl Stage {
         }
         for from_last in 0..last {
             schedule.step()?;
-            for node in 0..nodes {
-                self.distribute(torus, (parts, earlier), planned, node, from_last, schedule)?;
-            }
+            self.distribute(torus, (parts, earlier), planned, from_last, schedule)?;
         }
         Ok(())
     }
@@ -155,49 +154,51 @@ impl Stage {
         Ok(())
     }
 
-    /// Adds the sends of the distribution that end at the image of a node. They carry the blocks
-    /// that the node sent to its collectors in the collection, and their senders are the images of
-    /// these collectors. Only sends of planned nodes are added.
+    /// Adds the sends of a round of the distribution, counted from the last. The image of each node
+    /// receives the blocks that the node sent to its collectors in the collection. The senders are
+    /// the images of these collectors. Only sends of planned nodes are added.
     fn distribute(
         &self,
         torus: &Torus,
         (parts, earlier): (u32, &[Self]),
         planned: &Planned,
-        node: u64,
         from_last: usize,
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
-        for (collecting, by) in self.circuits(torus, node, from_last) {
-            let circuit = collecting.circuit;
-            for lane in 0..self.lanes {
-                let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
-                let ascends = (self.signs[lane] > 0) != turned;
-                let signs = torus.along(axis, (by > 0) != ascends);
-                let from = self.map.image(torus, self.along(torus, node, lane, by));
-                if !planned.contains(from) {
-                    continue;
+        // Find the senders from the receivers. The sends are then sorted by sender, because a plan
+        // visits the planned nodes in ascending order. The order of the sends of a sender must be
+        // the same for all nodes of its orbit, so it does not depend on numbers of nodes.
+        let mut sends = Vec::new();
+        for node in 0..torus.nodes() {
+            for (collecting, by) in self.circuits(torus, node, from_last) {
+                for lane in 0..self.lanes {
+                    let from = self.map.image(torus, self.along(torus, node, lane, by));
+                    if planned.contains(from) {
+                        sends.push((from, lane, by, node, collecting));
+                    }
                 }
-                // The blocks were collected from neighbours along the axis of the lane. No earlier
-                // stage has permuted that axis, so the origins of these blocks are also neighbours
-                // along it.
-                let first = circuit.first as i64 - circuit.to as i64;
-                let lowest =
-                    if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
-                let lowest = self.along(torus, node, lane, lowest);
-                let lowest = origin_before(torus, earlier, lowest);
-                let mut origins: Vec<Axis<'_>> = (0..torus.dims.len())
-                    .map(|axis| Axis::one(torus.coordinate(lowest, axis)))
-                    .collect();
-                let own = self.axes[lane];
-                origins[own] = Axis::range(torus.coordinate(lowest, own), circuit.count);
-                let send = Blocks::new(from, self.map.image(torus, node)).segments(self.segments(
-                    parts,
-                    lane,
-                    collecting.half,
-                ));
-                schedule
-                    .send(&send.origins(Set::product(&origins)).route(&Route::signs(&signs)))?;
             }
+        }
+        sends.sort_by_key(|(from, lane, by, ..)| (*from, *lane, *by));
+        for (from, lane, by, node, CollectionCircuit { circuit, half, .. }) in sends {
+            let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
+            let ascends = (self.signs[lane] > 0) != turned;
+            let signs = torus.along(axis, (by > 0) != ascends);
+            // The blocks were collected from neighbours along the axis of the lane. No earlier stage
+            // has permuted that axis, so the origins of these blocks are also neighbours along it.
+            let first = circuit.first as i64 - circuit.to as i64;
+            let lowest =
+                if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };
+            let lowest = self.along(torus, node, lane, lowest);
+            let lowest = origin_before(torus, earlier, lowest);
+            let mut origins: Vec<Axis<'_>> = (0..torus.dims.len())
+                .map(|axis| Axis::one(torus.coordinate(lowest, axis)))
+                .collect();
+            let own = self.axes[lane];
+            origins[own] = Axis::range(torus.coordinate(lowest, own), circuit.count);
+            let send = Blocks::new(from, self.map.image(torus, node))
+                .segments(self.segments(parts, lane, half));
+            schedule.send(&send.origins(Set::product(&origins)).route(&Route::signs(&signs)))?;
         }
         Ok(())
     }
