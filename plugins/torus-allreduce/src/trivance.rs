@@ -41,6 +41,8 @@ impl Algorithm for Trivance {
             accepts: "any topology with dimensions that are powers of three; designed for tori",
             collectives: &[Collective::AllReduce],
             params: &[VARIANT],
+            // A node sends in both directions of each dimension at the same time.
+            ports: u64::MAX,
             ..About::DEFAULT
         }
     }
