@@ -20,6 +20,10 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::iter;
 use swapmeet_interchange::schedule::Header;
 
+/// The name of the link that messages between two ranks of a node use. In the model `fluid`, such a
+/// message uses no link of the network and has the bandwidth of a link for itself.
+const WITHIN_NODE: &str = "within-node";
+
 /// The source of the C++ program, which is the same for all schedules.
 const PROGRAM: &str = include_str!("simgrid/replay.cpp");
 
@@ -39,6 +43,8 @@ pub(super) struct SimGrid {
     known: HashMap<(u32, u32), u64>,
     /// The links, each with its bandwidth divided by the bandwidth of the machine.
     links: BTreeMap<(u64, u64), f64>,
+    /// Whether a message has both ends on one node.
+    connects_ranks_of_a_node: bool,
 }
 
 fn digest(path: &[u64]) -> u64 {
@@ -71,6 +77,7 @@ impl SimGrid {
             routes,
             known,
             links,
+            connects_ranks_of_a_node: false,
         })
     }
 
@@ -82,6 +89,10 @@ impl SimGrid {
         for (ends, bandwidth) in path.windows(2).zip(bandwidths) {
             self.links.insert((ends[0], ends[1]), bandwidth);
             write!(self.routes, "<link_ctn id=\"l{}-{}\"/>", ends[0], ends[1])?;
+        }
+        if path.len() == 1 {
+            self.connects_ranks_of_a_node = true;
+            write!(self.routes, "<link_ctn id=\"{WITHIN_NODE}\"/>")?;
         }
         writeln!(self.routes, "</route>")
     }
@@ -98,6 +109,13 @@ impl SimGrid {
                     out,
                     "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>",
                     bandwidth * self.bandwidth
+                )?;
+            }
+            if self.connects_ranks_of_a_node {
+                writeln!(
+                    out,
+                    "    <link id=\"{WITHIN_NODE}\" bandwidth=\"{:.6}Bps\" latency=\"0s\" sharing_policy=\"FATPIPE\"/>",
+                    self.bandwidth
                 )?;
             }
             self.routes.flush()?;
@@ -132,7 +150,7 @@ impl Export for SimGrid {
     fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         for message in &step.messages {
             let (from, to) = (message.from, message.to);
-            if message.path.len() < 2 {
+            if message.path.is_empty() {
                 return Err(format!(
                     "step {}: the route of the message from {from} to {to} is unknown",
                     step.number

@@ -108,6 +108,31 @@ fn simgrid_gets_the_bandwidth_of_each_link() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
+/// Ranks of one node exchange messages without links of the network. Closed form for messages of
+/// 100 kB at 1 GB/s: the first step takes 100 us, because each message within a node has 1 GB/s for
+/// itself. The two other steps take 200 us each, because two messages share each direction.
+#[test]
+fn simgrid_gets_messages_within_a_node() {
+    let dir = tempdir().unwrap();
+    let out = dir.path().join("sim");
+    let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0,ports=all";
+    let case = ["ring:2,ranks=2", "pairwise", "uniform:100000"];
+    assert!(exports("simgrid", case, &["--machine", machine], &out));
+    let platform = std::fs::read_to_string(out.join("platform.xml")).unwrap();
+    let within = "<link id=\"within-node\" bandwidth=\"1000000000.000000Bps\" latency=\"0s\" sharing_policy=\"FATPIPE\"/>";
+    assert!(platform.contains(within), "{platform}");
+    for (from, to) in [(0, 1), (1, 0), (2, 3), (3, 2)] {
+        let route = format!(
+            "<route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\"><link_ctn id=\"within-node\"/></route>"
+        );
+        assert!(platform.contains(&route), "{platform}");
+    }
+    let predicted = predicted(case, machine);
+    assert!((predicted - 500.0).abs() < 1e-6, "{predicted}");
+    let Some(played) = played_by_simgrid(&out) else { return };
+    assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
+}
+
 /// In the export, background flows are messages of the schedule's only step. The time is the same
 /// if the last message to end is not a background flow, as here.
 #[test]
