@@ -7,7 +7,7 @@ use crate::cost::machine::Machine;
 use crate::delivery::payload::Proof;
 use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology, parse};
-use crate::simulation::listener::ScheduleEvent;
+use crate::simulation::listener::{ScheduleEvent, Summed};
 use crate::simulation::step::{Step, Transfer};
 use crate::simulation::step_statistics::StepStatistics;
 use std::sync::Arc;
@@ -67,6 +67,16 @@ pub(super) fn time_space_of(topology: &str, machine: &str, steps: &Sends) -> (Co
     evaluator.record_time_space(TimeSpace::new(topology.nodes(), None, 1 << 18)).unwrap();
     run(&topology, evaluator.as_mut(), steps, &[], |_, _| 0);
     (evaluator.cost().unwrap(), evaluator.time_space().unwrap())
+}
+
+/// Returns the cost of steps, in the first of which each node also reduces a load of its own.
+pub(super) fn cost_with_sums(topology: &str, machine: &str, of: &[u64], steps: &Sends) -> Cost {
+    let topology = parse(topology).unwrap();
+    let mut evaluator = evaluator(&topology, machine);
+    let most = of.iter().copied().max().unwrap();
+    evaluator.notify(ScheduleEvent::Summed(Summed { most, of, symmetry: None, segments: 1 }));
+    run(&topology, evaluator.as_mut(), steps, &[], |_, _| 0);
+    evaluator.cost().unwrap()
 }
 
 /// Returns the cost with background traffic.

@@ -428,7 +428,13 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> (Path, Vec<f64>) {
         for rank in 0..self.ranks.len() {
-            self.reduce(rank, self.progress.steps.summed_last(rank));
+            // With `order=data`, a reduction begins when a message arrives. A rank that has received
+            // nothing since reduces now.
+            let Progress { data_order, steps, .. } = &mut self.progress;
+            let pending =
+                data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
+            let bytes = pending + steps.summed_last(rank);
+            self.reduce(rank, bytes);
         }
         let clocks = || self.ranks.iter().map(|r| r.processor);
         let last = clocks().reduce(Clock::later).unwrap_or_default();

@@ -1,4 +1,4 @@
-use crate::cost::model::test_steps::cost;
+use crate::cost::model::test_steps::{cost, cost_with_sums};
 
 /// Machines with times in µs. One unit of LogGOPSim is a nanosecond.
 const MACHINES: [&str; 4] = [
@@ -111,4 +111,21 @@ fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
         parts(&machine, 2, &steps).iter().sum::<f64>()
     };
     assert_eq!([99, 100, 101].map(total), [22.0, 14.0, 14.0]);
+}
+
+/// With `order=data`, node 2 combines 5000 bytes of its own and receives nothing, so it ends after
+/// 5000 us, as with `order=step`.
+#[test]
+fn reductions_without_later_receives_take_time() {
+    let steps = vec![vec![(0, 1, 11, 0)]];
+    let on = |sums, order| {
+        let machine = format!("free:model=loggp,byte_us=1,reduce_byte_us=1,order={order}");
+        cost_with_sums("fully-connected:3", &machine, sums, &steps)
+    };
+    for sums in [&[0, 100, 5000], &[0, 100, 0], &[200, 0, 0]] {
+        let (by_data, by_step) = (on(sums, "data"), on(sums, "step"));
+        assert_eq!(by_data.parts.total(), by_step.parts.total(), "{sums:?}");
+        assert_eq!(by_data.ranks.unwrap().mean, by_step.ranks.unwrap().mean, "{sums:?}");
+    }
+    assert_eq!(on(&[0, 100, 5000], "data").parts.reduction, Some(5000.0));
 }
