@@ -226,7 +226,12 @@ fn plan_and_price(
 /// Returns the properties of a case that its evaluator needs to calculate times.
 pub fn pricing_context(case: &Case) -> PricingContext<'_> {
     let context = PricingContext::new(&case.topology, case.unit_bytes() as f64);
-    PricingContext { seed: case.seed, counted: case.workload.counts_blocks(), ..context }
+    PricingContext {
+        seed: case.seed,
+        counted: case.workload.counts_blocks(),
+        exchanges: case.workload.collective().exchanges(),
+        ..context
+    }
 }
 
 impl PlanInputs {

@@ -27,6 +27,8 @@ pub mod flat;
 mod fluid;
 mod loggp;
 mod path;
+mod protocol;
+mod rearrangement;
 mod rounds;
 mod store_and_forward;
 mod synchronous;
@@ -268,6 +270,9 @@ pub struct PricingContext<'a> {
     /// Whether loads are counted in blocks. If so, a message whose load is larger than the number
     /// of segments per block contains several blocks.
     pub counted: bool,
+    /// Whether the collective distinguishes blocks by their origin and by their destination, as an
+    /// all-to-all does.
+    pub exchanges: bool,
     /// Background traffic on the links. [`Machine::evaluator`](super::machine::Machine::evaluator)
     /// sets this field.
     pub background: Option<&'a Background>,
@@ -276,7 +281,14 @@ pub struct PricingContext<'a> {
 impl<'a> PricingContext<'a> {
     /// Creates a context for blocks of one size, without background traffic and with the seed 0.
     pub fn new(topology: &'a Arc<dyn Topology>, block_bytes: f64) -> Self {
-        Self { topology, unit_bytes: block_bytes, seed: 0, counted: true, background: None }
+        Self {
+            topology,
+            unit_bytes: block_bytes,
+            seed: 0,
+            counted: true,
+            exchanges: true,
+            background: None,
+        }
     }
 }
 

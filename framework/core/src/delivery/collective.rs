@@ -225,6 +225,11 @@ impl CollectiveKind {
         }
     }
 
+    /// Returns whether each node has a block for each node, which differ in origin and destination.
+    pub fn exchanges(&self) -> bool {
+        !self.sums && self.distinguishes(Side::Origins) && self.distinguishes(Side::Destinations)
+    }
+
     /// Returns whether each block goes to all nodes, so that its size may depend on its origin
     /// only.
     pub fn is_sized_by_origin(&self) -> bool {

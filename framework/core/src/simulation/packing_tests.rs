@@ -140,3 +140,34 @@ proptest! {
         prop_assert_eq!(packed(task, division, &steps), expected);
     }
 }
+
+/// In each of two steps, a node sends all of its four blocks of an all-to-all, which have 10 bytes
+/// each. So a node rearranges four blocks and 40 bytes in a step, at either end of the message.
+#[test]
+fn blocks_are_charged_at_both_ends_of_an_exchange() {
+    use crate::cost::machine::Machine;
+    use crate::cost::model::PricingContext;
+    let topology = parse("ring:4").unwrap();
+    let price = |machine: &str, exchanges: bool, counted: bool| {
+        let context = PricingContext { exchanges, counted, ..PricingContext::new(&topology, 10.0) };
+        let mut evaluator = Machine::parse(machine).unwrap().evaluator(context);
+        let task = Task::new(parse("ring:4").unwrap(), Collective::of(&ALL_TO_ALL));
+        let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
+        simulation.layout(&[], Division::WHOLE, None).unwrap();
+        for (from, to) in [(0, 1), (2, 3)] {
+            simulation.step().unwrap();
+            simulation.send(&Rule::new(from, to), None).unwrap();
+        }
+        let _ = simulation.finish();
+        evaluator.cost().map(|cost| cost.parts.rearrangement.unwrap())
+    };
+    let both = "free:rearrange_block_us=1,rearrange_byte_us=0.1";
+    assert_eq!(price(both, true, true), Ok(16.0));
+    assert_eq!(price("free:rearrange_block_us=1", false, true), Ok(8.0));
+    for (exchanges, us) in [(true, 16.0), (false, 0.0)] {
+        let machine = format!("{both},rearrangement=exchanges");
+        assert_eq!(price(&machine, exchanges, true), Ok(us));
+    }
+    let refused = price(both, true, false).unwrap_err();
+    assert_eq!(refused, "rearrange_block_us needs blocks of one size");
+}

@@ -20,10 +20,9 @@
 //! node's bytes through its ports. If a step needs only one round, the transmission is exact: it is
 //! that of the slowest circuit, which may share a link or a port.
 
+use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranged, Rounds};
-use super::synchronous::{
-    CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
-};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
@@ -53,6 +52,7 @@ parameters! {
         injection_byte_us: f64 = INJECTION_BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
+        rearrange_block_us: f64 = REARRANGE_BLOCK_US,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         ports: PortLimit = PORTS,
@@ -103,6 +103,7 @@ impl StepModel for Circuit {
             barrier_us: self.barrier_us,
             rearrange_byte_us: self.rearrange_byte_us,
             rearrangement: self.rearrangement,
+            rearrange_block_us: self.rearrange_block_us,
             reduce_byte_us: self.reduce_byte_us,
             injection_byte_us: self.injection_byte_us,
             channels: Some(self.virtual_channels),

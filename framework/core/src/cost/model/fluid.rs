@@ -8,6 +8,9 @@
 //! sends one message after another, each as soon as its data is available, with at most `ports`
 //! messages in flight.
 //!
+//! The start-up of a message takes `startup_us` and the time of its protocol: `rendezvous_us` if it
+//! has more than `rendezvous_bytes`, otherwise `eager_byte_us` for each byte.
+//!
 //! A message starts when its sender and its receiver have posted it. It first waits for the
 //! latencies of its links. Then it is transmitted, and shares these links with other messages
 //! ([`shares`]).
@@ -25,6 +28,7 @@
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
+use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
@@ -129,6 +133,9 @@ parameters! {
     /// A network whose links are shared by max-min fairness.
     struct Fluid {
         startup_us: f64 = STARTUP_US,
+        rendezvous_bytes: u64 = RENDEZVOUS_BYTES,
+        rendezvous_us: f64 = RENDEZVOUS_US,
+        eager_byte_us: f64 = EAGER_BYTE_US,
         byte_us: f64 = BYTE_US,
         hop_us: f64 = HOP_US,
         injection_byte_us: f64 = INJECTION_BYTE_US,
@@ -158,6 +165,19 @@ word_enum! {
 }
 
 impl Fluid {
+    fn protocols(&self) -> Protocols {
+        Protocols {
+            rendezvous_bytes: self.rendezvous_bytes,
+            rendezvous_us: self.rendezvous_us,
+            eager_byte_us: self.eager_byte_us,
+        }
+    }
+
+    /// Returns whether any message has a start-up time.
+    fn has_startups(&self) -> bool {
+        self.startup_us > 0.0 || self.rendezvous_us > 0.0 || self.eager_byte_us > 0.0
+    }
+
     /// Returns the time of a byte on a link.
     fn link_byte_us(&self) -> f64 {
         self.byte_us / self.bandwidth_factor

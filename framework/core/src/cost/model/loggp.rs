@@ -33,6 +33,7 @@
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
+use super::protocol::RENDEZVOUS_BYTES;
 use super::{Evaluator, Model, ModelKind, PricingContext};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
@@ -86,14 +87,6 @@ static OVERHEAD_BYTE_US: TypedParameter<f64> = TypedParameter {
     symbols: "O",
     default: DefaultValue::Text("0"),
     read: parse_micros,
-};
-
-static RENDEZVOUS_BYTES: TypedParameter<u64> = TypedParameter {
-    key: "rendezvous_bytes",
-    meaning: "the sender of a message with more bytes waits until it is matched (rendezvous)",
-    symbols: "S",
-    default: DefaultValue::Text("65535"),
-    read: |text| text.parse().map_err(|_| "a whole number of bytes".to_owned()),
 };
 
 parameters! {

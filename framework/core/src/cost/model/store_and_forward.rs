@@ -13,10 +13,9 @@
 //! of a node are complete after i rounds. So its slowest remaining message is at least as slow as
 //! the message with the number `i p + 1` in the order from slow to fast.
 
+use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::Rounds;
-use super::synchronous::{
-    CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
-};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
@@ -44,6 +43,7 @@ parameters! {
         injection_byte_us: f64 = INJECTION_BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
+        rearrange_block_us: f64 = REARRANGE_BLOCK_US,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         ports: PortLimit = PORTS,
@@ -97,6 +97,7 @@ impl StepModel for StoreAndForward {
             barrier_us: self.barrier_us,
             rearrange_byte_us: self.rearrange_byte_us,
             rearrangement: self.rearrangement,
+            rearrange_block_us: self.rearrange_block_us,
             reduce_byte_us: self.reduce_byte_us,
             injection_byte_us: self.injection_byte_us,
             channels: None,

@@ -5,11 +5,12 @@
 //! module adds up the costs of all steps, and charges barriers, rearrangements and reductions. Each
 //! model defines the cost of a step ([`StepModel`]).
 
+use super::rearrangement::Rearrangement;
 use super::rounds::{Arranger, Capacity, MAX_CROSSINGS, Rounds};
 use super::{Cost, Evaluator, Model, Parts, PricingContext, segment_bytes};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
-use crate::cost::parameter::{Barrier, DefaultValue, PortLimit, TypedParameter, parse_word};
-use crate::cost::settings::word_enum;
+use crate::cost::parameter::{Barrier, PortLimit};
+use crate::delivery::payload::Proof;
 use crate::network::topology::Topology;
 use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, StepFacts};
@@ -37,26 +38,6 @@ impl StepCost {
         if unit_us == 0.0 { self } else { Self { transmission, contention, ..self } }
     }
 }
-
-word_enum! {
-    /// The bytes that nodes rearrange.
-    pub(super) enum Rearrangement {
-        /// The bytes of the rearrangements that the schedule declares. Each algorithm declares what
-        /// its paper charges.
-        Declared = "declared",
-        /// The bytes of every message with more than one block. The sender gathers these blocks,
-        /// and the receiver scatters them.
-        Packed = "packed",
-    }
-}
-
-pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter {
-    key: "rearrangement",
-    meaning: "rearranged bytes: `packed`, those of every message with more than one block, at both ends; `declared`, those that the schedule declares",
-    symbols: "",
-    default: DefaultValue::Text("packed"),
-    read: |text| parse_word(text, Rearrangement::WORDS),
-};
 
 /// A model of synchronous steps.
 pub(super) trait StepModel: Model + Copy {
@@ -87,6 +68,7 @@ pub(super) struct CommonCosts {
     pub barrier_us: Barrier,
     pub rearrange_byte_us: f64,
     pub rearrangement: Rearrangement,
+    pub rearrange_block_us: f64,
     pub reduce_byte_us: f64,
     /// Transmission time of a byte on the link between a node and the network.
     pub injection_byte_us: f64,
@@ -138,6 +120,10 @@ pub(super) struct Synchronous<M> {
     packs: bool,
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
+    /// Whether blocks differ in origin and in destination ([`PricingContext::exchanges`]).
+    exchanges: bool,
+    /// Whether the loads of any step were bytes, so that blocks cannot be counted.
+    has_byte_loads: bool,
     /// The total time of reductions; `None` until a node reduces data.
     reduction: Option<f64>,
     /// The largest number of messages that a node sends or receives at the same time.
@@ -167,6 +153,8 @@ impl<M: StepModel> Synchronous<M> {
             declared: 0,
             packs: false,
             counted: context.counted,
+            exchanges: context.exchanges,
+            has_byte_loads: !context.counted,
             reduction: None,
             max_simultaneous: 0,
             max_circuits: 0,
@@ -255,8 +243,14 @@ impl<M: StepModel> Synchronous<M> {
         self.steps += 1;
         let packed = step.facts.max_packed_load.unwrap_or(0);
         self.packs |= packed > 0 || self.counted && step.facts.max_load > step.segments;
-        if self.common_costs.rearrangement == Rearrangement::Packed {
-            self.rearrangement += packed as f64 * unit_bytes * self.common_costs.rearrange_byte_us;
+        self.has_byte_loads |= step.proof == Proof::ByteCounts;
+        let is_charged = match self.common_costs.rearrangement {
+            Rearrangement::Packed => true,
+            Rearrangement::Exchanges => self.exchanges,
+            Rearrangement::Declared => false,
+        };
+        if is_charged {
+            self.rearrange(packed, step.segments);
         }
         let cost = self.model.step_cost(step, self.topology.as_ref(), unit_bytes, rounds);
         let cost = cost.or_injected(&step.facts, unit_bytes * self.common_costs.injection_byte_us);
@@ -275,19 +269,26 @@ impl<M: StepModel> Synchronous<M> {
 
     fn rearranged(&mut self, most: u64, segments: u64) {
         self.declared += 1;
-        if self.common_costs.rearrangement == Rearrangement::Packed {
-            return;
+        if self.common_costs.rearrangement == Rearrangement::Declared {
+            self.rearrange(most, segments);
         }
-        self.rearrangement += most as f64
-            * segment_bytes(self.unit_bytes, segments)
-            * self.common_costs.rearrange_byte_us;
+    }
+
+    /// Charges the rearrangement of a load.
+    fn rearrange(&mut self, load: u64, segments: u64) {
+        let CommonCosts { rearrange_byte_us, rearrange_block_us, .. } = self.common_costs;
+        let bytes = load as f64 * segment_bytes(self.unit_bytes, segments);
+        let blocks = load as f64 / segments as f64;
+        self.rearrangement += bytes * rearrange_byte_us + blocks * rearrange_block_us;
     }
 }
 
 impl<M: StepModel> Listener for Synchronous<M> {
     fn interests(&self) -> Interests {
-        let is_charged = self.common_costs.rearrangement == Rearrangement::Packed;
-        let packing = self.common_costs.rearrange_byte_us > 0.0 && (is_charged || !self.counted);
+        let CommonCosts { rearrange_byte_us, rearrange_block_us, .. } = self.common_costs;
+        let is_charged = self.common_costs.rearrangement != Rearrangement::Declared;
+        let has_cost = rearrange_byte_us > 0.0 || rearrange_block_us > 0.0;
+        let packing = has_cost && (is_charged || !self.counted);
         let busiest_links = M::WANTS_BUSIEST_LINKS;
         // Packed loads and the busiest links can only be measured if the messages of all nodes are
         // known.
@@ -313,6 +314,9 @@ impl<M: StepModel> Listener for Synchronous<M> {
 
 impl<M: StepModel> Evaluator for Synchronous<M> {
     fn cost(&mut self) -> Result<Cost, String> {
+        if self.common_costs.rearrange_block_us > 0.0 && self.has_byte_loads {
+            return Err("rearrange_block_us needs blocks of one size".to_owned());
+        }
         let (ports, simultaneous) = (self.common_costs.ports, self.max_simultaneous);
         let mut reasons = Vec::new();
         if self.rounds_at_ports(simultaneous) > 1 {

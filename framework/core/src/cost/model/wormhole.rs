@@ -11,20 +11,24 @@
 //! differ, the number of bytes on the busiest link replaces `L f`. If a node sends to one node and
 //! receives from another in the same step, beta is `unpaired_byte_us` (`beta_sr` in the paper).
 //!
+//! The protocol of a library adds to the start-up: `rendezvous_us` if the longest message has more
+//! than `rendezvous_bytes`, otherwise `eager_byte_us` for each of its bytes.
+//!
 //! A step in which a node has more messages than ports is run in rounds. Each round is charged a
 //! start-up, the hops and a barrier. All rounds together are charged the bytes of the busiest node.
 
+use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
+use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::Rounds;
-use super::synchronous::{
-    CommonCosts, REARRANGEMENT, Rearrangement, StepCost, StepModel, Synchronous,
-};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
     REARRANGE_BYTE_US, REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number,
+    parse_word,
 };
-use crate::cost::settings::parameters;
+use crate::cost::settings::{parameters, word_enum};
 use crate::network::topology::Topology;
 use crate::simulation::listener::Detail;
 use crate::simulation::step::Step;
@@ -55,6 +59,24 @@ static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
     },
 };
 
+word_enum! {
+    /// The hops that a step is charged.
+    enum Hops {
+        /// Those of the longest route.
+        Longest = "longest",
+        /// The mean over all bytes of the step.
+        Mean = "mean",
+    }
+}
+
+static HOPS: TypedParameter<Hops> = TypedParameter {
+    key: "hops",
+    meaning: "links that a step is charged: `longest`, those of the longest route; `mean`, the mean over all bytes of the step, where every link counts as one",
+    symbols: "",
+    default: DefaultValue::Text("longest"),
+    read: |text| parse_word(text, Hops::WORDS),
+};
+
 parameters! {
     #[derive(Copy)]
     struct Wormhole {
@@ -65,10 +87,25 @@ parameters! {
         injection_byte_us: f64 = INJECTION_BYTE_US,
         rearrange_byte_us: f64 = REARRANGE_BYTE_US,
         rearrangement: Rearrangement = REARRANGEMENT,
+        rearrange_block_us: f64 = REARRANGE_BLOCK_US,
         reduce_byte_us: f64 = REDUCE_BYTE_US,
         barrier_us: Barrier = BARRIER_US,
         ports: PortLimit = PORTS,
         free_contention: f64 = FREE_CONTENTION,
+        hops: Hops = HOPS,
+        rendezvous_bytes: u64 = RENDEZVOUS_BYTES,
+        rendezvous_us: f64 = RENDEZVOUS_US,
+        eager_byte_us: f64 = EAGER_BYTE_US,
+    }
+}
+
+impl Wormhole {
+    fn protocols(&self) -> Protocols {
+        Protocols {
+            rendezvous_bytes: self.rendezvous_bytes,
+            rendezvous_us: self.rendezvous_us,
+            eager_byte_us: self.eager_byte_us,
+        }
     }
 }
 
@@ -117,6 +154,7 @@ impl StepModel for Wormhole {
             barrier_us: self.barrier_us,
             rearrange_byte_us: self.rearrange_byte_us,
             rearrangement: self.rearrangement,
+            rearrange_block_us: self.rearrange_block_us,
             reduce_byte_us: self.reduce_byte_us,
             injection_byte_us: self.injection_byte_us,
             channels: None,
@@ -145,9 +183,14 @@ impl StepModel for Wormhole {
             facts.expected.map_or((facts.through_link(), facts.latency()), |expected| {
                 (expected.load, expected.hops)
             });
+        let hops = match self.hops {
+            Hops::Mean if facts.total_load > 0 => facts.load_hops as f64 / facts.total_load as f64,
+            _ => hops,
+        };
         let through_link = load * unit_bytes / self.free_contention;
+        let protocol_us = self.protocols().startup_us(facts.max_load as f64 * unit_bytes);
         StepCost {
-            startup: rounds as f64 * self.startup_us,
+            startup: rounds as f64 * (self.startup_us + protocol_us),
             transmission: bytes * byte_us,
             propagation: Some(rounds as f64 * hops * self.hop_us),
             contention: (through_link - bytes).max(0.0) * byte_us,

@@ -113,7 +113,7 @@ impl Simulation {
             barrier_us: (order == Order::Barrier || barrier_us > 0.0).then_some(barrier_us),
             progress: Progress::new(ranks, order, context.unit_bytes, noise, max_events),
             ranks: vec![Rank::default(); ranks],
-            symmetry: Symmetry::new(machine.startup_us > 0.0),
+            symmetry: Symmetry::new(machine.has_startups()),
             in_flight,
             now: 0.0,
             epsilon_us,
@@ -138,8 +138,11 @@ impl Simulation {
     /// Begins the start-up of a rank's send.
     fn begin_startup(&mut self, rank: usize, step: u64, index: u32) {
         let Some(known) = self.progress.steps.get(step) else { return };
-        let StepMessage { from, to, .. } = known.sends(rank)[index as usize];
-        let us = self.machine.startup_us * self.progress.noise.factor(step, from, to);
+        let message = &known.sends(rank)[index as usize];
+        let StepMessage { from, to, .. } = *message;
+        let us =
+            self.machine.startup_us + self.machine.protocols().startup_us(known.bytes(message));
+        let us = us * self.progress.noise.factor(step, from, to);
         self.ranks[rank].startup_us = us;
         self.startups.set(rank, self.now + us);
     }
@@ -165,7 +168,7 @@ impl Simulation {
         let Some(step) = self.progress.steps.get(number) else { return };
         let sends = step.sends(rank);
         let receiver = self.progress.ranks[sends[index].to as usize];
-        let has_next_startup = self.machine.startup_us > 0.0 && index + 1 < sends.len();
+        let has_next_startup = self.machine.has_startups() && index + 1 < sends.len();
         if receiver.step == number && receiver.pending > 0 {
             self.start_message(rank, number, index as u32, self.ranks[rank].path);
         }
@@ -199,7 +202,7 @@ impl Simulation {
             return;
         }
         (r.is_starting, r.path) = (true, path);
-        if self.machine.startup_us > 0.0 {
+        if self.machine.has_startups() {
             self.begin_startup(rank, step, index);
         } else {
             self.post_by_data(rank);
@@ -399,7 +402,7 @@ impl RankModel for Simulation {
             }
         }
         // Post the sends, each after a start-up.
-        if sends > 0 && self.machine.startup_us > 0.0 {
+        if sends > 0 && self.machine.has_startups() {
             self.begin_startup(rank, number, 0);
         } else {
             (0..sends).for_each(|_| self.post(rank));

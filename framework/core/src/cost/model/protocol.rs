@@ -1,0 +1,96 @@
+//! The protocols of message-passing libraries. A short message is sent *eagerly*: it is copied through
+//! buffers, which costs time for each byte. For a longer message, sender and receiver first agree on
+//! a direct transfer (*rendezvous*), which costs a fixed time.
+
+use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros};
+
+pub(super) static RENDEZVOUS_BYTES: TypedParameter<u64> = TypedParameter {
+    key: "rendezvous_bytes",
+    meaning: "a message with more bytes is sent by rendezvous: with loggp, its sender waits until it is matched; otherwise it costs rendezvous_us",
+    symbols: "S",
+    default: DefaultValue::Text("65535"),
+    read: |text| text.parse().map_err(|_| "a whole number of bytes".to_owned()),
+};
+
+pub(super) static RENDEZVOUS_US: TypedParameter<f64> = TypedParameter {
+    key: "rendezvous_us",
+    meaning: "additional start-up time of a message with more than rendezvous_bytes",
+    symbols: "",
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
+};
+
+pub(super) static EAGER_BYTE_US: TypedParameter<f64> = TypedParameter {
+    key: "eager_byte_us",
+    meaning: "additional start-up time for each byte of a message with at most rendezvous_bytes",
+    symbols: "",
+    default: DefaultValue::Text("0"),
+    read: parse_micros,
+};
+
+/// The costs of both protocols.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Protocols {
+    /// Messages with more bytes are sent by rendezvous.
+    pub rendezvous_bytes: u64,
+    pub rendezvous_us: f64,
+    pub eager_byte_us: f64,
+}
+
+impl Protocols {
+    /// Returns the start-up time of a message in addition to that of an empty message.
+    pub(super) fn startup_us(&self, bytes: f64) -> f64 {
+        if bytes > self.rendezvous_bytes as f64 {
+            self.rendezvous_us
+        } else {
+            bytes * self.eager_byte_us
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cost::model::test_steps::cost;
+
+    /// The start-up of a step with messages of these sizes, computed by hand: 2 us, then 1 us for
+    /// each byte up to 8 bytes, then 5 us more. Under `wormhole`, the longest message decides.
+    #[test]
+    fn the_longest_message_decides_the_protocol_of_a_step() {
+        let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
+        for (bytes, us) in [(0, 2.0), (4, 6.0), (8, 10.0), (9, 7.0)] {
+            let parts = cost("ring:4", machine, &[&[(0, 1, bytes)]]).parts;
+            assert_eq!((parts.startup, parts.total()), (Some(us), us), "{bytes} bytes");
+        }
+        let both = cost("ring:4", machine, &[&[(0, 1, 4), (2, 3, 9)]]);
+        assert_eq!(both.parts.total(), 7.0);
+        // With one port, two messages of a node run in two rounds, and each has a start-up.
+        let rounds = cost("ring:4", machine, &[&[(0, 1, 4), (0, 3, 4)]]);
+        assert_eq!(rounds.parts.total(), 12.0);
+        // Without the new costs, the size of the switch has no effect.
+        assert_eq!(
+            cost("ring:4", "free:startup_us=2,rendezvous_bytes=3", &[&[(0, 1, 4)]]).parts.total(),
+            2.0
+        );
+    }
+
+    /// Under `fluid`, each message has the protocol of its own size. In the second step, rank 1
+    /// sends after it has received.
+    #[test]
+    fn each_message_of_fluid_has_a_protocol() {
+        let machine = "free:model=fluid,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
+        let total = |steps: &[&[(u32, u32, u64)]]| cost("ring:4", machine, steps).parts.total();
+        assert_eq!(total(&[&[(0, 1, 4), (2, 3, 9)]]), 5.0);
+        assert_eq!(total(&[&[(0, 1, 8)], &[(1, 2, 9)]]), 13.0);
+        // The two start-ups of a rank follow each other.
+        assert_eq!(total(&[&[(0, 1, 3), (0, 3, 4)]]), 7.0);
+    }
+
+    /// The mean is weighted by bytes: (1 * 3 + 3 * 1) / 4 = 1.5 links.
+    #[test]
+    fn hops_of_a_step_are_those_of_the_longest_route_or_the_mean() {
+        let steps: &[&[(u32, u32, u64)]] = &[&[(0, 1, 3), (2, 5, 1)]];
+        let us = |hops: &str| cost("ring:8", &format!("free:hop_us=1,hops={hops}"), steps).parts;
+        assert_eq!(us("longest").propagation, Some(3.0));
+        assert_eq!(us("mean").propagation, Some(1.5));
+    }
+}
