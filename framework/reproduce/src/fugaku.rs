@@ -7,7 +7,7 @@ use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
 use crate::report::{Kind, Table, Verdict, number};
 use judge::{Comparison, error_factors, ordered_pairs, regret};
-use models::{Model, fitted_costs};
+use models::{Model, fitted_costs, preset_has};
 use std::collections::BTreeMap;
 use swapmeet_bridges::import::COUNTERPARTS;
 use swapmeet_results::read_records;
@@ -112,6 +112,9 @@ fn comparisons(
     Ok(all)
 }
 
+/// Summarises the predictions of a model; `None` if there is nothing to summarise.
+type Summary = fn(&[Comparison], usize) -> Option<String>;
+
 /// A set of comparisons that a line of the summary tables covers.
 struct Scope {
     name: String,
@@ -151,8 +154,8 @@ fn scopes(medians: &[Median]) -> Vec<Scope> {
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let words: PaperTexts = read("fugaku", include_str!("../papers/fugaku.toml"))?;
     let medians = medians()?;
-    let costs = fitted_costs(bench, &medians)?;
-    let models = Model::all(&costs);
+    let [costs, extended] = fitted_costs(bench, &medians)?;
+    let models = Model::all(&costs, &extended);
     let comparisons = comparisons(bench, &medians, &models)?;
 
     // The counterparts and the parameters.
@@ -167,8 +170,12 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
         parameters.add((model.name, ""), "", &model.machine, Verdict::NotGiven, "");
     }
 
+    let has_values = preset_has(&extended);
+    let verdict = Verdict::holds(has_values);
+    parameters.add(("the preset `fugaku` has the values of `extended`", ""), "", "", verdict, "");
+
     // The summaries: one line for each set of cells, one cell for each model.
-    let summaries: [(&str, fn(&[Comparison], usize) -> Option<String>); 3] = [
+    let summaries: [(&str, Summary); 3] = [
         ("Error factors", |cells, model| error_factors(cells, model).map(number)),
         ("Ordered pairs", |cells, model| {
             ordered_pairs(cells, model).map(|(right, all)| format!("{right} of {all}"))
@@ -233,16 +240,16 @@ fn targets(mut table: Table, cells: &[Comparison], models: &[Model]) -> Table {
         let (factor, share, most) = TARGETS;
         if let Some(ours) = error_factors(cells, model) {
             let verdict = Verdict::at_most(factor, ours);
-            table.add((name, "error factor, at most"), factor, number(ours), verdict, "");
+            table.add((name, "error factor, at most"), factor, format!("{ours:.3}"), verdict, "");
         }
         if let Some((right, all)) = ordered_pairs(cells, model) {
             let ours = right as f64 / all as f64;
             let verdict = Verdict::at_least(share, ours);
-            table.add((name, "ordered pairs, at least"), share, number(ours), verdict, "");
+            table.add((name, "ordered pairs, at least"), share, format!("{ours:.3}"), verdict, "");
         }
         if let Some((ours, _)) = regret(cells, model) {
             let verdict = Verdict::at_most(most, ours);
-            table.add((name, "mean regret, at most"), most, number(ours), verdict, "");
+            table.add((name, "mean regret, at most"), most, format!("{ours:.3}"), verdict, "");
         }
     }
     table

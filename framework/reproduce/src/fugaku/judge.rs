@@ -22,11 +22,13 @@ pub(super) fn error_factors(cells: &[Comparison], model: usize) -> Option<f64> {
     Some(error_factor(pairs(cells, model))).filter(|factor| factor.is_finite())
 }
 
-/// The predicted and the measured time of each algorithm, for the same collective, shape and size.
-type Choices = Vec<Vec<(f64, f64)>>;
+/// Predicted and measured times.
+type Times = Vec<(f64, f64)>;
 
-fn choices(cells: &[Comparison], model: usize) -> Choices {
-    let mut groups: BTreeMap<[&str; 2], BTreeMap<&str, Vec<(f64, f64)>>> = BTreeMap::new();
+/// Returns, for each collective, shape and size with several algorithms, the predicted and the
+/// measured time of each algorithm.
+fn choices(cells: &[Comparison], model: usize) -> Vec<Times> {
+    let mut groups: BTreeMap<[&str; 2], BTreeMap<&str, Times>> = BTreeMap::new();
     for cell in cells {
         let Some(predicted) = cell.predicted_us[model] else { continue };
         let Median { shape, workload, algorithm, time_us, .. } = &cell.median;
@@ -35,7 +37,7 @@ fn choices(cells: &[Comparison], model: usize) -> Choices {
     }
     // Several implementations of an algorithm have the same prediction. Their measured time is the
     // geometric mean.
-    let mean = |times: Vec<(f64, f64)>| {
+    let mean = |times: Times| {
         let sum: f64 = times.iter().map(|(_, measured)| measured.ln()).sum();
         (times[0].0, (sum / times.len() as f64).exp())
     };

@@ -3,10 +3,29 @@
 use super::{Median, by_schedule, workloads};
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_bridges::fit::linear::{LinearSample, fit_linear};
+use swapmeet_core::cost::machine::Machine;
 
 /// The parameters of `wormhole` that are fitted. Its times are linear in them.
 const PARAMETERS: [&str; 5] =
     ["startup_us", "byte_us", "hop_us", "rearrange_byte_us", "reduce_byte_us"];
+
+/// The parameters of the extended machine: with the protocols of a library, and with rearrangement
+/// only in an all-to-all, for each block and each byte.
+const EXTENDED: [&str; 8] = [
+    "startup_us",
+    "byte_us",
+    "hop_us",
+    "rearrange_byte_us",
+    "rearrange_block_us",
+    "reduce_byte_us",
+    "rendezvous_us",
+    "eager_byte_us",
+];
+
+/// The settings of the extended machine that times are not linear in. Of the powers of 2 from 4 KiB
+/// to 256 KiB, this size of the switch fits best, and the mean of hops fits better than the longest
+/// route.
+const EXTENDED_BASE: &str = "hops=mean,rearrangement=exchanges,rendezvous_bytes=131072";
 
 /// A machine whose predictions are compared with the measurements.
 pub(super) struct Model {
@@ -18,8 +37,9 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Returns all models. `costs` are the values of [`PARAMETERS`].
-    pub(super) fn all(costs: &[f64]) -> Vec<Self> {
+    /// Returns all models. `costs` are the values of [`PARAMETERS`], and `extended` those of
+    /// [`EXTENDED`].
+    pub(super) fn all(costs: &[f64], extended: &[f64]) -> Vec<Self> {
         let spec = |names: &[&str]| {
             let all = PARAMETERS.iter().zip(costs).filter(|(name, _)| names.contains(name));
             all.map(|(name, cost)| format!("{name}={}", rounded(*cost))).collect::<Vec<_>>()
@@ -35,9 +55,10 @@ impl Model {
             Self { name: "tofu-d", machine: "tofu-d:startup_us=2.5".to_owned(), runs: |_| true },
             Self {
                 name: "wormhole",
-                machine: format!("free:{}", spec(&PARAMETERS).join(",")),
+                machine: format!("free:{}", values(&PARAMETERS, costs).join(",")),
                 runs: |_| true,
             },
+            Self { name: "extended", machine: extended_machine(extended), runs: |_| true },
             Self {
                 name: "loggp",
                 machine: format!("free:model=loggp,overhead_us={overhead},{loggp}"),
@@ -65,6 +86,24 @@ impl Model {
     }
 }
 
+fn extended_machine(costs: &[f64]) -> String {
+    format!("free:{EXTENDED_BASE},{}", values(&EXTENDED, costs).join(","))
+}
+
+/// Returns whether the preset `fugaku` has the values of the fit, to a hundredth.
+pub(super) fn preset_has(extended: &[f64]) -> bool {
+    let Ok(preset) = Machine::parse("fugaku") else { return false };
+    EXTENDED.iter().zip(extended).all(|(name, cost)| {
+        preset.number(name).is_some_and(|value| (value - cost).abs() <= 0.01 * cost)
+    })
+}
+
+/// Returns the settings of parameters with these values.
+fn values(names: &[&str], costs: &[f64]) -> Vec<String> {
+    let all = names.iter().zip(costs);
+    all.map(|(name, cost)| format!("{name}={}", rounded(*cost))).collect()
+}
+
 /// Formats a value with four significant digits and without an exponent.
 fn rounded(value: f64) -> String {
     if value == 0.0 {
@@ -78,13 +117,25 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// Fits [`PARAMETERS`] to the fitted sizes.
+/// Fits [`PARAMETERS`] and [`EXTENDED`] to the fitted sizes.
 pub(super) fn fitted_costs(
     bench: &Bench<'_>,
     medians: &[Median],
+) -> Result<[Vec<f64>; 2], ReproduceError> {
+    let unit = |name: &str| format!("{name}=1");
+    let extended = EXTENDED.map(|name| format!("{EXTENDED_BASE},{name}=1"));
+    Ok([fit(bench, medians, &PARAMETERS.map(unit))?, fit(bench, medians, &extended)?])
+}
+
+/// Fits costs to the fitted sizes. Each of `units` has the parameters of a machine on which one cost
+/// is 1 and all others are 0.
+fn fit(
+    bench: &Bench<'_>,
+    medians: &[Median],
+    units: &[String],
 ) -> Result<Vec<f64>, ReproduceError> {
     let fitted: Vec<Median> = medians.iter().filter(|m| m.is_fitted()).cloned().collect();
-    let machines = PARAMETERS.map(|name| format!("free:{name}=1"));
+    let machines: Vec<String> = units.iter().map(|unit| format!("free:{unit}")).collect();
     let mut samples = Vec::new();
     for group in by_schedule(&fitted).into_values() {
         let workloads = workloads(&group);
