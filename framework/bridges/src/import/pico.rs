@@ -176,6 +176,7 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
+            // Find fields by the names of their columns.
             let row: Vec<&str> = line.split(',').collect();
             let field = |name: &str, expected: &str| {
                 let found = header.field(&row, name).filter(|field| !field.is_empty());
@@ -190,6 +191,7 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
                     error_at(number, format!("{name} is `{}`, expected nanoseconds", excerpt(text)))
                 })
             };
+            // The row states the size and the ranks itself, so the metadata is not needed.
             let size = field("buffer_size", "bytes")?;
             let nodes = field("nnodes", "a number or a shape of nodes")?;
             let Allocation { ranks, torus } = allocation(
