@@ -36,6 +36,7 @@ fn in_words(line: &ComparisonLine, optimum: LineOptimum, is_first: bool) -> Stri
         ratio if ratio < 1.1 => {
             format!("`{name}` is within {:.1} % of the optimum", (ratio - 1.0) * 100.0)
         }
+        ratio if ratio < 2.0 => format!("`{name}` takes {ratio:.2} times as long{than}"),
         ratio => format!("`{name}` takes {ratio:.1} times as long{than}"),
     }
 }
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(
             said(many.collect()).as_deref(),
             Some(
-                "`a0` takes 1.5 times as long as the optimum; `a1` takes 1.6 times as long; `a2` takes 1.7 times as long; `a3` takes 1.8 times as long; `a4` takes 1.9 times as long; 2 other algorithms take longer. The optimum is known only within 50 %."
+                "`a0` takes 1.50 times as long as the optimum; `a1` takes 1.60 times as long; `a2` takes 1.70 times as long; `a3` takes 1.80 times as long; `a4` takes 1.90 times as long; 2 other algorithms take longer. The optimum is known only within 50 %."
             )
         );
     }
