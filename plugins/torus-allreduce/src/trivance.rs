@@ -43,7 +43,6 @@ impl Algorithm for Trivance {
             params: &[VARIANT],
             // A node sends in both directions of each dimension at the same time.
             ports: u64::MAX,
-            ..About::DEFAULT
         }
     }
 
