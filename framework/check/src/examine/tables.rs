@@ -49,19 +49,6 @@ fn algorithm(about: &AlgorithmAbout) -> Vec<Finding> {
             ));
         }
     }
-    // Control characters would damage the layout of lists and rows.
-    for (text, what) in [
-        (&about.title, "title"),
-        (&about.accepts, "text on what it accepts"),
-        (&about.paper, "paper"),
-    ] {
-        if text.chars().any(char::is_control) {
-            found.push(fault(
-                &about.name,
-                format!("its {what} has line breaks or other control characters"),
-            ));
-        }
-    }
     // A plugin for a later version of the ABI may support collectives that this program does not
     // know.
     if about.collectives >> COLLECTIVES.len() != 0 {
@@ -173,10 +160,6 @@ mod tests {
             [
                 "parameter `Slices`: expected lower-case letters, digits, `_` and `-`, as users type it"
             ]
-        );
-        assert_eq!(
-            wrong(|a| a.algorithms[0].title.push('\n')),
-            ["its title has line breaks or other control characters"]
         );
     }
 }
