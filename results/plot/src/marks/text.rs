@@ -8,6 +8,10 @@ use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
+/// The maximum number of letters of a text in a picture. A longer text, such as a name of a megabyte
+/// in a file of rows, could not be read, and its outlines would take minutes.
+const MOST_LETTERS: usize = 2000;
+
 fn face() -> Option<&'static Face<'static>> {
     static FACE: OnceLock<Option<Face<'static>>> = OnceLock::new();
     FACE.get_or_init(|| Face::parse(dejavu::sans::regular(), 0).ok()).as_ref()
@@ -20,7 +24,7 @@ fn glyphs<'a>(
     words: &'a str,
 ) -> impl Iterator<Item = (GlyphId, f64, f64)> + 'a {
     let em = f64::from(face.units_per_em());
-    words.chars().scan(0.0, move |at, letter| {
+    words.chars().take(MOST_LETTERS).scan(0.0, move |at, letter| {
         let glyph = face.glyph_index(letter).unwrap_or(GlyphId(0));
         let advance = f64::from(face.glyph_hor_advance(glyph).unwrap_or_default()) / em;
         let from = *at;
@@ -37,8 +41,12 @@ pub(crate) fn width(words: &str, size: f64) -> f64 {
 
 /// Breaks a text into lines whose length is at most `most`. Lines are broken after spaces. A word
 /// that is longer than a line is also broken after the punctuation of a spec, or anywhere if
-/// necessary.
+/// necessary. Text beyond [`MOST_LETTERS`] is replaced by ` ..`.
 pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
+    if words.chars().nth(MOST_LETTERS).is_some() {
+        let kept: String = words.chars().take(MOST_LETTERS - 3).collect();
+        return wrapped(&format!("{kept} .."), size, most);
+    }
     let mut lines = vec![String::new()];
     let mut line_with = |piece: &str| {
         let last = lines.len() - 1;
@@ -157,6 +165,14 @@ mod tests {
         let letters = wrapped("aaaaaaaaaaaaaaaaaaaa", 10.0, 30.0);
         assert!(letters.len() > 3 && letters.concat().len() == 20, "{letters:?}");
         assert!(letters.iter().all(|line| width(line, 10.0) <= 30.0));
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let lines = wrapped(&"m".repeat(1_000_000), 10.0, 300.0);
+        assert_eq!(lines.concat().chars().count(), MOST_LETTERS);
+        assert!(lines.last().is_some_and(|line| line.ends_with("..")), "{lines:?}");
+        assert_eq!(width(&"m".repeat(1_000_000), 10.0), width(&"m".repeat(MOST_LETTERS), 10.0));
     }
 
     #[test]
