@@ -14,4 +14,5 @@ mod planted;
 mod simgrid;
 mod spencer;
 mod suh_shin;
+mod synthesis;
 mod thakur;

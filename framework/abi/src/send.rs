@@ -40,7 +40,8 @@ pub struct SwmRoute {
     /// order.
     pub order: *const u32,
     /// The nodes of the route after the sender. Each node is a neighbour of the node before it, and
-    /// the last node is the receiver. Null for a route by dimensions.
+    /// the last node is the receiver. Null for a route by dimensions. Since 1.1, the path may lead
+    /// over switches, whose numbers follow those of the nodes.
     pub path: *const u64,
     /// Number of entries of `path`.
     pub path_len: u64,

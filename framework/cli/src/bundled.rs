@@ -17,6 +17,7 @@ pub(crate) const PLUGINS: &[Linked] = &[
     Linked { name: "mpi-reductions", table: swapmeet_plugin_mpi_reductions::plugin_table },
     Linked { name: "spencer", table: swapmeet_plugin_spencer::plugin_table },
     Linked { name: "suh-shin", table: swapmeet_plugin_suh_shin::plugin_table },
+    Linked { name: "synthesis", table: swapmeet_plugin_synthesis::plugin_table },
     Linked { name: "thakur", table: swapmeet_plugin_thakur::plugin_table },
     Linked { name: "torus-allreduce", table: swapmeet_plugin_torus_allreduce::plugin_table },
     Linked { name: "torus-exchange", table: swapmeet_plugin_torus_exchange::plugin_table },

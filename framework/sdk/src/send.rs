@@ -69,8 +69,9 @@ impl<'a> Route<'a> {
         }
     }
 
-    /// Sets the nodes of the route in order, without the sender and including the receiver. Each
-    /// node must be a neighbour of the node before it.
+    /// Sets the nodes and switches after the sender, ending with the receiver. Each must be a
+    /// neighbour of the one before it. Switches are numbered after the nodes, as in
+    /// [`Problem::links`](crate::Problem::links).
     pub const fn path(nodes: &'a [u64]) -> Self {
         Self {
             raw: SwmRoute { path: nodes.as_ptr(), path_len: nodes.len() as u64, ..Self::EMPTY },

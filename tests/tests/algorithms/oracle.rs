@@ -59,6 +59,11 @@ pub(super) fn rehearsal(
         let to: Vec<u64> = to.iter().map(|to| u64::from(*to)).collect();
         rehearsal = rehearsal.permutation(name, &to);
     }
+    let links = (0..topology.link_slots()).filter_map(|link| {
+        let (from, to) = topology.link_ends(link)?;
+        Some((from, to, topology.bandwidth(link)))
+    });
+    rehearsal = rehearsal.links(&links.collect::<Vec<_>>());
     for (key, value) in params {
         rehearsal = rehearsal.param(key, value);
     }

@@ -22,6 +22,9 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         ("hypercube:3", "rabenseifner-allreduce", "allreduce/uniform:640"),
         ("fully-connected:6", "ring-reduce-scatter", "reduce-scatter/uniform:64"),
         ("ring:7", "binomial-reduce", "reduce/uniform:64"),
+        ("mesh:2x3", "flow", "uniform:64"),
+        ("mesh:3x3", "greedy-allgather", "allgather/uniform:64"),
+        ("mesh:3x3", "greedy-reduce-scatter", "reduce-scatter/uniform:64"),
     ] {
         let file = dir.path().join(format!("{algorithm}.xml"));
         assert!(exports("msccl", [topology, algorithm, workload], &[], &file), "{algorithm}");

@@ -100,6 +100,22 @@ impl Topology for FatTree {
         &self.properties
     }
 
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        // The higher vertex has the higher number. Its links to the next level below have all
+        // values of one digit.
+        let (up, below, above) = if from < to { (true, from, to) } else { (false, to, from) };
+        let each = self.nodes / self.k;
+        let boundary = match below.checked_sub(self.nodes) {
+            None => 0,
+            Some(switch) => (switch / each) as u32 + 1,
+        };
+        let label = if boundary == 0 { below } else { (below - self.nodes) % each };
+        let digit = above.checked_sub(self.nodes).map(|switch| switch % each);
+        let digit = digit.map(|label| self.digit(label, boundary.saturating_sub(1)));
+        let run = self.link(up, boundary, label, digit?);
+        (self.link_ends(run.first) == Some((from, to))).then_some(run)
+    }
+
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         if from == to {
             return 0;

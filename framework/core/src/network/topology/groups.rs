@@ -100,6 +100,12 @@ impl Topology for Groups {
         if link < 2 * self.nodes() { self.inside_hop } else { 1.0 }
     }
 
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        let n = self.nodes();
+        let candidates = if from < n { [from, 2 * n + from] } else { [n + to, 3 * n + to] };
+        candidates.into_iter().find(|link| self.link_ends(*link) == Some((from, to))).map(Run::link)
+    }
+
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         if from == to {
             return 0;

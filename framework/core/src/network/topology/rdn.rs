@@ -191,6 +191,10 @@ impl Topology for Rdn {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        // Only nodes have addresses of clusters. A base with switches has no paths by vertex.
+        if from.max(to) >= self.nodes() {
+            return None;
+        }
         let ((t, c, x), (u, d, y)) = (self.split(from), self.split(to));
         if t != u {
             return (c == y && x == d).then(|| self.cross(from));

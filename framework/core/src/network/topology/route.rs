@@ -32,8 +32,8 @@ pub struct Route {
     pub signs: Vec<i8>,
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
-    /// The nodes on the path, with the receiver last; empty for a route by dimensions. With a path,
-    /// signs only select between two links of the same nodes, and the order is ignored.
+    /// The nodes and switches on the path, with the receiver last; empty for a route by dimensions.
+    /// With a path, signs only select between two links of the same nodes, and the order is ignored.
     pub path: Vec<u64>,
 }
 
@@ -78,7 +78,7 @@ pub enum RouteError {
     },
 }
 
-/// Follows a path of nodes; `link` returns the run from one node to the next.
+/// Follows a path of nodes and switches; `link` returns the run from one node to the next.
 pub(super) fn walk_path(
     topology: &Properties,
     (from, to): (u64, u64),
@@ -95,7 +95,7 @@ pub(super) fn walk_path(
     }
     let mut at = from;
     for &next in path {
-        let run = (next < topology.nodes).then(|| link(at, next)).flatten();
+        let run = (next < topology.nodes + topology.switches).then(|| link(at, next)).flatten();
         visit(run.ok_or_else(|| RouteError::NoLink {
             topology: topology.spec.clone(),
             from: at,

@@ -102,6 +102,18 @@ impl<F: Fabric> Topology for Switched<F> {
         self.distances_from(node / self.nodes_each % self.fabric.symmetry_period()).0
     }
 
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        let link = match (from.checked_sub(self.nodes), to.checked_sub(self.nodes)) {
+            (None, Some(switch)) => (switch == from / self.nodes_each).then_some(from),
+            (Some(switch), None) => (switch == to / self.nodes_each).then_some(self.nodes + to),
+            (Some(switch), Some(other)) => (0..self.fabric.radix())
+                .find(|port| self.fabric.neighbour(switch, *port) == Some(other))
+                .map(|port| 2 * self.nodes + switch * self.fabric.radix() + port),
+            (None, None) => None,
+        };
+        link.map(Run::link)
+    }
+
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         if from == to {
             return 0;

@@ -29,6 +29,34 @@ fn all_have(spec: &str, links: u64) {
     assert!(links_to_switches(spec).iter().all(|out| *out == links), "{spec}");
 }
 
+/// A path of a requested route may lead over switches, except in a dual-net of clusters with
+/// switches.
+#[test]
+fn every_link_between_switches_can_be_part_of_a_path() {
+    for spec in small().filter(|spec| {
+        topology(spec).switches() > 0 && !spec.contains("place=") && !spec.starts_with("rdn")
+    }) {
+        let net = topology(spec);
+        for (from, to) in (0..net.link_slots()).filter_map(|link| net.link_ends(link)) {
+            let run = net.link_between(from, to).unwrap_or_else(|| panic!("{spec}: {from} {to}"));
+            assert_eq!((net.link_ends(run.first), run.len), (Some((from, to)), 1), "{spec}");
+        }
+        let vertices = 0..net.nodes() + net.switches();
+        let linked = vertices.clone().flat_map(|from| vertices.clone().map(move |to| (from, to)));
+        let linked = linked.filter(|(from, to)| net.link_between(*from, *to).is_some()).count();
+        let mut ends: Vec<_> =
+            (0..net.link_slots()).filter_map(|link| net.link_ends(link)).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        assert_eq!(linked, ends.len(), "{spec}");
+    }
+    let there_and_back =
+        nodes_passed(topology("fat-tree:2x2").as_ref(), 0, 3, Some(&path(&[4, 7, 5, 3])));
+    assert_eq!(there_and_back, Ok(vec![0, 4, 7, 5, 3]));
+    let gap = nodes_passed(topology("fat-tree:2x2").as_ref(), 0, 3, Some(&path(&[4, 5, 3])));
+    assert_eq!(gap.unwrap_err().to_string(), "fat-tree:2x2 has no link from node 4 to node 5");
+}
+
 /// Kim et al.: a dragonfly has groups of a routers, each with p nodes and h global links. If `a =
 /// 2p = 2h`, there are `a h + 1` groups; p = 2 gives 72 nodes and p = 4 gives 1,056. Routes have at
 /// most three hops between routers, one of them global. There are 16 x 17 links between the two

@@ -1,0 +1,117 @@
+//! The blocks that each node has for other nodes.
+
+use swapmeet_sdk::{Collective, Problem, Stop};
+
+/// The largest number of pairs of nodes with data. So many pairs take about a minute and 3 GB.
+pub(crate) const MAX_PAIRS: u64 = 10_000_000;
+
+/// The amount of data of each pair of nodes. Blocks are divided into equal segments, which travel
+/// on their own.
+pub(crate) struct Demand {
+    /// The nodes that have data for others.
+    pub sources: Vec<u32>,
+    /// For each source, the other nodes that receive a block from it, each with the size of a
+    /// segment: 1 if blocks are counted, otherwise bytes. The size may be 0.
+    pub rows: Vec<Vec<(u32, u32)>>,
+    /// Whether all blocks have the same size, and are counted instead of their bytes.
+    pub counts_blocks: bool,
+    /// The number of segments of each block.
+    pub segments: u32,
+    /// The size that a link of the smallest bandwidth carries in one step.
+    pub quota: u64,
+}
+
+impl Demand {
+    /// Reads the demand. A step carries `group` blocks over the slowest links, or `group` segments
+    /// if the user divides blocks into `segments`. If sizes differ, it carries `group` times the
+    /// mean size of the blocks that are not empty, or two of the largest segments if these are larger.
+    /// The demand of a node for itself is left out: it
+    /// is a local copy.
+    ///
+    /// # Errors
+    /// [`Stop::Unsupported`] if there are too many pairs.
+    pub(crate) fn read(
+        problem: &Problem<'_>,
+        group: u64,
+        segments: Option<u32>,
+    ) -> Result<Self, Stop> {
+        // Count the pairs before any list is made.
+        let (nodes, root) = (problem.topology().nodes(), problem.root());
+        let collective = problem.collective();
+        let pairs = match collective {
+            Collective::AllToAll => nodes.saturating_mul(nodes.saturating_sub(1)),
+            _ => nodes,
+        }
+        .saturating_mul(segments.unwrap_or(1).into());
+        if pairs > MAX_PAIRS {
+            return Err(Stop::unsupported(format!(
+                "{pairs} blocks or segments are too many to find a path for each, expected at most {MAX_PAIRS}: use fewer nodes or segments, or an algorithm with a rule, such as `pairwise` or `dim-rotation`"
+            )));
+        }
+        let receivers = |from: u64| match collective {
+            Collective::Scatter if from != root => 0..0,
+            Collective::Gather => root..root + 1,
+            Collective::Permutation => problem.destination(from)..problem.destination(from) + 1,
+            _ => 0..nodes,
+        };
+        // List the receivers of each node, with the sizes of the blocks.
+        let uniform = problem.is_uniform();
+        let (mut sources, mut blocks) = (Vec::new(), Vec::new());
+        for from in 0..nodes {
+            // A block without bytes must arrive, too, so the row has all receivers.
+            let mut row: Vec<(u32, u64)> =
+                receivers(from).map(|to| (to as u32, u64::from(uniform))).collect();
+            if !uniform {
+                for pair in problem.demand(from)? {
+                    if let Ok(at) =
+                        row.binary_search_by_key(&pair.destination, |(to, _)| (*to).into())
+                    {
+                        row[at].1 = pair.bytes;
+                    }
+                }
+            }
+            row.retain(|(to, _)| u64::from(*to) != from);
+            if !row.is_empty() {
+                sources.push(from as u32);
+                blocks.push(row);
+            }
+        }
+        // Choose the number of segments and the size of a step.
+        let sizes = || blocks.iter().flatten().map(|(_, size)| *size).filter(|size| *size > 0);
+        let total: u128 = sizes().map(u128::from).sum();
+        let mean = total.div_ceil((sizes().count() as u128).max(1)).max(1) as u64;
+        let segments =
+            segments.unwrap_or_else(|| if uniform { 1 } else { segments_of(sizes, mean) });
+        // Convert the sizes of blocks to sizes of segments.
+        let of_segment = |size: u64| {
+            let size = if uniform { size } else { size.div_ceil(segments.into()) };
+            u32::try_from(size).map_err(|_| {
+                Stop::unsupported("a block has 2^32 bytes or more: divide all sizes by a constant")
+            })
+        };
+        let rows: Result<_, Stop> = blocks
+            .iter()
+            .map(|row| row.iter().map(|(to, size)| Ok((*to, of_segment(*size)?))).collect())
+            .collect();
+        let largest = sizes().max().unwrap_or(1).div_ceil(segments.into());
+        let quota = if uniform { group } else { group.saturating_mul(mean).max(2 * largest) };
+        Ok(Self { sources, rows: rows?, counts_blocks: uniform, segments, quota })
+    }
+}
+
+/// Returns the number of segments for blocks of different sizes: so many that the largest block can
+/// be spread evenly over steps of the mean size, as long as rounding up the sizes of the segments
+/// adds less than 2 % of the bytes.
+fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
+    let total: u128 = sizes().map(u128::from).sum();
+    let largest = sizes().max().unwrap_or(1);
+    let wanted = (16 * largest).div_ceil(mean).clamp(1, 256).next_power_of_two();
+    let rounded = |segments: u64| {
+        sizes().map(|size| u128::from(size.div_ceil(segments)) * u128::from(segments)).sum::<u128>()
+    };
+    let mut segments = wanted;
+    while segments > 1 && rounded(segments) * 100 > total * 102 {
+        segments /= 2;
+    }
+    segments as u32
+}

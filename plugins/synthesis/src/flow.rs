@@ -1,0 +1,246 @@
+//! `flow`: a schedule for any demand of blocks with one receiver each, made from the best flow.
+
+use crate::demand::Demand;
+use crate::fluid::{self, Flow};
+use crate::network::Network;
+use crate::random::Random;
+use crate::resources::Resources;
+use crate::routes::{Routed, route};
+use crate::steps::{ORDERS, Order, play};
+use crate::{Deadline, SECONDS, SEED};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
+    words,
+};
+
+pub(crate) struct FlowSchedule;
+
+/// The form of a schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Store and forward in synchronous steps between neighbours.
+    Steps,
+    /// One step, in which every message takes its best route.
+    Routes,
+}
+
+const FORMS: [(&str, Form); 2] = [("steps", Form::Steps), ("routes", Form::Routes)];
+
+const PARAMS: [ParamInfo; 5] = [
+    ParamInfo::choice(
+        "form",
+        &words(&FORMS),
+        "",
+        "steps between neighbours (the default without switches), or one step with routes",
+    ),
+    ParamInfo::number(
+        "group",
+        "1",
+        "blocks that the slowest link carries in a step, or segments with `segments`",
+    ),
+    ParamInfo::number(
+        "segments",
+        "",
+        "parts of each block that travel on their own; by default 1, or a number that suits unequal sizes",
+    ),
+    SEED,
+    SECONDS,
+];
+
+/// The number of times that paths are drawn from the flow.
+const DRAWS: u32 = 2;
+/// The largest number of flows, one for each source and link: 1 GiB.
+const MAX_FLOWS: u64 = 1 << 28;
+
+impl Algorithm for FlowSchedule {
+    fn about(&self) -> About {
+        About {
+            name: "flow",
+            title: "Steps or routes made from the best flow, for any demand",
+            accepts: "any connected network; up to 10 million pairs of nodes",
+            collectives: &[
+                Collective::AllToAll,
+                Collective::Scatter,
+                Collective::Gather,
+                Collective::Permutation,
+            ],
+            params: &PARAMS,
+            ..About::DEFAULT
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        let network = Network::read(problem)?;
+        if network.has_switches() && problem.topology().kind() == "rdn" {
+            return Err(Stop::unsupported(
+                "messages cannot choose their routes in a dual-net of clusters with switches: use `rdn-alltoall`, or a `graph:` file",
+            ));
+        }
+        if form(problem, &network)? == Form::Steps && network.has_switches() {
+            return Err(Stop::unsupported(
+                "switches cannot store data, so there are no steps between neighbours: use `flow:form=routes`, or `birkhoff` for an order of messages on one port",
+            ));
+        }
+        Ok(())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        // Read the problem.
+        let deadline = Deadline::start(problem)?;
+        let network = Network::read(problem)?;
+        let form = form(problem, &network)?;
+        let group = problem.whole("group", 1..=1 << 20)?;
+        let segments = problem.given::<u32>("segments")?;
+        if segments.is_some_and(|segments| !(1..=4096).contains(&segments)) {
+            return Err(Stop::failed("`segments`: expected a whole number from 1 to 4096"));
+        }
+        let mut random = Random::new(problem.param(SEED.key())?);
+        let demand = Demand::read(problem, group, segments)?;
+        if demand.sources.len() as u64 * network.links() as u64 > MAX_FLOWS {
+            return Err(Stop::unsupported(format!(
+                "{} senders on a network of {} links need too much memory, expected at most {MAX_FLOWS} pairs of them: use fewer nodes, or an algorithm with a rule",
+                demand.sources.len(),
+                network.links()
+            )));
+        }
+        let ports = if form == Form::Steps { problem.ports() } else { u64::MAX };
+        let resources = Resources::of(&network, demand.quota, ports);
+        // Find the flow, and from it paths and the order of the queues.
+        let flow = fluid::solve(&network, &resources, &demand, &mut random, deadline);
+        schedule.log(&format!("flow: {:.1} to {:.1} steps", flow.lower, flow.upper));
+        let search = Search { network, resources, demand, deadline };
+        let emitter = Emitter { problem, search: &search };
+        let chosen = match form {
+            Form::Steps => search.best_steps(&flow, &mut random),
+            Form::Routes => (search.best_routes(&flow, &mut random), Order::Farthest, 1),
+        };
+        drop(flow);
+        if deadline.has_passed() {
+            schedule.log(crate::ENDED_EARLY);
+        }
+        // Write the schedule.
+        schedule.layout(&[], search.demand.segments)?;
+        let (routed, order, steps) = chosen;
+        schedule
+            .log(&format!("paths: {:.1} steps on one link; schedule: {steps}", routed.congestion));
+        match form {
+            Form::Steps => emitter.steps(&routed, order, schedule),
+            Form::Routes => emitter.routes(&routed, schedule),
+        }
+    }
+}
+
+/// Returns the requested form, or the default of the network.
+fn form(problem: &Problem<'_>, network: &Network) -> Result<Form, Stop> {
+    let default = if network.has_switches() { Form::Routes } else { Form::Steps };
+    Ok(problem.given_choice("form", &FORMS)?.unwrap_or(default))
+}
+
+struct Search {
+    network: Network,
+    resources: Resources,
+    demand: Demand,
+    deadline: Deadline,
+}
+
+impl Search {
+    fn draw(&self, flow: &Flow, random: &mut Random) -> Routed {
+        route(&self.network, &self.resources, &self.demand, flow, random, self.deadline)
+    }
+
+    /// Draws paths several times and tries all orders of queues. Returns the paths and the order of
+    /// the schedule with the fewest steps, and their number.
+    fn best_steps(&self, flow: &Flow, random: &mut Random) -> (Routed, Order, u64) {
+        let mut best: Option<(Routed, Order, u64)> = None;
+        for _ in 0..DRAWS {
+            let routed = self.draw(flow, random);
+            let mut chosen = None;
+            let mut least = best.as_ref().map_or(u64::MAX, |(.., steps)| *steps);
+            for order in ORDERS {
+                if chosen.is_some() && self.deadline.has_passed() {
+                    break;
+                }
+                let played: Result<u64, std::convert::Infallible> =
+                    play(&self.network, &self.resources, &routed, order, |_| Ok(()));
+                let Ok(steps) = played;
+                if steps < least {
+                    (least, chosen) = (steps, Some(order));
+                }
+            }
+            if let Some(order) = chosen {
+                best = Some((routed, order, least));
+            }
+            if least as f64 <= flow.lower.ceil() || self.deadline.has_passed() {
+                break;
+            }
+        }
+        best.unwrap_or_else(|| (self.draw(flow, random), Order::Farthest, 0))
+    }
+
+    /// Draws paths several times and returns those of the least congestion.
+    fn best_routes(&self, flow: &Flow, random: &mut Random) -> Routed {
+        let mut best = self.draw(flow, random);
+        for _ in 1..DRAWS {
+            if best.congestion <= flow.lower.ceil() || self.deadline.has_passed() {
+                break;
+            }
+            let next = self.draw(flow, random);
+            if next.congestion < best.congestion {
+                best = next;
+            }
+        }
+        best
+    }
+}
+
+/// Writes schedules to the host.
+struct Emitter<'a, 'p> {
+    problem: &'a Problem<'p>,
+    search: &'a Search,
+}
+
+impl Emitter<'_, '_> {
+    fn steps(
+        &self,
+        routed: &Routed,
+        order: Order,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        let Search { network, resources, .. } = self.search;
+        let played = play(network, resources, routed, order, |sent| {
+            let Some((link, piece, first_segment, segments)) = sent else {
+                return schedule.step();
+            };
+            let (from, to) = (network.tail[link].into(), network.head[link].into());
+            let segments = Axis::range(first_segment.into(), segments.into());
+            schedule.send(&self.blocks(from, to, (piece.source, piece.target)).segments(segments))
+        });
+        played.map(|_| ())
+    }
+
+    fn routes(&self, routed: &Routed, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let network = &self.search.network;
+        schedule.step()?;
+        let mut vertices = Vec::new();
+        for (piece, path) in routed.pieces.iter().zip(&routed.paths) {
+            vertices.clear();
+            vertices.extend(path.iter().map(|link| u64::from(network.head[*link as usize])));
+            let route = Route::path(&vertices);
+            let segments = Axis::range(piece.first_segment.into(), piece.segments.into());
+            let pair = (piece.source, piece.target);
+            let blocks = self.blocks(piece.source.into(), piece.target.into(), pair);
+            schedule.send(&blocks.segments(segments).route(&route))?;
+        }
+        Ok(())
+    }
+
+    /// Returns a send of the block of one pair of nodes.
+    fn blocks(&self, from: u64, to: u64, (source, target): (u32, u32)) -> Blocks<'static> {
+        let blocks = Blocks::new(from, to).strict();
+        match self.problem.collective() {
+            Collective::Scatter => blocks.destinations(Set::one(target.into())),
+            Collective::Gather | Collective::Permutation => blocks.origins(Set::one(source.into())),
+            _ => blocks.origins(Set::one(source.into())).destinations(Set::one(target.into())),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The best division of all demand among the paths of the network, if data could be divided at
+//! will: maximum concurrent flow.
+//!
+//! The load of a resource (a link, or a port of a node) is the number of steps that it takes to
+//! carry its data. The aim is the smallest largest load. The solver minimizes the sum of exp(eta
+//! load) over all resources. The flow of each source is one block of variables: it moves towards
+//! the shortest-path tree under the prices exp(eta load), by the step that minimizes the sum on
+//! that line (block-coordinate Frank-Wolfe). Eta grows as the gap closes.
+//!
+//! Any prices give a lower bound: the sum of demand times distance, divided by the sum of prices.
+//! The decaying average of the prices gives much better bounds than the prices of one moment.
+
+use crate::Deadline;
+use crate::demand::Demand;
+use crate::network::Network;
+use crate::paths::ShortestPaths;
+use crate::random::Random;
+use crate::resources::Resources;
+
+/// Weight of the prices so far when the prices of the next checks are averaged.
+const DECAY: f32 = 0.8;
+/// Number of checks without progress after which the search ends.
+const MAX_STALE: u32 = 8;
+/// Number of bisections in the search for the best step.
+const BISECTIONS: u32 = 7;
+/// The search ends if the ends of the interval differ by less than this fraction.
+const GAP: f64 = 0.01;
+
+/// The flow of each source on each link, and an interval for the number of steps.
+pub(crate) struct Flow {
+    /// The flow of the source with index `s` on link `l` is at `s * links + l`.
+    pub flows: Vec<f32>,
+    pub lower: f64,
+    pub upper: f64,
+}
+
+struct Solver<'a> {
+    network: &'a Network,
+    resources: &'a Resources,
+    demand: &'a Demand,
+    paths: ShortestPaths,
+    flows: Vec<f32>,
+    load: Vec<f32>,
+    price: Vec<f32>,
+    average: Vec<f32>,
+    /// The lengths of the links.
+    length: Vec<u32>,
+    /// The whole-number prices of the resources, from which the lengths are computed.
+    whole: Vec<u32>,
+    tree: Tree,
+}
+
+/// Buffers for the tree of one source, and for the step of its flow towards the tree.
+struct Tree {
+    below: Vec<f32>,
+    flow: Vec<f32>,
+    /// The change of each resource's load.
+    change: Vec<f32>,
+    /// For each change that is not 0, the resource, the price times the change, and eta times the
+    /// change.
+    terms: Vec<(u32, f32, f32)>,
+}
+
+/// Finds the flow.
+pub(crate) fn solve(
+    network: &Network,
+    resources: &Resources,
+    demand: &Demand,
+    random: &mut Random,
+    deadline: Deadline,
+) -> Flow {
+    let (links, vertices, count) = (network.links(), network.vertices(), resources.count);
+    let mut solver = Solver {
+        network,
+        resources,
+        demand,
+        paths: ShortestPaths::new(vertices),
+        flows: vec![0.0; demand.sources.len() * links],
+        load: vec![0.0; count],
+        price: vec![1.0; count],
+        average: vec![0.0; count],
+        length: vec![1; links],
+        whole: vec![0; count],
+        tree: Tree {
+            below: vec![0.0; vertices],
+            flow: vec![0.0; links],
+            change: vec![0.0; count],
+            terms: Vec::new(),
+        },
+    };
+    let (lower, upper) = solver.run(random, deadline);
+    Flow { flows: solver.flows, lower, upper }
+}
+
+impl Solver<'_> {
+    fn run(&mut self, random: &mut Random, deadline: Deadline) -> (f64, f64) {
+        let mut sources: Vec<usize> = (0..self.demand.sources.len()).collect();
+        let mut lower = self.resources.bound_of_nodes(self.network, self.demand);
+        // `sharpness` is eta times the largest load.
+        let (mut sharpness, mut stale, mut best_upper) = (20.0_f32, 0, f64::INFINITY);
+        // A phase with few sources makes little progress, so the interval is examined less often.
+        let period = 4.max(256 / sources.len().max(1) as u64);
+        for phase in 1_u64.. {
+            // Move the flow of each source, in random order.
+            random.shuffle(&mut sources);
+            let mut scale = self.set_prices(sharpness);
+            for &source in &sources {
+                if phase == 1 {
+                    scale = self.set_prices(sharpness);
+                }
+                self.route(source, phase == 1, sharpness / scale, scale);
+            }
+            if phase >= 4 && phase % period != 0 {
+                continue;
+            }
+            // Examine the interval.
+            let upper = f64::from(self.load.iter().copied().fold(0.0, f32::max));
+            let before = lower;
+            if phase > 1 {
+                lower = self.bound(true).max(lower);
+                self.average.iter_mut().for_each(|average| *average *= DECAY);
+            }
+            // Early averages still contain the prices of the first phases, so examine the present
+            // prices, too.
+            if phase <= 4 * period {
+                self.set_prices(sharpness);
+                lower = self.bound(false).max(lower);
+            }
+            if upper <= lower * (1.0 + GAP) || deadline.has_passed() {
+                return (lower, upper);
+            }
+            stale =
+                if lower > before * 1.0003 || upper < best_upper * 0.9997 { 0 } else { stale + 1 };
+            best_upper = best_upper.min(upper);
+            if stale >= MAX_STALE {
+                return (lower, upper);
+            }
+            // Sharpen the prices (increase eta) as the interval closes, and also if it no longer
+            // closes.
+            let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
+            let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
+            sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
+        }
+        (lower, best_upper)
+    }
+
+    /// Sets the prices to exp(eta (load - largest load)) and returns the largest load.
+    fn set_prices(&mut self, sharpness: f32) -> f32 {
+        let scale = self.load.iter().copied().fold(1e-9, f32::max);
+        let eta = sharpness / scale;
+        for (price, load) in self.price.iter_mut().zip(&self.load) {
+            *price = fast_exp(eta * (load - scale));
+        }
+        scale
+    }
+
+    /// Computes the lengths of links from prices. Returns the sum of all prices.
+    fn set_lengths(&mut self, averaged: bool) -> f64 {
+        let prices = if averaged { &self.average } else { &self.price };
+        self.resources.set_lengths(prices, &mut self.whole, &mut self.length)
+    }
+
+    /// Moves the flow of a source towards its shortest-path tree. If `is_first`, there is no flow
+    /// yet.
+    fn route(&mut self, source: usize, is_first: bool, eta: f32, scale: f32) {
+        // Find the tree, and add the prices to their average.
+        let total = self.set_lengths(false);
+        self.paths.find(self.network, &self.length, self.demand.sources[source]);
+        if !is_first {
+            let weight = 1.0 / total as f32;
+            for (average, whole) in self.average.iter_mut().zip(&self.whole) {
+                *average += *whole as f32 * weight;
+            }
+        }
+        // Add up the demand along the tree, from its leaves to its root.
+        let Tree { below, flow, change, terms } = &mut self.tree;
+        let segments = self.demand.segments as f32;
+        below.fill(0.0);
+        for (to, size) in &self.demand.rows[source] {
+            below[*to as usize] = *size as f32 * segments;
+        }
+        flow.fill(0.0);
+        for &vertex in self.paths.order[1..].iter().rev() {
+            let (link, amount) = (self.paths.parent[vertex as usize], below[vertex as usize]);
+            flow[link as usize] = amount;
+            below[self.network.tail[link as usize] as usize] += amount;
+        }
+        // Compute how the loads would change if the tree replaced the whole flow.
+        let links = self.network.links();
+        let old = &mut self.flows[source * links..(source + 1) * links];
+        change.fill(0.0);
+        for column in &self.resources.columns {
+            let uses = column.resource.iter().zip(&column.steps);
+            for ((new, old), (resource, steps)) in flow.iter().zip(&*old).zip(uses) {
+                change[*resource as usize] += (new - old) * steps;
+            }
+        }
+        terms.clear();
+        for ((resource, change), price) in (0..).zip(&*change).zip(&self.price) {
+            if *change != 0.0 {
+                terms.push((resource, price * change, eta * change));
+            }
+        }
+        // Take the best step on the line to the tree.
+        let step = if is_first { 1.0 } else { best_step(terms) };
+        if step == 0.0 {
+            return;
+        }
+        if step == 1.0 {
+            old.copy_from_slice(flow);
+        } else {
+            old.iter_mut().zip(&*flow).for_each(|(old, new)| *old += step * (new - *old));
+        }
+        for &(resource, ..) in &*terms {
+            let resource = resource as usize;
+            self.load[resource] += step * change[resource];
+            if !is_first {
+                self.price[resource] = fast_exp((eta * (self.load[resource] - scale)).min(20.0));
+            }
+        }
+    }
+
+    /// Returns the lower bound that follows from the average of the prices, or from the present
+    /// prices.
+    fn bound(&mut self, averaged: bool) -> f64 {
+        let total = self.set_lengths(averaged);
+        let mut sum = 0.0;
+        for (source, row) in self.demand.sources.iter().zip(&self.demand.rows) {
+            self.paths.find(self.network, &self.length, *source);
+            let distance = |to: u32| f64::from(self.paths.distance[to as usize]);
+            sum += row.iter().map(|(to, size)| distance(*to) * f64::from(*size)).sum::<f64>();
+        }
+        sum * f64::from(self.demand.segments) * self.resources.slowest_steps / total
+    }
+}
+
+/// Returns the step from 0 to 1 that minimizes the sum of exponentials, by bisection of its slope.
+fn best_step(terms: &[(u32, f32, f32)]) -> f32 {
+    let slope = |step: f32| -> f32 {
+        terms.iter().map(|(_, first, rate)| first * fast_exp(step * rate)).sum()
+    };
+    if slope(0.0) >= 0.0 {
+        return 0.0;
+    }
+    if slope(1.0) <= 0.0 {
+        return 1.0;
+    }
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..BISECTIONS {
+        let middle = 0.5 * (low + high);
+        if slope(middle) > 0.0 { high = middle } else { low = middle }
+    }
+    if low == 0.0 { high * 0.5 } else { low }
+}
+
+/// Returns e^x with a relative error of about 1e-5, in a form that compilers vectorize: a power of
+/// two times a polynomial in the fraction of the exponent.
+#[inline]
+pub(crate) fn fast_exp(x: f32) -> f32 {
+    let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);
+    let whole = exponent.floor();
+    let part = exponent - whole;
+    let ln_2 = std::f32::consts::LN_2;
+    let mantissa = 1.0
+        + part
+            * (ln_2
+                + part
+                    * (0.240_226_5
+                        + part * (0.055_490_6 + part * (0.009_678_1 + part * 0.001_894_3))));
+    f32::from_bits(((whole as i32 + 127) << 23) as u32) * mantissa
+}

@@ -1,0 +1,284 @@
+//! The greedy gather: every node is to hold every block, and each link carries, in each step, the
+//! rarest block that it can among a few that its end lacks.
+//!
+//! `Held` has two sets of blocks for each node: the blocks that the node has, and those that it
+//! lacks (which are neither there nor under way). A second level has a bit for each word that is
+//! not zero, so early steps (few blocks are there) and late steps (few are lacking) skip nearly all
+//! words. Rarity is sampled: the search begins at a random word and looks at `SAMPLE` candidates.
+//! The cost of a choice therefore does not grow with the number of blocks.
+//!
+//! A block that arrives in a step can be sent on in the next one.
+
+use crate::Deadline;
+use crate::network::Network;
+use crate::random::Random;
+use swapmeet_sdk::Stop;
+
+/// The number of candidates from which the rarest block is chosen.
+const SAMPLE: usize = 16;
+/// The largest number of moves of a schedule, which take 8 bytes each.
+const MAX_MOVES: u64 = 1 << 27;
+
+/// A square of bits, one row for each node, with a second level.
+struct Bits {
+    words: usize,
+    groups: usize,
+    bits: Vec<u64>,
+    /// A bit for each word of `bits` that is not zero.
+    summary: Vec<u64>,
+}
+
+impl Bits {
+    fn new(nodes: usize, blocks: usize) -> Self {
+        let words = blocks.div_ceil(64);
+        let groups = words.div_ceil(64);
+        Self { words, groups, bits: vec![0; nodes * words], summary: vec![0; nodes * groups] }
+    }
+
+    fn get(&self, node: usize, block: usize) -> bool {
+        self.bits[node * self.words + block / 64] >> (block % 64) & 1 == 1
+    }
+
+    fn set(&mut self, node: usize, block: usize) {
+        self.bits[node * self.words + block / 64] |= 1 << (block % 64);
+        self.summary[node * self.groups + block / 4096] |= 1 << (block / 64 % 64);
+    }
+
+    fn clear(&mut self, node: usize, block: usize) {
+        let word = &mut self.bits[node * self.words + block / 64];
+        *word &= !(1 << (block % 64));
+        if *word == 0 {
+            self.summary[node * self.groups + block / 4096] &= !(1 << (block / 64 % 64));
+        }
+    }
+}
+
+/// The moves of a schedule: a link and a block each.
+pub(crate) struct Moves {
+    pub moves: Vec<(u32, u32)>,
+    /// The index of the first move of each step, and of the end.
+    pub first: Vec<usize>,
+}
+
+impl Moves {
+    pub(crate) fn steps(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// Returns the moves of a step, from 0.
+    pub(crate) fn step(&self, step: usize) -> &[(u32, u32)] {
+        &self.moves[self.first[step]..self.first[step + 1]]
+    }
+}
+
+/// The state of one try.
+struct Try<'a> {
+    network: &'a Network,
+    /// The links into each node, as the network with its links reversed has them.
+    into: &'a Network,
+    of_link: &'a [u32],
+    has: Bits,
+    lacks: Bits,
+    /// The number of blocks that each node lacks.
+    left: Vec<u32>,
+    /// The number of nodes that have each block, and a random number that decides ties.
+    key: Vec<u32>,
+    holders: Vec<u32>,
+    /// The links into the present node, each with the block that it carries.
+    choices: Vec<(u32, Option<u32>)>,
+}
+
+/// Makes several schedules that bring every block to every node, and returns the one with the
+/// fewest steps. `origins` has the node that has each block at the start.
+///
+/// # Errors
+/// [`Stop::Unsupported`] if there are too many blocks.
+pub(crate) fn gather(
+    network: &Network,
+    origins: &[u32],
+    tries: u64,
+    random: &mut Random,
+    deadline: Deadline,
+) -> Result<Moves, Stop> {
+    let moves = origins.len() as u64 * (network.nodes as u64).saturating_sub(1);
+    if moves > MAX_MOVES {
+        return Err(Stop::unsupported(format!(
+            "{moves} transfers of blocks are too many to list, expected at most {MAX_MOVES}: use fewer nodes or segments, or an algorithm with a rule, such as `ring` or `bruck`"
+        )));
+    }
+    let (into, of_link) = network.reversed();
+    let bound = lower_bound(&into, origins.len());
+    let mut best: Option<Moves> = None;
+    for _ in 0..tries {
+        let most = best.as_ref().map_or(usize::MAX, Moves::steps);
+        let attempt = Try::new(network, (&into, &of_link), origins);
+        if let Some(moves) = attempt.run(origins.len(), most, random) {
+            best = Some(moves);
+        }
+        if best.as_ref().is_some_and(|best| best.steps() <= bound) || deadline.has_passed() {
+            break;
+        }
+    }
+    best.ok_or_else(|| Stop::failed("no schedule was found, although the network is connected"))
+}
+
+/// Returns the number of steps that the node with the slowest links needs to receive everything, if
+/// it has at most one block at the start.
+pub(crate) fn lower_bound(into: &Network, blocks: usize) -> usize {
+    let rate =
+        |node: usize| into.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
+    let slowest = (0..into.nodes).map(rate).min().unwrap_or(0);
+    blocks.saturating_sub(1).div_ceil(slowest.max(1))
+}
+
+impl<'a> Try<'a> {
+    fn new(
+        network: &'a Network,
+        (into, of_link): (&'a Network, &'a [u32]),
+        origins: &[u32],
+    ) -> Self {
+        let (nodes, blocks) = (network.nodes, origins.len());
+        let (mut has, mut lacks) = (Bits::new(nodes, blocks), Bits::new(nodes, blocks));
+        let mut left = vec![blocks as u32; nodes];
+        for node in 0..nodes {
+            (0..blocks).for_each(|block| lacks.set(node, block));
+        }
+        for (block, &origin) in origins.iter().enumerate() {
+            has.set(origin as usize, block);
+            lacks.clear(origin as usize, block);
+            left[origin as usize] -= 1;
+        }
+        Self {
+            network,
+            into,
+            of_link,
+            has,
+            lacks,
+            left,
+            key: vec![0; blocks],
+            holders: vec![1; blocks],
+            choices: Vec::new(),
+        }
+    }
+
+    /// Makes a schedule; `None` if it would not have fewer steps than `most`.
+    fn run(mut self, blocks: usize, most: usize, random: &mut Random) -> Option<Moves> {
+        let mut moves = Moves { moves: Vec::new(), first: vec![0] };
+        let mut open: Vec<u32> = (0..self.network.nodes as u32).collect();
+        open.retain(|node| self.left[*node as usize] > 0);
+        while !open.is_empty() {
+            if moves.steps() + 1 >= most {
+                return None;
+            }
+            for block in 0..blocks {
+                self.key[block] = (self.holders[block] << 12) | (random.next() as u32 & 0xfff);
+            }
+            let start = moves.moves.len();
+            for &node in &open {
+                self.choose(node as usize, random);
+                let chosen =
+                    self.choices.iter().filter_map(|(link, block)| Some((*link, (*block)?)));
+                moves.moves.extend(chosen);
+            }
+            // All blocks arrive at the end of the step.
+            for &(link, block) in &moves.moves[start..] {
+                self.has.set(self.network.head[link as usize] as usize, block as usize);
+                self.holders[block as usize] += 1;
+            }
+            // In the order of the links, a node's sends follow each other.
+            moves.moves[start..].sort_unstable();
+            moves.first.push(moves.moves.len());
+            open.retain(|node| self.left[*node as usize] > 0);
+        }
+        Some(moves)
+    }
+
+    /// Chooses a block for each link into a node, in random order. The choices for one node never
+    /// hinder another node, because a node can send any of its blocks on all its links.
+    fn choose(&mut self, node: usize, random: &mut Random) {
+        self.choices.clear();
+        for back in self.into.out(node) {
+            // A faster link carries several blocks.
+            let blocks = self.into.bandwidth[back] as usize;
+            self.choices.extend(std::iter::repeat_n((self.of_link[back], None), blocks));
+        }
+        random.shuffle(&mut self.choices);
+        for place in 0..self.choices.len() {
+            if self.left[node] == 0 {
+                break;
+            }
+            let link = self.choices[place].0;
+            let found = self
+                .pick(link, random.below(self.has.words))
+                .or_else(|| self.exchange(link, random));
+            if let Some(block) = found {
+                self.choices[place].1 = Some(block);
+                self.lacks.clear(node, block as usize);
+                self.left[node] -= 1;
+                // Links with equal candidates should choose different blocks in the same step.
+                self.key[block as usize] += 1 << 12;
+            }
+        }
+    }
+
+    /// For a link that finds nothing, takes over a block that another link into the same node would
+    /// carry, if that link finds a second one.
+    fn exchange(&mut self, link: u32, random: &mut Random) -> Option<u32> {
+        let from = self.network.tail[link as usize] as usize;
+        for place in 0..self.choices.len() {
+            let (other, Some(block)) = self.choices[place] else { continue };
+            if !self.has.get(from, block as usize) {
+                continue;
+            }
+            if let Some(second) = self.pick(other, random.below(self.has.words)) {
+                let node = self.network.head[link as usize] as usize;
+                self.choices[place].1 = Some(second);
+                self.lacks.clear(node, second as usize);
+                return Some(block);
+            }
+        }
+        None
+    }
+
+    /// Returns a rare block that the start of a link has and its end lacks. The search begins at the
+    /// word `start`.
+    fn pick(&self, link: u32, start: usize) -> Option<u32> {
+        let (from, to) =
+            (self.network.tail[link as usize] as usize, self.network.head[link as usize] as usize);
+        let (words, groups) = (self.has.words, self.has.groups);
+        let has = &self.has.bits[from * words..(from + 1) * words];
+        let lacks = &self.lacks.bits[to * words..(to + 1) * words];
+        let has_group = &self.has.summary[from * groups..(from + 1) * groups];
+        let lacks_group = &self.lacks.summary[to * groups..(to + 1) * groups];
+        let (mut best, mut seen) = ((u32::MAX, None), 0);
+        // The first group is visited twice: from the start on, and up to the start.
+        for round in 0..=groups {
+            let group = (start / 64 + round) % groups;
+            let from_start = !0_u64 << (start % 64);
+            let mut found = has_group[group] & lacks_group[group];
+            found &= match round {
+                0 => from_start,
+                _ if round == groups => !from_start,
+                _ => !0,
+            };
+            while found != 0 {
+                let word = group * 64 + found.trailing_zeros() as usize;
+                found &= found - 1;
+                let mut both = has[word] & lacks[word];
+                while both != 0 {
+                    let block = (word * 64) as u32 + both.trailing_zeros();
+                    both &= both - 1;
+                    let key = self.key[block as usize];
+                    if key < best.0 {
+                        best = (key, Some(block));
+                    }
+                    seen += 1;
+                }
+                if seen >= SAMPLE {
+                    return best.1;
+                }
+            }
+        }
+        best.1
+    }
+}

@@ -1,0 +1,251 @@
+//! `greedy-allgather`, `greedy-broadcast`, and the reductions that follow from them backwards.
+//!
+//! Backwards in time and over reversed links, an allgather is a reduce-scatter: where a node
+//! receives a block once and passes copies on, it receives partial sums and then passes its own on
+//! once. One after the other, both make an allreduce.
+
+use crate::gather::{Moves, gather};
+use crate::network::Network;
+use crate::orbits::{self, Translations};
+use crate::random::Random;
+use crate::{Deadline, SECONDS, SEED};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
+};
+
+const TRIES: ParamInfo = ParamInfo::number(
+    "tries",
+    "",
+    "schedules to choose the best from; by default 16 up to 64 nodes, and 4 above",
+);
+
+const ANY: About = About {
+    accepts: "any connected network without switches",
+    params: &[TRIES, SEED, SECONDS],
+    ports: u64::MAX,
+    ..About::DEFAULT
+};
+
+pub(crate) struct Greedy {
+    about: About,
+}
+
+pub(crate) const ALL_GATHER: Greedy = Greedy {
+    about: About {
+        name: "greedy-allgather",
+        title: "Allgather: every link carries a rare block that its end lacks",
+        collectives: &[Collective::AllGather],
+        ..ANY
+    },
+};
+
+pub(crate) const REDUCE_SCATTER: Greedy = Greedy {
+    about: About {
+        name: "greedy-reduce-scatter",
+        title: "Reduce-scatter: a greedy allgather backwards",
+        collectives: &[Collective::ReduceScatter],
+        ..ANY
+    },
+};
+
+pub(crate) const ALL_REDUCE: Greedy = Greedy {
+    about: About {
+        name: "greedy-allreduce",
+        title: "Allreduce: greedy reduce-scatter, then greedy allgather",
+        collectives: &[Collective::AllReduce],
+        ..ANY
+    },
+};
+
+pub(crate) const BROADCAST: Greedy = Greedy {
+    about: About {
+        name: "greedy-broadcast",
+        title: "Broadcast: every link carries a rare segment that its end lacks",
+        collectives: &[Collective::Broadcast],
+        params: &[
+            ParamInfo::number("segments", "16", "parts of the block, at most 4096"),
+            TRIES,
+            SEED,
+            SECONDS,
+        ],
+        ..ANY
+    },
+};
+
+impl Algorithm for Greedy {
+    fn about(&self) -> About {
+        self.about
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        if Network::read(problem)?.has_switches() {
+            return Err(Stop::unsupported(
+                "switches cannot store data, so there are no steps between neighbours: use an algorithm that does not plan for links, such as `ring` or `recursive-doubling-allgather`",
+            ));
+        }
+        Ok(())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        // Read the problem.
+        let network = Network::read(problem)?;
+        let nodes = network.nodes as u32;
+        let tries: Option<u64> = problem.given(TRIES.key())?;
+        let dims = problem.topology().dims();
+        let mut search = Search {
+            tries: tries.unwrap_or(if nodes <= 64 { 16 } else { 4 }).max(1),
+            random: Random::new(problem.param(SEED.key())?),
+            deadline: Deadline::start(problem)?,
+        };
+        // Find the schedule and write it.
+        let collective = problem.collective();
+        match collective {
+            Collective::Broadcast => {
+                let segments = problem.whole("segments", 1..=4096)?;
+                let origins = vec![problem.root() as u32; segments as usize];
+                let moves = search.gather(&network, &origins, schedule)?;
+                schedule.layout(&[], segments as u32)?;
+                return forwards(&network, &moves, schedule, |blocks, segment| {
+                    blocks.segments(Axis::one(segment)).copy()
+                });
+            }
+            Collective::AllReduce => schedule.layout_in_parts(dims, 1)?,
+            _ => schedule.layout(dims, 1)?,
+        }
+        // If all nodes are equivalent, plan one of them.
+        if let Some(group) = Translations::of(&network, dims) {
+            return search.equal_nodes(&network, &group, collective, schedule);
+        }
+        // Otherwise, plan all nodes.
+        let each: Vec<u32> = (0..nodes).collect();
+        if collective != Collective::AllGather {
+            let (reversed, of_link) = network.reversed();
+            let moves = search.gather(&reversed, &each, schedule)?;
+            schedule.phase("reduce-scatter")?;
+            backwards(&network, &of_link, &moves, schedule)?;
+        }
+        if collective != Collective::ReduceScatter {
+            let moves = search.gather(&network, &each, schedule)?;
+            schedule.phase("allgather")?;
+            forwards(&network, &moves, schedule, |blocks, block| {
+                copied(blocks, collective, block)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Selects the block, or the part of the vector, that a send of an allgather copies.
+fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks<'static> {
+    match collective {
+        Collective::AllReduce => blocks.destinations(Set::one(block)).strict().copy(),
+        _ => blocks.origins(Set::one(block)).strict().copy(),
+    }
+}
+
+/// The settings of a search.
+struct Search {
+    tries: u64,
+    random: Random,
+    deadline: Deadline,
+}
+
+impl Search {
+    fn gather(
+        &mut self,
+        network: &Network,
+        origins: &[u32],
+        schedule: &Schedule<'_>,
+    ) -> Result<Moves, Stop> {
+        let moves = gather(network, origins, self.tries, &mut self.random, self.deadline)?;
+        schedule.log(&format!("schedule: {} steps", moves.steps()));
+        if self.deadline.has_passed() {
+            schedule.log(crate::ENDED_EARLY);
+        }
+        Ok(moves)
+    }
+
+    /// Plans a network whose nodes all do the same.
+    fn equal_nodes(
+        &mut self,
+        network: &Network,
+        group: &Translations,
+        collective: Collective,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        let planned = schedule.symmetric(&vec![Symmetry::shift(1); group.axes()])?;
+        let mut find =
+            |group: &Translations| orbits::gather(network, group, self.tries, &mut self.random);
+        if collective != Collective::AllGather {
+            // A shift of the reversed network leads from the receiver of a partial sum to its
+            // sender.
+            let steps = find(&group.reversed());
+            schedule.log(&format!("schedule: {} steps", steps.len()));
+            schedule.phase("reduce-scatter")?;
+            for step in steps.iter().rev() {
+                schedule.step()?;
+                for from in &planned {
+                    for &(shift, offset) in step {
+                        let to = group.add(from as u32, group.shifts[shift]);
+                        let block = group.subtract(from as u32, offset);
+                        let blocks = Blocks::new(from, to.into()).strict().combine();
+                        schedule.send(&blocks.destinations(Set::one(block.into())))?;
+                    }
+                }
+            }
+        }
+        if collective != Collective::ReduceScatter {
+            // In an allgather, the block of an offset is that of the node where the offset began.
+            let steps = find(group);
+            schedule.log(&format!("schedule: {} steps", steps.len()));
+            schedule.phase("allgather")?;
+            for step in &steps {
+                schedule.step()?;
+                for from in &planned {
+                    for &(shift, offset) in step {
+                        let to = group.add(from as u32, group.shifts[shift]);
+                        let block = group.subtract(to, offset);
+                        let blocks = Blocks::new(from, to.into());
+                        schedule.send(&copied(blocks, collective, block.into()))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the moves in their order. `select` selects a block of a send.
+fn forwards(
+    network: &Network,
+    moves: &Moves,
+    schedule: &mut Schedule<'_>,
+    select: impl Fn(Blocks<'static>, u64) -> Blocks<'static>,
+) -> Result<(), Stop> {
+    for step in 0..moves.steps() {
+        schedule.step()?;
+        for &(link, block) in moves.step(step) {
+            let (from, to) = (network.tail[link as usize], network.head[link as usize]);
+            schedule.send(&select(Blocks::new(from.into(), to.into()), block.into()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the moves of the reversed network backwards, as sends of partial sums.
+fn backwards(
+    network: &Network,
+    of_link: &[u32],
+    moves: &Moves,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
+    for step in (0..moves.steps()).rev() {
+        schedule.step()?;
+        for &(link, block) in moves.step(step) {
+            let link = of_link[link as usize] as usize;
+            let blocks = Blocks::new(network.tail[link].into(), network.head[link].into());
+            schedule.send(&blocks.destinations(Set::one(block.into())).strict().combine())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! Networks on which all nodes are equivalent: the translations of a grid map links to links of the
+//! same bandwidth. One node of each orbit is then planned, and all other nodes do the same.
+//!
+//! A *shift* is the translation from the start of a link to its end. The *offset* of a block at a
+//! node is the translation from the origin of the block to the node. Translations are numbered like
+//! the nodes to which they move node 0.
+
+use crate::gather::lower_bound;
+use crate::network::Network;
+use crate::random::Random;
+
+/// The translations of a grid.
+pub(crate) struct Translations {
+    radices: Vec<u64>,
+    /// The shifts of the links of each node.
+    pub shifts: Vec<u32>,
+}
+
+impl Translations {
+    /// Returns the translations of the grid with these radices, if they map links to links.
+    pub(crate) fn of(network: &Network, radices: &[u64]) -> Option<Self> {
+        let nodes = network.nodes as u64;
+        let equal = network.bandwidth.iter().all(|bandwidth| *bandwidth == 1.0);
+        if network.has_switches() || !equal || radices.iter().product::<u64>() != nodes || nodes < 2
+        {
+            return None;
+        }
+        let shifts = network.out(0).map(|link| network.head[link]).collect();
+        let group = Self { radices: radices.to_vec(), shifts };
+        let mut ends = Vec::new();
+        for node in 0..nodes as u32 {
+            ends.clear();
+            ends.extend(group.shifts.iter().map(|shift| group.add(node, *shift)));
+            ends.sort_unstable();
+            let links = network.out(node as usize);
+            if !links.map(|link| network.head[link]).eq(ends.iter().copied()) {
+                return None;
+            }
+        }
+        Some(group)
+    }
+
+    /// Returns the number of axes.
+    pub(crate) fn axes(&self) -> usize {
+        self.radices.len()
+    }
+
+    /// Returns the translation that first translates by `a` and then by `b`.
+    pub(crate) fn add(&self, a: u32, b: u32) -> u32 {
+        self.combine(a, b, |a, b, radix| (a + b) % radix)
+    }
+
+    /// Returns the translation that `b` follows to give `a`.
+    pub(crate) fn subtract(&self, a: u32, b: u32) -> u32 {
+        self.combine(a, b, |a, b, radix| (a + radix - b) % radix)
+    }
+
+    fn combine(&self, a: u32, b: u32, along: impl Fn(u64, u64, u64) -> u64) -> u32 {
+        let (mut a, mut b, mut sum, mut stride) = (u64::from(a), u64::from(b), 0, 1);
+        for &radix in self.radices.iter().rev() {
+            sum += along(a % radix, b % radix, radix) * stride;
+            (a, b, stride) = (a / radix, b / radix, stride * radix);
+        }
+        sum as u32
+    }
+
+    /// Returns the inverse of each shift: the shifts of the network with its links reversed.
+    pub(crate) fn reversed(&self) -> Self {
+        let shifts = self.shifts.iter().map(|shift| self.subtract(0, *shift)).collect();
+        Self { radices: self.radices.clone(), shifts }
+    }
+}
+
+/// The steps of a gather: for each step the index of a shift, and the offset of the block when it
+/// arrives.
+pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
+
+/// Makes several gathers in which all nodes do the same, and returns the one with the fewest steps.
+/// In each step, each shift brings one offset that has not arrived before, from an offset that has.
+pub(crate) fn gather(
+    network: &Network,
+    group: &Translations,
+    tries: u64,
+    random: &mut Random,
+) -> OffsetSteps {
+    let bound = lower_bound(&network.reversed().0, network.nodes);
+    let mut best: Option<OffsetSteps> = None;
+    for _ in 0..tries {
+        let next = one_gather(network.nodes, group, random);
+        if best.as_ref().is_none_or(|best| next.len() < best.len()) {
+            best = Some(next);
+        }
+        if best.as_ref().is_some_and(|best| best.len() <= bound) {
+            break;
+        }
+    }
+    best.unwrap_or_default()
+}
+
+fn one_gather(nodes: usize, group: &Translations, random: &mut Random) -> OffsetSteps {
+    let mut reached = vec![false; nodes];
+    reached[0] = true;
+    let mut left = nodes - 1;
+    let mut steps: OffsetSteps = Vec::new();
+    // For each shift, the offsets that it can bring. Offsets that have arrived in the meantime are
+    // removed when they are drawn.
+    let mut candidates: Vec<Vec<u32>> = group.shifts.iter().map(|shift| vec![*shift]).collect();
+    let mut order: Vec<usize> = (0..group.shifts.len()).collect();
+    while left > 0 {
+        let mut step = Vec::new();
+        random.shuffle(&mut order);
+        for &shift in &order {
+            let waiting = &mut candidates[shift];
+            while !waiting.is_empty() {
+                let offset = waiting.swap_remove(random.below(waiting.len()));
+                if !std::mem::replace(&mut reached[offset as usize], true) {
+                    step.push((shift, offset));
+                    left -= 1;
+                    break;
+                }
+            }
+        }
+        // What has arrived can be sent on from the next step on.
+        for &(_, offset) in &step {
+            for (waiting, shift) in candidates.iter_mut().zip(&group.shifts) {
+                let next = group.add(offset, *shift);
+                if !reached[next as usize] {
+                    waiting.push(next);
+                }
+            }
+        }
+        step.sort_unstable();
+        steps.push(step);
+    }
+    steps
+}

@@ -1,0 +1,109 @@
+//! What limits the data of a step: the links, and the ports of the nodes.
+
+use crate::demand::Demand;
+use crate::network::Network;
+use crate::paths::LONGEST;
+
+/// The resources with limited capacity. The load of a resource is the number of steps that it needs
+/// for its data.
+pub(crate) struct Resources {
+    /// The number of resources.
+    pub count: usize,
+    /// One column for each kind of resource: links, ports for sending, ports for receiving.
+    pub columns: Vec<Column>,
+    /// The size that each link carries in a step.
+    pub quota: Vec<u64>,
+    /// The number of messages that a node may send, and may receive, in a step; `None` if it can
+    /// use all links.
+    pub ports: Option<u64>,
+    /// The largest number of steps for a unit of data.
+    pub slowest_steps: f64,
+}
+
+/// For each link, the resource of one kind that it uses.
+pub(crate) struct Column {
+    pub resource: Vec<u32>,
+    /// The number of steps of the resource for each unit of data on the link.
+    pub steps: Vec<f32>,
+}
+
+impl Resources {
+    /// `quota` is the size that a link of the smallest bandwidth carries in a step. `ports` is the
+    /// port limit of the machine.
+    pub(crate) fn of(network: &Network, quota: u64, ports: u64) -> Self {
+        let (links, nodes) = (network.links(), network.nodes as u32);
+        let quota: Vec<u64> =
+            network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
+        let steps = |share: f32| quota.iter().map(|quota| 1.0 / *quota as f32 / share).collect();
+        // A limit that exceeds the number of links of every vertex limits nothing.
+        let degree = (0..network.vertices()).map(|v| network.out(v).len() as u64);
+        let into = network.reversed().0;
+        let degree = degree.chain((0..network.vertices()).map(|v| into.out(v).len() as u64));
+        let ports = Some(ports).filter(|ports| degree.max().unwrap_or(0) > *ports);
+        let mut columns = Vec::new();
+        let mut count = 0;
+        // With one port, a node uses one link in a step, so the links limit nothing more.
+        if ports != Some(1) {
+            columns.push(Column { resource: (0..links as u32).collect(), steps: steps(1.0) });
+            count += links as u32;
+        }
+        if let Some(ports) = ports {
+            for (ends, first) in [(&network.tail, count), (&network.head, count + nodes)] {
+                let resource = ends.iter().map(|end| end + first).collect();
+                columns.push(Column { resource, steps: steps(ports as f32) });
+            }
+            count += 2 * nodes;
+        }
+        let slowest = columns.iter().flat_map(|column| &column.steps).copied().fold(0.0, f32::max);
+        Self { count: count as usize, columns, quota, ports, slowest_steps: slowest.into() }
+    }
+
+    /// Computes whole-number prices, and from them the lengths of links. Returns the sum of the
+    /// whole-number prices.
+    pub(crate) fn set_lengths(&self, prices: &[f32], whole: &mut [u32], length: &mut [u32]) -> f64 {
+        let most = prices.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+        let scale = LONGEST / self.columns.len() as f32 / most;
+        let mut sum = 0.0;
+        for (whole, price) in whole.iter_mut().zip(prices) {
+            *whole = 1 + (price * scale) as u32;
+            sum += f64::from(*whole);
+        }
+        let unit = 1.0 / self.slowest_steps as f32;
+        length.fill(0);
+        for column in &self.columns {
+            let uses = column.resource.iter().zip(&column.steps);
+            for (length, (resource, steps)) in length.iter_mut().zip(uses) {
+                // The most expensive resource has the length of a link of the smallest quota.
+                *length += (whole[*resource as usize] as f32 * (steps * unit)) as u32;
+            }
+        }
+        length.iter_mut().for_each(|length| *length = (*length).max(1));
+        sum
+    }
+
+    /// Returns the lower bound of the steps that follows from each node alone: everything that it
+    /// sends, or receives, over all its links and ports.
+    pub(crate) fn bound_of_nodes(&self, network: &Network, demand: &Demand) -> f64 {
+        let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
+        for (source, row) in demand.sources.iter().zip(&demand.rows) {
+            for (to, size) in row {
+                let size = f64::from(*size) * f64::from(demand.segments);
+                sent[*source as usize] += size;
+                received[*to as usize] += size;
+            }
+        }
+        let mut bound = 0.0_f64;
+        for (network, amounts) in [(network, &sent), (&network.reversed().0, &received)] {
+            for (vertex, amount) in amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0)
+            {
+                let factors = network.out(vertex).map(|link| network.bandwidth[link]);
+                let mut quotas: Vec<u64> =
+                    factors.map(|factor| (demand.quota as f64 * factor) as u64).collect();
+                quotas.sort_unstable_by_key(|quota| std::cmp::Reverse(*quota));
+                let most = self.ports.unwrap_or(u64::MAX).min(quotas.len() as u64) as usize;
+                bound = bound.max(amount / quotas[..most].iter().sum::<u64>() as f64);
+            }
+        }
+        bound
+    }
+}

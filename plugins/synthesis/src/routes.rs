@@ -1,0 +1,293 @@
+//! Whole paths for all data: a random path in proportion to the flow of the source, and then
+//! rounds in which data moves to a cheaper path.
+
+use crate::Deadline;
+use crate::demand::Demand;
+use crate::fluid::{Flow, fast_exp};
+use crate::network::Network;
+use crate::paths::ShortestPaths;
+use crate::random::Random;
+use crate::resources::Resources;
+
+/// The number of pieces that a link carries in one step, if blocks have different sizes and are
+/// large enough to be divided.
+const PIECES_PER_STEP: u64 = 4;
+/// Number of rounds of improvement.
+const ROUNDS: u32 = 14;
+
+/// A number of segments of one block, which travel together.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    pub source: u32,
+    pub target: u32,
+    pub first_segment: u32,
+    pub segments: u32,
+    /// The size of each segment.
+    pub size: u32,
+}
+
+impl Piece {
+    /// Returns the size of the whole piece.
+    pub(crate) fn load(&self) -> u64 {
+        u64::from(self.segments) * u64::from(self.size)
+    }
+}
+
+/// Pieces of all blocks, each with the links of its path.
+#[derive(Clone)]
+pub(crate) struct Routed {
+    pub pieces: Vec<Piece>,
+    pub paths: Vec<Box<[u32]>>,
+    /// The largest load of a resource, in steps.
+    pub congestion: f64,
+}
+
+/// Divides all blocks into pieces that a slow link carries in one step, in the order of their
+/// sources. Returns the pieces, and for each source the end of its range.
+fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
+    let (mut pieces, mut ends) = (Vec::new(), Vec::new());
+    for (&source, row) in demand.sources.iter().zip(&demand.rows) {
+        for &(target, size) in row {
+            let most = demand.quota / PIECES_PER_STEP / u64::from(size.max(1));
+            let most = match size {
+                0 => demand.segments,
+                _ => most.clamp(1, demand.segments.into()) as u32,
+            };
+            // Blocks whose sizes are counted have one piece for each segment, so that a step
+            // carries whole pieces.
+            let most = if demand.counts_blocks { 1 } else { most };
+            let mut first_segment = 0;
+            while first_segment < demand.segments {
+                let segments = most.min(demand.segments - first_segment);
+                pieces.push(Piece { source, target, first_segment, segments, size });
+                first_segment += segments;
+            }
+        }
+        ends.push(pieces.len());
+    }
+    (pieces, ends)
+}
+
+/// Draws a path by a random walk from the target back to the source, with probabilities in proportion
+/// to the flow on the links. Returns whether it has reached the source.
+fn walk_back(
+    network: &Network,
+    (into, of_link): (&Network, &[u32]),
+    (source, target): (u32, u32),
+    flow: &[f32],
+    random: &mut Random,
+    path: &mut Vec<u32>,
+) -> bool {
+    path.clear();
+    let mut at = target;
+    while at != source {
+        let candidates = || {
+            let links = into.out(at as usize).map(|back| of_link[back] as usize);
+            links.filter(|link| flow[*link] > 0.0)
+        };
+        let all: f32 = candidates().map(|link| flow[link]).sum();
+        let mut left = random.fraction() * all;
+        let mut chosen = None;
+        for link in candidates() {
+            chosen = Some(link);
+            left -= flow[link];
+            if left < 0.0 {
+                break;
+            }
+        }
+        let Some(link) = chosen else { return false };
+        at = network.tail[link];
+        // Remove loops.
+        match path.iter().position(|link: &u32| network.head[*link as usize] == at) {
+            Some(again) => path.truncate(again),
+            None => path.push(link as u32),
+        }
+    }
+    path.reverse();
+    true
+}
+
+/// Finds a path for each piece, so that the largest load of a resource is small.
+pub(crate) fn route(
+    network: &Network,
+    resources: &Resources,
+    demand: &Demand,
+    flow: &Flow,
+    random: &mut Random,
+    deadline: Deadline,
+) -> Routed {
+    let (pieces, ends) = pieces_of(demand);
+    let mut router = Router {
+        network,
+        resources,
+        load: vec![0.0; resources.count],
+        price: vec![0.0; resources.count],
+        whole: vec![0; resources.count],
+        length: vec![1; network.links()],
+        shortest: ShortestPaths::new(network.vertices()),
+        target: flow.lower.ceil().max(1.0) as f32,
+        steepness: 0.0,
+    };
+    let mut routed = router.draw(pieces, &ends, demand, flow, random);
+    router.improve(&mut routed, &ends, demand, random, deadline);
+    routed
+}
+
+struct Router<'a> {
+    network: &'a Network,
+    resources: &'a Resources,
+    /// The load of each resource, in steps.
+    load: Vec<f32>,
+    price: Vec<f32>,
+    whole: Vec<u32>,
+    length: Vec<u32>,
+    shortest: ShortestPaths,
+    /// The number of steps that no schedule is below.
+    target: f32,
+    steepness: f32,
+}
+
+impl Router<'_> {
+    /// Draws the path of each piece as a random walk from its target back to its source, with
+    /// probabilities in proportion to the flow of the source.
+    fn draw(
+        &mut self,
+        pieces: Vec<Piece>,
+        ends: &[usize],
+        demand: &Demand,
+        flow: &Flow,
+        random: &mut Random,
+    ) -> Routed {
+        let (network, links) = (self.network, self.network.links());
+        let (into, of_link) = network.reversed();
+        let mut paths: Vec<Box<[u32]>> = Vec::with_capacity(pieces.len());
+        let mut path = Vec::new();
+        for (index, (&source, &end)) in demand.sources.iter().zip(ends).enumerate() {
+            let flow = &flow.flows[index * links..(index + 1) * links];
+            // Pieces without bytes have no flow, and take a path of the fewest links.
+            if demand.rows[index].iter().any(|(_, size)| *size == 0) {
+                self.length.fill(1);
+                self.shortest.find(network, &self.length, source);
+            }
+            while paths.len() < end {
+                let piece = &pieces[paths.len()];
+                if piece.size == 0 {
+                    self.shortest.path_to(network, piece.target, &mut path);
+                    paths.push(path.as_slice().into());
+                    continue;
+                }
+                // All other pieces follow the flow.
+                if !walk_back(
+                    network,
+                    (&into, &of_link),
+                    (source, piece.target),
+                    flow,
+                    random,
+                    &mut path,
+                ) {
+                    // Rounding errors can leave a target without flow.
+                    self.length.fill(1);
+                    self.shortest.find(network, &self.length, source);
+                    self.shortest.path_to(network, piece.target, &mut path);
+                }
+                self.add(&path, piece.load() as f32);
+                paths.push(path.as_slice().into());
+            }
+        }
+        let congestion = self.congestion();
+        Routed { pieces, paths, congestion }
+    }
+
+    /// Moves pieces to cheaper paths, and keeps the best state.
+    fn improve(
+        &mut self,
+        routed: &mut Routed,
+        ends: &[usize],
+        demand: &Demand,
+        random: &mut Random,
+        deadline: Deadline,
+    ) {
+        let mut order: Vec<usize> = (0..ends.len()).collect();
+        let (mut current, mut path) = (routed.paths.clone(), Vec::new());
+        for round in 0..ROUNDS {
+            if routed.congestion <= f64::from(self.target) || deadline.has_passed() {
+                break;
+            }
+            // Each round has steeper prices, because only the largest loads matter in the end.
+            random.shuffle(&mut order);
+            self.steepness = (8.0 + 60.0 * round as f32 / ROUNDS as f32) / self.target.max(30.0);
+            let mut moved = false;
+            for &index in &order {
+                let start = if index == 0 { 0 } else { ends[index - 1] };
+                self.find_tree(demand.sources[index]);
+                for number in start..ends[index] {
+                    let piece = &routed.pieces[number];
+                    if piece.size == 0 {
+                        continue;
+                    }
+                    self.shortest.path_to(self.network, piece.target, &mut path);
+                    if path[..] == current[number][..] {
+                        continue;
+                    }
+                    let load = piece.load() as f32;
+                    self.add(&current[number], -load);
+                    if self.price_of(&path, load) < self.price_of(&current[number], load) * 0.9999 {
+                        current[number] = path.as_slice().into();
+                        moved = true;
+                    }
+                    self.add(&current[number], load);
+                }
+            }
+            // Keep the best state, which need not be the last.
+            let congestion = self.congestion();
+            if congestion < routed.congestion {
+                routed.congestion = congestion;
+                routed.paths.clone_from(&current);
+            }
+            if !moved {
+                break;
+            }
+        }
+    }
+
+    /// Finds the shortest-path tree of a source under the prices of the present loads.
+    fn find_tree(&mut self, source: u32) {
+        for resource in 0..self.price.len() {
+            // The price for about one piece more.
+            self.price[resource] = self.price_at(self.load[resource] + 1.0);
+        }
+        self.resources.set_lengths(&self.price, &mut self.whole, &mut self.length);
+        self.shortest.find(self.network, &self.length, source);
+    }
+
+    /// Returns the price of a resource with this load. It rises steeply above the target.
+    fn price_at(&self, load: f32) -> f32 {
+        fast_exp(((load - self.target) * self.steepness).min(40.0)) + 1e-4
+    }
+
+    /// Returns the price of a path for another piece.
+    fn price_of(&self, path: &[u32], load: f32) -> f32 {
+        let of_link = |link: u32, column: &crate::resources::Column| {
+            let (resource, steps) = (column.resource[link as usize], column.steps[link as usize]);
+            self.price_at(self.load[resource as usize] + load * steps) * steps
+        };
+        self.resources
+            .columns
+            .iter()
+            .map(|column| path.iter().map(|link| of_link(*link, column)).sum::<f32>())
+            .sum()
+    }
+
+    fn add(&mut self, path: &[u32], load: f32) {
+        for column in &self.resources.columns {
+            for &link in path {
+                self.load[column.resource[link as usize] as usize] +=
+                    load * column.steps[link as usize];
+            }
+        }
+    }
+
+    fn congestion(&self) -> f64 {
+        self.load.iter().copied().fold(0.0, f32::max).into()
+    }
+}

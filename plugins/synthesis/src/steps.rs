@@ -1,0 +1,204 @@
+//! Synchronous steps for pieces with paths: each link carries the first pieces of its queue.
+
+use crate::matching::Matching;
+use crate::network::Network;
+use crate::resources::Resources;
+use crate::routes::{Piece, Routed};
+use std::collections::BinaryHeap;
+
+/// The order of a queue. No order is the best on all networks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The piece with the most links ahead is first.
+    Farthest,
+    /// The piece is first whose path ahead has the resource with the most left to carry. Loads are
+    /// compared in this many classes, and the most links ahead decide within a class.
+    MostLoaded(u32),
+}
+
+pub(crate) const ORDERS: [Order; 3] =
+    [Order::Farthest, Order::MostLoaded(256), Order::MostLoaded(64)];
+
+/// The number of pieces of a queue that a link examines to fill the rest of a step.
+const EXAMINED: usize = 4;
+
+/// Segments that travel together, on their way along the path of a piece.
+struct Traveller {
+    piece: u32,
+    first_segment: u32,
+    segments: u32,
+    /// The number of links that are behind.
+    at: u32,
+}
+
+/// A send of a step: the link, the piece, and its first segment and number of segments.
+pub(crate) type Sent<'a> = (usize, &'a Piece, u32, u32);
+
+struct Player<'a> {
+    resources: &'a Resources,
+    routed: &'a Routed,
+    order: Order,
+    /// The queue of each link: the key, and the index of a traveller.
+    queues: Vec<BinaryHeap<(u32, u32)>>,
+    travellers: Vec<Traveller>,
+    /// The load of each resource that is still to be carried, in steps.
+    left: Vec<f32>,
+    /// The travellers that cross a link in the current step.
+    moving: Vec<u32>,
+}
+
+/// Plays the schedule to its end and returns the number of steps. `step` is called at the start of
+/// each step, `send` for each send.
+///
+/// # Errors
+/// The errors of `step` and `send`.
+pub(crate) fn play<E>(
+    network: &Network,
+    resources: &Resources,
+    routed: &Routed,
+    order: Order,
+    mut visit: impl FnMut(Option<Sent<'_>>) -> Result<(), E>,
+) -> Result<u64, E> {
+    let mut player = Player {
+        resources,
+        routed,
+        order,
+        queues: vec![BinaryHeap::new(); network.links()],
+        travellers: Vec::with_capacity(routed.pieces.len()),
+        left: vec![0.0; resources.count],
+        moving: Vec::new(),
+    };
+    player.start();
+    let ports = resources.ports.map(|ports| Matching::new(network, ports));
+    // Nodes are served in the order of the load of their ports, which are the last columns.
+    let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
+    let mut steps = 0;
+    while player.queues.iter().any(|queue| !queue.is_empty()) {
+        steps += 1;
+        visit(None)?;
+        if let Some((matching, first)) = &mut ports {
+            let waiting: Vec<bool> = player.queues.iter().map(|queue| !queue.is_empty()).collect();
+            matching.choose(network, &waiting, &player.left[*first..]);
+        }
+        for link in 0..network.links() {
+            if ports.as_ref().is_none_or(|(matching, _)| matching.chosen[link]) {
+                player.carry(link, &mut visit)?;
+            }
+        }
+        player.arrive(steps as u32);
+    }
+    Ok(steps)
+}
+
+impl Player<'_> {
+    /// Puts all pieces into the queues of the first links of their paths.
+    fn start(&mut self) {
+        for (piece, path) in self.routed.pieces.iter().zip(&self.routed.paths) {
+            for column in &self.resources.columns {
+                for &link in path {
+                    let link = link as usize;
+                    self.left[column.resource[link] as usize] +=
+                        piece.load() as f32 * column.steps[link];
+                }
+            }
+        }
+        for (number, (piece, path)) in self.routed.pieces.iter().zip(&self.routed.paths).enumerate()
+        {
+            let (first_segment, segments) = (piece.first_segment, piece.segments);
+            self.travellers.push(Traveller {
+                piece: number as u32,
+                first_segment,
+                segments,
+                at: 0,
+            });
+            let key = self.key(path, piece.size, 0);
+            self.queues[path[0] as usize].push((key, number as u32));
+        }
+    }
+
+    /// Returns the key of a traveller in the queue of the next link of its path.
+    fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
+        if size == 0 {
+            // Pieces without bytes fit into every step.
+            return u32::MAX;
+        }
+        let ahead = path.len() as u32;
+        let Order::MostLoaded(classes) = self.order else { return ahead };
+        let mut most = 0;
+        for (&link, behind) in path[1..].iter().zip(1..) {
+            let load = self
+                .resources
+                .columns
+                .iter()
+                .map(|column| self.left[column.resource[link as usize] as usize]);
+            most = most.max(load.fold(0.0, f32::max) as u32 + ahead - behind + 1);
+        }
+        let class = (self.routed.congestion as u32 / classes).max(1);
+        (most + steps) / class * 64 + ahead.min(63)
+    }
+
+    /// Sends the first pieces of a link's queue, as many as fit into a step. Divides a piece that
+    /// does not fit as a whole.
+    fn carry<E>(
+        &mut self,
+        link: usize,
+        visit: &mut impl FnMut(Option<Sent<'_>>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let quota = self.resources.quota[link];
+        let (mut free, mut passed) = (quota, Vec::new());
+        while passed.len() < EXAMINED
+            && let Some((key, number)) = self.queues[link].pop()
+        {
+            // Find the number of segments that fit into the rest of the step.
+            let traveller = &self.travellers[number as usize];
+            let piece = &self.routed.pieces[traveller.piece as usize];
+            let fitting = match piece.size {
+                0 => traveller.segments,
+                size => (free / u64::from(size)).min(traveller.segments.into()) as u32,
+            };
+            // A segment that exceeds the quota has a step for itself.
+            let fitting = if fitting == 0 && free == quota { 1 } else { fitting };
+            if fitting == 0 {
+                passed.push((key, number));
+                continue;
+            }
+            // Send these segments. The other segments stay in the queue.
+            let load = u64::from(fitting) * u64::from(piece.size);
+            visit(Some((link, piece, traveller.first_segment, fitting)))?;
+            if fitting < traveller.segments {
+                let rest = Traveller {
+                    first_segment: traveller.first_segment + fitting,
+                    segments: traveller.segments - fitting,
+                    ..*traveller
+                };
+                passed.push((key, self.travellers.len() as u32));
+                self.travellers.push(rest);
+                self.travellers[number as usize].segments = fitting;
+            }
+            self.moving.push(number);
+            for column in &self.resources.columns {
+                self.left[column.resource[link] as usize] -= load as f32 * column.steps[link];
+            }
+            free = free.saturating_sub(load);
+            if free == 0 {
+                break;
+            }
+        }
+        self.queues[link].extend(passed);
+        Ok(())
+    }
+
+    /// Puts the travellers that have crossed a link into the queues of their next links.
+    fn arrive(&mut self, steps: u32) {
+        for number in std::mem::take(&mut self.moving) {
+            let traveller = &mut self.travellers[number as usize];
+            traveller.at += 1;
+            let path = &self.routed.paths[traveller.piece as usize][traveller.at as usize..];
+            if let Some(next) = path.first() {
+                let size = self.routed.pieces[traveller.piece as usize].size;
+                let entry = (self.key(path, size, steps), number);
+                self.queues[*next as usize].push(entry);
+            }
+        }
+    }
+}

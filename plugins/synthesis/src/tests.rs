@@ -1,0 +1,230 @@
+//! Schedules on the naive host of the SDK, compared with closed forms, bounds and exact optima of
+//! small networks.
+
+use crate::flow::FlowSchedule;
+use crate::greedy::{ALL_GATHER, ALL_REDUCE, BROADCAST, REDUCE_SCATTER};
+use swapmeet_sdk::{Algorithm, Collective, Rehearsal};
+
+fn on(kind: &str, dims: &[u64]) -> Rehearsal {
+    Rehearsal::on(kind, dims).ports(u64::MAX)
+}
+
+/// Makes a network of single directed links.
+fn graph(nodes: u64, links: &[(u64, u64, f64)]) -> Rehearsal {
+    on("graph", &[nodes]).links(links)
+}
+
+fn steps(problem: &Rehearsal, algorithm: &dyn Algorithm) -> u64 {
+    problem.verify(algorithm).unwrap().steps
+}
+
+fn refusal(problem: &Rehearsal, algorithm: &dyn Algorithm) -> String {
+    problem.plan(algorithm).unwrap_err().to_string()
+}
+
+/// Half of the blocks cross the bisection: n^2/4 blocks over one link of a line of n nodes, n^2/8
+/// over the links of a ring, and as many for each line of a grid.
+#[test]
+fn all_to_all_meets_the_bisection() {
+    for (kind, dims, bisection) in [
+        ("mesh", &[8][..], 16),
+        ("ring", &[8], 8),
+        ("mesh", &[4, 4], 16),
+        ("mesh", &[8, 8], 128),
+        ("mesh", &[2, 2, 2], 4),
+        ("fully-connected", &[7], 1),
+    ] {
+        assert_eq!(steps(&on(kind, dims), &FlowSchedule), bisection, "{kind} {dims:?}");
+    }
+}
+
+/// The certified optima are 349.5 steps on the mesh and 255.8 on the torus.
+#[test]
+fn one_port_is_obeyed_within_two_per_cent() {
+    for (kind, optimum) in [("mesh", 349.5), ("torus", 255.8)] {
+        let proved = on(kind, &[8, 8]).ports(1).verify(&FlowSchedule).unwrap();
+        assert!(proved.max_sends == 1 && proved.max_receives == 1, "{kind}");
+        assert!(proved.steps as f64 <= optimum * 1.02, "{kind}: {}", proved.steps);
+    }
+}
+
+/// With two ports, a node of a mesh sends at most 2 messages in a step.
+#[test]
+fn several_ports_are_obeyed() {
+    for ports in 1..5 {
+        let proved = on("mesh", &[3, 4]).ports(ports).verify(&FlowSchedule).unwrap();
+        assert!(proved.max_sends <= ports && proved.max_receives <= ports, "{ports}");
+    }
+}
+
+#[test]
+fn links_of_one_direction_are_used_as_they_are() {
+    // On a ring of one direction, a link carries the blocks for 1, 2, .., n - 1 nodes ahead.
+    let ring: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6, 1.0)).collect();
+    assert_eq!(steps(&graph(6, &ring), &FlowSchedule), 15);
+    let gather = graph(6, &ring).collective(Collective::AllGather, 0);
+    assert_eq!(steps(&gather, &ALL_GATHER), 5);
+    let scatter = graph(6, &ring).collective(Collective::ReduceScatter, 0);
+    assert_eq!(steps(&scatter, &REDUCE_SCATTER), 5);
+    let reduce = graph(6, &ring).collective(Collective::AllReduce, 0).block_bytes(6);
+    assert_eq!(steps(&reduce, &ALL_REDUCE), 10);
+}
+
+/// Node 0 has links of bandwidths 3 and 1, so 18 segments take 5 steps at least. Over links of equal
+/// bandwidth they would take 9.
+#[test]
+fn wide_links_carry_more_blocks() {
+    let links = [
+        (0, 1, 3.0),
+        (1, 3, 3.0),
+        (0, 2, 1.0),
+        (2, 3, 1.0),
+        (1, 2, 1.0),
+        (3, 0, 1.0),
+        (1, 0, 1.0),
+        (2, 0, 1.0),
+    ];
+    let scatter = graph(4, &links).collective(Collective::Scatter, 0).block_bytes(6);
+    let taken = steps(&scatter.param("segments", "6"), &FlowSchedule);
+    assert!((5..=7).contains(&taken), "{taken}");
+    let broadcast = graph(4, &links).collective(Collective::Broadcast, 0).block_bytes(12);
+    let taken = steps(&broadcast.param("segments", "12"), &BROADCAST);
+    assert!((3..=7).contains(&taken), "{taken}");
+}
+
+#[test]
+fn gathers_meet_the_number_of_links_into_a_node() {
+    for (kind, dims, bound) in [
+        ("mesh", &[8, 8][..], 32),
+        ("torus", &[8, 8], 16),
+        ("mesh", &[5], 4),
+        ("hypercube", &[2, 2, 2, 2], 4),
+        ("fully-connected", &[9], 1),
+        ("ring", &[1], 0),
+    ] {
+        let gather = on(kind, dims).collective(Collective::AllGather, 0);
+        assert_eq!(steps(&gather, &ALL_GATHER), bound, "{kind} {dims:?}");
+        let scatter = on(kind, dims).collective(Collective::ReduceScatter, 0);
+        assert_eq!(steps(&scatter, &REDUCE_SCATTER), bound, "{kind} {dims:?}");
+    }
+}
+
+#[test]
+fn unequal_blocks_take_about_their_bytes() {
+    // Blocks of 1 to 16 KiB. The mean determines the bytes of a step.
+    let size = |from: u64, to: u64| if from == to { 0 } else { 1024 << ((3 * from + 5 * to) % 5) };
+    let sizes: Vec<Vec<u64>> =
+        (0..16).map(|from| (0..16).map(|to| size(from, to)).collect()).collect();
+    let problem = on("mesh", &[4, 4]).sizes(&sizes);
+    let proved = problem.verify(&FlowSchedule).unwrap();
+    // A cut in the middle: the bytes that cross it, over its four links.
+    let crossing = |side: &dyn Fn(u64) -> bool| -> u64 {
+        let pairs = (0..16).flat_map(|from| (0..16).map(move |to| (from, to)));
+        pairs.filter(|(from, to)| side(*from) && !side(*to)).map(|(from, to)| size(from, to)).sum()
+    };
+    let bound = crossing(&|v| v < 8).max(crossing(&|v| v >= 8)).max(crossing(&|v| v % 4 < 2));
+    let bound = bound.max(crossing(&|v| v % 4 >= 2)) / 4;
+    assert!(proved.critical_bytes >= bound, "{} < {bound}", proved.critical_bytes);
+    // The best flow takes 15 % longer than this cut.
+    assert!(proved.critical_bytes <= bound * 120 / 100, "{} {bound}", proved.critical_bytes);
+}
+
+#[test]
+fn other_demands_arrive() {
+    let to: Vec<u64> = (0..16).map(|node| node % 4 * 4 + node / 4).collect();
+    for problem in [
+        on("mesh", &[4, 4]).collective(Collective::Scatter, 5),
+        on("mesh", &[4, 4]).collective(Collective::Gather, 5),
+        on("mesh", &[4, 4]).permutation("transpose-2d", &to),
+        on("mesh", &[4, 4]).permutation("transpose-2d", &to).param("segments", "3").block_bytes(9),
+        on("mesh", &[4, 4]).param("group", "3"),
+        on("mesh", &[4, 4]).param("form", "routes"),
+        on("mesh", &[4, 4]).sizes(&vec![vec![0; 16]; 16]),
+    ] {
+        problem.verify(&FlowSchedule).unwrap_or_else(|e| panic!("{problem:?}: {e}"));
+    }
+    let broadcast = on("mesh", &[4, 4]).collective(Collective::Broadcast, 5).block_bytes(16);
+    // 16 segments over the 4 links of the root, and at most 5 hops.
+    let taken = steps(&broadcast, &BROADCAST);
+    assert!(taken <= 16, "{taken}");
+}
+
+#[test]
+fn another_seed_gives_another_schedule_and_the_same_seed_the_same() {
+    let plan = |seed: &str| on("mesh", &[3, 4]).param("seed", seed).plan(&FlowSchedule).unwrap();
+    assert!(plan("1") == plan("1") && plan("1") != plan("2"));
+}
+
+#[test]
+fn bad_networks_and_values_are_refused() {
+    let star = [(0, 2, 1.0), (2, 0, 1.0), (1, 2, 1.0), (2, 1, 1.0)];
+    let steps = graph(2, &star).param("form", "steps");
+    assert_eq!(
+        refusal(&steps, &FlowSchedule),
+        "switches cannot store data, so there are no steps between neighbours: use `flow:form=routes`, or `birkhoff` for an order of messages on one port"
+    );
+    assert!(graph(2, &star).verify(&FlowSchedule).is_ok());
+    assert_eq!(
+        refusal(&graph(2, &star).collective(Collective::AllGather, 0), &ALL_GATHER),
+        "switches cannot store data, so there are no steps between neighbours: use an algorithm that does not plan for links, such as `ring` or `recursive-doubling-allgather`"
+    );
+    assert_eq!(
+        refusal(&graph(3, &[(0, 1, 1.0), (1, 0, 1.0)]), &FlowSchedule),
+        "the network is not connected: there is no path from node 0 to node 2; add links, or leave the node out"
+    );
+    assert_eq!(
+        refusal(&graph(3, &[(0, 1, 1.0), (1, 0, 1.0), (0, 2, 1.0)]), &FlowSchedule),
+        "the network is not connected: there is no path from node 2 to node 0; add links, or leave the node out"
+    );
+    assert_eq!(
+        refusal(&graph(2, &[(0, 1, 1.0), (1, 0, 0.0)]), &FlowSchedule),
+        "the link from 1 to 0 has no bandwidth: remove the link from the network"
+    );
+    assert_eq!(
+        refusal(&on("ring", &[4000]), &FlowSchedule),
+        "15996000 blocks or segments are too many to find a path for each, expected at most 10000000: use fewer nodes or segments, or an algorithm with a rule, such as `pairwise` or `dim-rotation`"
+    );
+    assert_eq!(
+        refusal(&on("ring", &[4]).param("segments", "5000"), &FlowSchedule),
+        "`segments`: expected a whole number from 1 to 4096"
+    );
+    assert_eq!(
+        refusal(&on("ring", &[4]).param("seconds", "soon"), &FlowSchedule),
+        "`seconds=soon`: expected a whole number"
+    );
+    let shared = Rehearsal::on("ranks", &[2, 2]).links(&[(4, 5, 1.0), (5, 4, 1.0)]);
+    assert_eq!(
+        refusal(&shared, &FlowSchedule),
+        "several ranks share a node, and have no links of their own: use one rank per node"
+    );
+}
+
+/// A search that ends at once still gives a right schedule.
+#[test]
+fn a_search_without_time_gives_a_right_schedule() {
+    let problem = on("mesh", &[4, 4]).param("seconds", "0");
+    let log = problem.rehearse(&FlowSchedule).unwrap().log;
+    assert!(log.iter().any(|line| line == crate::ENDED_EARLY), "{log:?}");
+    assert!(problem.verify(&FlowSchedule).is_ok());
+}
+
+/// On networks with translations, one node is planned, and all others do the same.
+#[test]
+fn equal_nodes_do_the_same() {
+    for (kind, dims) in [("torus", &[4, 5][..]), ("ring", &[7]), ("hypercube", &[2, 2, 2])] {
+        for (collective, algorithm) in [
+            (Collective::AllGather, &ALL_GATHER),
+            (Collective::ReduceScatter, &REDUCE_SCATTER),
+            (Collective::AllReduce, &ALL_REDUCE),
+        ] {
+            let problem = on(kind, dims).collective(collective, 0).block_bytes(40);
+            problem.verify_symmetry(algorithm).unwrap_or_else(|e| panic!("{kind}: {e}"));
+            let all = problem.verify(algorithm).unwrap();
+            let orbits = problem.by_orbits().verify(algorithm).unwrap();
+            assert_eq!((all.steps, all.messages), (orbits.steps, orbits.messages), "{kind}");
+        }
+    }
+    // The nodes of a mesh, or of a torus without a link, are not equal.
+    let gather = |kind| on(kind, &[4, 4]).collective(Collective::AllGather, 0).by_orbits();
+    assert!(gather("mesh").verify(&ALL_GATHER).is_ok());
+}
