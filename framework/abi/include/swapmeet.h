@@ -330,7 +330,8 @@ typedef struct SwmRoute {
     // order.
     const uint32_t *order;
     // The nodes of the route after the sender. Each node is a neighbour of the node before it, and
-    // the last node is the receiver. Null for a route by dimensions.
+    // the last node is the receiver. Null for a route by dimensions. Since 1.1, the path may lead
+    // over switches, whose numbers follow those of the nodes.
     const uint64_t *path;
     // Number of entries of `path`.
     uint64_t path_len;

@@ -25,6 +25,7 @@ use table::TABLE;
 
 mod block_trace;
 mod comparison;
+mod context;
 mod network;
 mod read;
 mod sends;

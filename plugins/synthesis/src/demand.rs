@@ -97,6 +97,11 @@ impl Demand {
         let quota = if uniform { group } else { group.saturating_mul(mean).max(2 * largest) };
         Ok(Self { sources, rows: rows?, counts_blocks: uniform, segments, quota })
     }
+
+    /// Returns whether every node has a block of the same size for every other node.
+    pub(crate) fn is_even(&self, nodes: usize) -> bool {
+        self.counts_blocks && self.rows.iter().map(Vec::len).sum::<usize>() == nodes * (nodes - 1)
+    }
 }
 
 /// Returns the number of segments for blocks of different sizes: so many that the largest block can

@@ -49,6 +49,8 @@ const PARAMS: [ParamInfo; 5] = [
 
 /// The number of times that paths are drawn from the flow.
 const DRAWS: u32 = 2;
+/// Paths are not drawn again if the number of steps exceeds the lower bound by less than this factor.
+const NEAR: f64 = 1.005;
 /// The largest number of flows, one for each source and link: 1 GiB.
 const MAX_FLOWS: u64 = 1 << 28;
 
@@ -166,11 +168,15 @@ impl Search {
                 if steps < least {
                     (least, chosen) = (steps, Some(order));
                 }
+                // No order takes fewer steps than the largest load.
+                if least as f64 <= routed.congestion.ceil() {
+                    break;
+                }
             }
             if let Some(order) = chosen {
                 best = Some((routed, order, least));
             }
-            if least as f64 <= flow.lower.ceil() || self.deadline.has_passed() {
+            if least as f64 <= (flow.lower * NEAR).ceil() || self.deadline.has_passed() {
                 break;
             }
         }

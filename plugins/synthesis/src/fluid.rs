@@ -48,6 +48,10 @@ struct Solver<'a> {
     /// The whole-number prices of the resources, from which the lengths are computed.
     whole: Vec<u32>,
     tree: Tree,
+    /// The reversed links, if the search looks for cuts.
+    into: Option<(Network, Vec<u32>)>,
+    /// The largest number of steps that a cut of the network needs.
+    cut: f64,
 }
 
 /// Buffers for the tree of one source, and for the step of its flow towards the tree.
@@ -87,6 +91,10 @@ pub(crate) fn solve(
             change: vec![0.0; count],
             terms: Vec::new(),
         },
+        // In a cut, all pairs have the same demand, and only links are limited.
+        into: (demand.is_even(network.nodes) && resources.ports.is_none())
+            .then(|| network.reversed()),
+        cut: 0.0,
     };
     let (lower, upper) = solver.run(random, deadline);
     Flow { flows: solver.flows, lower, upper }
@@ -229,8 +237,33 @@ impl Solver<'_> {
             self.paths.find(self.network, &self.length, *source);
             let distance = |to: u32| f64::from(self.paths.distance[to as usize]);
             sum += row.iter().map(|(to, size)| distance(*to) * f64::from(*size)).sum::<f64>();
+            self.cut = self.cut.max(self.best_prefix());
         }
-        sum * f64::from(self.demand.segments) * self.resources.slowest_steps / total
+        let lengths = sum * f64::from(self.demand.segments) * self.resources.slowest_steps / total;
+        lengths.max(self.cut)
+    }
+
+    /// Returns the largest number of steps for the blocks from the first vertices of the tree's
+    /// order to all others, over the links between them.
+    fn best_prefix(&self) -> f64 {
+        let Some((into, of_link)) = &self.into else { return 0.0 };
+        let (quota, nodes) = (&self.resources.quota, self.network.nodes as u64);
+        let mut inside = vec![false; self.network.vertices()];
+        let (mut capacity, mut count, mut best) = (0_i64, 0, 0.0_f64);
+        for &vertex in &self.paths.order {
+            let vertex = vertex as usize;
+            inside[vertex] = true;
+            count += u64::from(vertex < self.network.nodes);
+            let out = self.network.out(vertex);
+            let leaving = out.filter(|link| !inside[self.network.head[*link] as usize]);
+            capacity += leaving.map(|link| quota[link] as i64).sum::<i64>();
+            let entering = into.out(vertex).filter(|back| inside[into.head[*back] as usize]);
+            capacity -= entering.map(|back| quota[of_link[back] as usize] as i64).sum::<i64>();
+            if capacity > 0 {
+                best = best.max((count * (nodes - count)) as f64 / capacity as f64);
+            }
+        }
+        best * f64::from(self.demand.segments)
     }
 }
 

@@ -12,6 +12,8 @@ use crate::resources::Resources;
 /// The number of pieces that a link carries in one step, if blocks have different sizes and are
 /// large enough to be divided.
 const PIECES_PER_STEP: u64 = 4;
+/// The number of entries of a table of prices, or two for each step if these are more.
+const TABLE: u32 = 1 << 14;
 /// Number of rounds of improvement.
 const ROUNDS: u32 = 14;
 
@@ -126,7 +128,8 @@ pub(crate) fn route(
         length: vec![1; network.links()],
         shortest: ShortestPaths::new(network.vertices()),
         target: flow.lower.ceil().max(1.0) as f32,
-        steepness: 0.0,
+        table: Vec::new(),
+        per_step: 1.0,
     };
     let mut routed = router.draw(pieces, &ends, demand, flow, random);
     router.improve(&mut routed, &ends, demand, random, deadline);
@@ -144,7 +147,9 @@ struct Router<'a> {
     shortest: ShortestPaths,
     /// The number of steps that no schedule is below.
     target: f32,
-    steepness: f32,
+    /// The prices of loads from 0 on, with `per_step` entries for each step.
+    table: Vec<f32>,
+    per_step: f32,
 }
 
 impl Router<'_> {
@@ -215,7 +220,8 @@ impl Router<'_> {
             }
             // Each round has steeper prices, because only the largest loads matter in the end.
             random.shuffle(&mut order);
-            self.steepness = (8.0 + 60.0 * round as f32 / ROUNDS as f32) / self.target.max(30.0);
+            let steepness = 8.0 + 60.0 * round as f32 / ROUNDS as f32;
+            self.set_table(steepness / self.target.max(30.0));
             let mut moved = false;
             for &index in &order {
                 let start = if index == 0 { 0 } else { ends[index - 1] };
@@ -260,9 +266,19 @@ impl Router<'_> {
         self.shortest.find(self.network, &self.length, source);
     }
 
-    /// Returns the price of a resource with this load. It rises steeply above the target.
+    /// Computes the prices of all loads. They rise steeply above the target.
+    fn set_table(&mut self, steepness: f32) {
+        let most = 2.0 * self.target + 64.0;
+        self.per_step = (TABLE as f32 / most).max(2.0);
+        let load = |entry: u32| entry as f32 / self.per_step;
+        let exponent = |entry| ((load(entry) - self.target) * steepness).min(40.0);
+        let entries = 0..(most * self.per_step) as u32;
+        self.table = entries.map(|entry| fast_exp(exponent(entry)) + 1e-4).collect();
+    }
+
+    /// Returns the price of a resource with this load.
     fn price_at(&self, load: f32) -> f32 {
-        fast_exp(((load - self.target) * self.steepness).min(40.0)) + 1e-4
+        self.table[((load * self.per_step + 0.5) as usize).min(self.table.len() - 1)]
     }
 
     /// Returns the price of a path for another piece.

@@ -40,13 +40,15 @@ fn lower_end(topology: &Arc<dyn Topology>, workload: &str) -> f64 {
     let task = workload.task(topology, 7).unwrap();
     let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
     let question = Question { task: &task, unit_bytes: 1.0, rates };
-    let options = &mut Options { gap: 0.005, progress: &mut |_, _| {} };
+    let options = &mut Options { gap: 0.005, progress: &mut |_, _| true };
     solve(&question, options).unwrap().lower_us
 }
 
-/// A random regular graph: the union of cycles through all nodes in random order.
+/// A random graph: the union of cycles through all nodes in random order. Nearly all nodes have the
+/// same degree, because two cycles rarely have a common edge.
 fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<dyn Topology> {
     let (mut state, mut text) = (12345_u64, String::new());
+    let mut known = std::collections::HashSet::new();
     for cycle in 0..cycles {
         let mut order: Vec<u64> = (0..nodes).collect();
         for i in (1..order.len()).rev() {
@@ -55,6 +57,9 @@ fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<dyn Topology
         }
         for (i, node) in order.iter().enumerate() {
             let next = order[(i + 1) % order.len()];
+            if !known.insert((next.min(*node), next.max(*node))) {
+                continue;
+            }
             let bandwidth = bandwidths[(cycle as usize + i) % bandwidths.len()];
             text += &format!("{node} {next} {bandwidth}\n");
         }
@@ -110,8 +115,9 @@ fn a_greedy_allgather_meets_the_number_of_links_into_a_node() {
         assert_eq!((back.steps, back.messages), (bound, taken.messages), "{spec}");
     }
     let random = random_graph(64, 3, &[1]);
-    let taken = planned(&random, "allgather/uniform:64", "greedy-allgather", u64::MAX);
-    assert!(taken.steps <= 63_u64.div_ceil(6) + 1, "{}", taken.steps);
+    let least = (0..64).map(|node| random.links_from(node).unwrap()).min().unwrap();
+    let taken = planned(&random, "allgather/uniform:64", "greedy-allgather", u64::MAX).steps;
+    assert!(taken <= 63_u64.div_ceil(least) + 1, "{taken} {least}");
 }
 
 /// Networks of other families, one of whose links has another bandwidth in each direction.

@@ -1,7 +1,7 @@
 //! The functions with which a plugin reads the links of the topology and the demand of the nodes.
 
 use super::Host;
-use super::table::with;
+use super::context::with;
 use std::ffi::c_void;
 use swapmeet_abi::{SWM_STOPPED, SwmByteCount, SwmLink};
 use swapmeet_core::delivery::collective::{FinalBlocks, InitialBlocks};

@@ -1,12 +1,11 @@
 //! The table of functions that the host passes to a plugin.
 
-use super::Host;
+use super::context::with;
 use super::network::{demand, links, uniform, vertices};
 use super::read::values;
 use crate::plugin::text;
 use smallvec::SmallVec;
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use swapmeet_abi::{
     Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_IN_PARTS, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks,
     SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
@@ -49,30 +48,6 @@ pub(super) const TABLE: SwmHost = SwmHost {
     uniform: Some(uniform),
     demand: Some(demand),
 };
-
-/// Runs `work` on the host that `ctx` points to, and returns the result. If the host panics,
-/// records the panic message and returns `or`. The panic must not unwind into the plugin, which has
-/// not caused it.
-///
-/// # Safety
-///
-/// `ctx` must be the pointer from the host's table, and the call must occur during the plugin's
-/// `supports` or `plan`, on the same thread.
-pub(super) unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
-    // SAFETY: the caller promises that this is the host, and that nothing else borrows it.
-    let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
-    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {
-        // SAFETY: the caller promises that this is the host; the first borrow ended with the panic.
-        if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
-            let message = panic.downcast_ref::<&str>().copied();
-            let message = message
-                .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-                .unwrap_or("no message");
-            host.panic.get_or_insert_with(|| message.to_owned());
-        }
-        or
-    })
-}
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
     // SAFETY: the ABI requires that a plugin passes the context pointer of the table and readable

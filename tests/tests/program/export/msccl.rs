@@ -22,7 +22,6 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         ("hypercube:3", "rabenseifner-allreduce", "allreduce/uniform:640"),
         ("fully-connected:6", "ring-reduce-scatter", "reduce-scatter/uniform:64"),
         ("ring:7", "binomial-reduce", "reduce/uniform:64"),
-        ("mesh:2x3", "flow", "uniform:64"),
         ("mesh:3x3", "greedy-allgather", "allgather/uniform:64"),
         ("mesh:3x3", "greedy-reduce-scatter", "reduce-scatter/uniform:64"),
     ] {
@@ -98,5 +97,37 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         ];
         let said = refused(&args);
         assert!(said.contains(limit), "{algorithm}: {said}");
+    }
+}
+
+/// `flow` obeys the ports of the machine, so its schedule is exported for one machine and compared
+/// on this machine.
+#[test]
+fn a_flow_is_read_back_on_its_machine() {
+    let dir = tempdir().unwrap();
+    for (name, machine) in [("one.xml", "paragon"), ("all.xml", "t3d:ports=all")] {
+        let file = dir.path().join(name);
+        let case = ["mesh:3x3", "flow", "uniform:64"];
+        let more = ["--machine", machine];
+        assert!(exports("msccl", case, &more, &file), "{machine}");
+        let read = format!("msccl:file={}", file.display());
+        let [topology, algorithm, workload] = case;
+        let rows = rows(&[
+            "--topology",
+            topology,
+            "--workload",
+            workload,
+            "--machine",
+            machine,
+            "--algorithm",
+            algorithm,
+            "--algorithm",
+            &read,
+        ]);
+        let facts = |row: &swapmeet_results::Record| {
+            (row.status, row.time_us, row.steps, row.messages, row.critical_bytes)
+        };
+        assert_eq!(facts(&rows[1]), facts(&rows[0]), "{machine}: {}", rows[1].reason);
+        assert_eq!(rows[0].status, Status::Ok);
     }
 }

@@ -116,8 +116,7 @@ fn files_keep_requested_routes_copies_sums_and_random_routing() {
         ("groups:2x4,inside=9", "bruck", "uniform:64"),
         // A requested path over switches.
         ("fat-tree:2x3", "flow", "uniform:64"),
-        ("mesh:3x3", "flow", "uniform:64"),
-        ("mesh:3x3", "flow", "irregular:dist=lognormal,mean=512,cv=2"),
+        ("mesh:3x3", "flow:form=routes", "uniform:64"),
         ("rdn:1(ring:3)", "greedy-allgather", "allgather/uniform:64"),
         ("mesh:3x3", "greedy-broadcast", "broadcast/uniform:64"),
         ("mesh:3x3", "greedy-allreduce", "allreduce/uniform:576"),

@@ -1,0 +1,29 @@
+//! The host behind the context pointer that a plugin passes to each function.
+
+use super::Host;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs `work` on the host that `ctx` points to, and returns the result. If the host panics,
+/// records the panic message and returns `or`. The panic must not unwind into the plugin, which has
+/// not caused it.
+///
+/// # Safety
+///
+/// `ctx` must be the pointer from the host's table, and the call must occur during the plugin's
+/// `supports` or `plan`, on the same thread.
+pub(super) unsafe fn with<R>(ctx: *mut c_void, or: R, work: impl FnOnce(&mut Host<'_>) -> R) -> R {
+    // SAFETY: the caller promises that this is the host, and that nothing else borrows it.
+    let Some(host) = (unsafe { ctx.cast::<Host<'_>>().as_mut() }) else { return or };
+    catch_unwind(AssertUnwindSafe(|| work(host))).unwrap_or_else(|panic| {
+        // SAFETY: the caller promises that this is the host; the first borrow ended with the panic.
+        if let Some(host) = unsafe { ctx.cast::<Host<'_>>().as_mut() } {
+            let message = panic.downcast_ref::<&str>().copied();
+            let message = message
+                .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+                .unwrap_or("no message");
+            host.panic.get_or_insert_with(|| message.to_owned());
+        }
+        or
+    })
+}

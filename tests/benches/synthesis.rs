@@ -1,0 +1,372 @@
+//! Measures the search for schedules: `cargo bench --bench synthesis` prints, for each network, the
+//! steps of the schedule, how far they are above the certified lower end of the optimum, and
+//! processor time and memory of the plan alone. The host of this benchmark only counts steps, so
+//! verification is not included. An argument selects the networks whose names contain it.
+//!
+//! Each row runs in its own process, because the kernel reports the most memory of a process.
+//! If `SWAPMEET_PROTOTYPES` names a folder with the programs `synth` and `gather`, each row is
+//! followed by a row of the prototype.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at the first error")]
+
+use std::ffi::c_void;
+use std::fmt::Write;
+use std::process::Command;
+use std::sync::Arc;
+use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::delivery::collective::{ALL_GATHER, ALL_TO_ALL, Collective};
+use swapmeet_core::network::topology::{Graph, Topology, parse};
+use swapmeet_core::simulation::Task;
+use swapmeet_optimum::{Options, Question, solve};
+use swapmeet_sdk::abi::{
+    SWM_ALLGATHER, SWM_ALLTOALL, SWM_OK, SwmAlgorithm, SwmBlocks, SwmHost, SwmLayout, SwmLink,
+    SwmProblem, SwmStr, SwmSymmetry, SwmTopology,
+};
+
+/// The variable that tells a process which row to measure.
+const ROW: &str = "SWAPMEET_BENCH_ROW";
+
+/// A network, and how the prototypes name it.
+struct Row {
+    spec: &'static str,
+    /// The number of links that are removed, in both directions.
+    without: usize,
+    ports: u64,
+    gathers: bool,
+}
+
+const fn row(spec: &'static str, without: usize, ports: u64, gathers: bool) -> Row {
+    Row { spec, without, ports, gathers }
+}
+
+const ROWS: [Row; 19] = [
+    row("mesh:8x8", 0, u64::MAX, false),
+    row("mesh:16x16", 0, u64::MAX, false),
+    row("mesh:16x32", 0, u64::MAX, false),
+    row("torus:8x8x8", 8, u64::MAX, false),
+    row("random:512,6", 0, u64::MAX, false),
+    row("random:1024,6", 0, u64::MAX, false),
+    row("mesh:32x32", 0, u64::MAX, false),
+    row("torus:8x8x16", 10, u64::MAX, false),
+    row("mesh:8x8", 0, 1, false),
+    row("torus:8x8", 0, 1, false),
+    row("random:64,4", 0, 1, false),
+    row("mesh:8x8", 0, u64::MAX, true),
+    row("torus:16x16", 0, u64::MAX, true),
+    row("mesh:32x32", 0, u64::MAX, true),
+    row("torus:32x32", 0, u64::MAX, true),
+    row("torus:32x32", 10, u64::MAX, true),
+    row("random:1024,6", 0, u64::MAX, true),
+    row("torus:64x64", 10, u64::MAX, true),
+    row("random:4096,6", 0, u64::MAX, true),
+];
+
+impl Row {
+    fn name(&self) -> String {
+        let without = match self.without {
+            0 => String::new(),
+            links => format!(" without {links} links"),
+        };
+        let ports = if self.ports == 1 { ", one port" } else { "" };
+        let task = if self.gathers { ", allgather" } else { "" };
+        format!("{}{without}{ports}{task}", self.spec)
+    }
+
+    fn topology(&self) -> Arc<dyn Topology> {
+        match self.spec.strip_prefix("random:").and_then(|rest| rest.split_once(',')) {
+            Some((nodes, degree)) => random(nodes.parse().unwrap(), degree.parse().unwrap()),
+            None if self.without > 0 => without(self.spec, self.without),
+            None => parse(self.spec).unwrap(),
+        }
+    }
+
+    /// Returns the arguments of the prototype.
+    fn prototype(&self) -> (&'static str, Vec<String>) {
+        let mut spec = self.spec.replace("random:", "jelly:");
+        if self.without > 0 {
+            write!(spec, "-{}", self.without).unwrap();
+        }
+        let mut args = vec![spec];
+        if self.gathers {
+            args.extend(["--tries".to_owned(), "4".to_owned()]);
+            return ("gather", args);
+        }
+        if self.ports == 1 {
+            args.push("--ports".to_owned());
+        }
+        ("synth", args)
+    }
+}
+
+fn main() {
+    let selected: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    if let Some(number) = std::env::var(ROW).ok().and_then(|row| row.parse::<usize>().ok()) {
+        measure(&ROWS[number]);
+        return;
+    }
+    println!(
+        "{:<40} {:>10} {:>6} {:>8} {:>8} {:>6}",
+        "network", "lower end", "steps", "above", "CPU s", "MB"
+    );
+    for (number, row) in ROWS.iter().enumerate() {
+        let name = row.name();
+        if !selected.is_empty() && !selected.iter().any(|part| name.contains(part)) {
+            continue;
+        }
+        let mut own = Command::new(std::env::current_exe().unwrap());
+        own.env(ROW, number.to_string()).status().unwrap();
+        if let Ok(folder) = std::env::var("SWAPMEET_PROTOTYPES") {
+            let (program, args) = row.prototype();
+            let output = Command::new(format!("{folder}/{program}")).args(args).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            println!("  prototype: {}", said.trim().lines().last().unwrap_or_default());
+        }
+    }
+}
+
+/// Makes the schedule of a row and prints the line of the table.
+fn measure(row: &Row) {
+    let topology = row.topology();
+    let name = if row.gathers { "greedy-allgather" } else { "flow" };
+    let mut host = Counter::new(topology.as_ref(), row.ports);
+    let start = cpu_seconds();
+    host.plan(topology.as_ref(), name, row.gathers);
+    let (seconds, megabytes) = (cpu_seconds() - start, peak_megabytes());
+    // Only then solve for the optimum, which needs memory, too.
+    let kind = if row.gathers { &ALL_GATHER } else { &ALL_TO_ALL };
+    let task = Task::new(Arc::clone(&topology), Collective::of(kind));
+    let machine = match row.ports {
+        1 => "free:byte_us=1,ports=1,model=store-and-forward",
+        _ => "free:byte_us=1,ports=all",
+    };
+    let rates = Machine::parse(machine).unwrap().network_rates().unwrap();
+    let question = Question { task: &task, unit_bytes: 1.0, rates };
+    let options = &mut Options { gap: 0.005, progress: &mut |_, _| true };
+    let lower = solve(&question, options).unwrap().lower_us;
+    let above = (host.steps as f64 / lower.ceil() - 1.0) * 100.0;
+    println!(
+        "{:<40} {lower:>10.1} {:>6} {above:>6.2} % {seconds:>8.2} {megabytes:>6}",
+        row.name(),
+        host.steps
+    );
+}
+
+/// A host that counts the steps of a schedule.
+struct Counter {
+    /// The links of each vertex.
+    links: Vec<Vec<SwmLink>>,
+    ports: u64,
+    steps: u64,
+    /// Whether the current step has no send yet. Steps without sends do not count.
+    is_new: bool,
+    reason: String,
+}
+
+impl Counter {
+    fn new(topology: &dyn Topology, ports: u64) -> Self {
+        let mut links = vec![Vec::new(); (topology.nodes() + topology.switches()) as usize];
+        for (from, to) in (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)) {
+            links[from as usize].push(SwmLink { to, bandwidth: 1.0, latency: 1.0 });
+        }
+        links.iter_mut().for_each(|links| links.sort_by_key(|link| link.to));
+        Self { links, ports, steps: 0, is_new: false, reason: String::new() }
+    }
+
+    fn plan(&mut self, topology: &dyn Topology, name: &str, gathers: bool) {
+        let spec = topology.spec();
+        let described = SwmTopology {
+            size: size_of::<SwmTopology>() as u32,
+            dim_count: topology.radices().len() as u32,
+            kind: SwmStr::new(topology.kind()),
+            spec: SwmStr::new(&spec),
+            nodes: topology.nodes(),
+            dims: topology.radices().as_ptr(),
+            base: std::ptr::null(),
+            levels: 0,
+        };
+        let problem = SwmProblem {
+            size: size_of::<SwmProblem>() as u32,
+            collective: if gathers { SWM_ALLGATHER } else { SWM_ALLTOALL },
+            topology: &raw const described,
+            root: 0,
+            params: std::ptr::null(),
+            param_count: 0,
+            permutation: SwmStr::EMPTY,
+        };
+        let table = SwmHost { ctx: std::ptr::from_mut(self).cast(), ..host_table() };
+        let algorithm = algorithm(name);
+        // SAFETY: the table belongs to the linked plugin. Problem and host outlive the call.
+        let code =
+            unsafe { (*algorithm).plan.unwrap()(algorithm, &raw const problem, &raw const table) };
+        assert!(code == SWM_OK, "{spec}: {}", self.reason);
+    }
+}
+
+/// Returns the table of an algorithm of the plugin.
+fn algorithm(name: &str) -> *const SwmAlgorithm {
+    // SAFETY: the table of a linked plugin is valid for the life of the process.
+    unsafe {
+        let plugin = &*swapmeet_plugin_synthesis::plugin_table();
+        let algorithms = (0..plugin.algorithm_count as usize).map(|i| *plugin.algorithms.add(i));
+        algorithms
+            .into_iter()
+            .find(|algorithm| (**algorithm).name.bytes() == name.as_bytes())
+            .unwrap()
+    }
+}
+
+/// # Safety
+/// `ctx` must be the context of a host made by [`Counter::plan`].
+unsafe fn counter<'a>(ctx: *mut c_void) -> &'a mut Counter {
+    // SAFETY: the caller guarantees this; the plugin calls back on one thread.
+    unsafe { &mut *ctx.cast::<Counter>() }
+}
+
+fn host_table() -> SwmHost {
+    unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
+        // SAFETY: texts are readable during the call; so in all functions below.
+        unsafe { counter(ctx).reason = String::from_utf8_lossy(reason.bytes()).into_owned() };
+    }
+    unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
+        // SAFETY: see `fail`.
+        unsafe { counter(ctx).ports }
+    }
+    unsafe extern "C" fn vertices(ctx: *mut c_void) -> u64 {
+        // SAFETY: see `fail`.
+        unsafe { counter(ctx).links.len() as u64 }
+    }
+    unsafe extern "C" fn uniform(_: *mut c_void) -> u32 {
+        1
+    }
+    unsafe extern "C" fn links(
+        ctx: *mut c_void,
+        vertex: u64,
+        list: *mut SwmLink,
+        room: u64,
+        count: *mut u64,
+    ) -> i32 {
+        // SAFETY: see `fail`; the list has room for `room` links.
+        unsafe {
+            let links = &counter(ctx).links[vertex as usize];
+            (0..room as usize).zip(links).for_each(|(i, link)| list.add(i).write(*link));
+            count.write(links.len() as u64);
+        }
+        SWM_OK
+    }
+    unsafe extern "C" fn layout(_: *mut c_void, _: *const SwmLayout) -> i32 {
+        SWM_OK
+    }
+    unsafe extern "C" fn phase(_: *mut c_void, _: SwmStr) -> i32 {
+        SWM_OK
+    }
+    unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
+        // SAFETY: see `fail`.
+        unsafe { counter(ctx).is_new = true };
+        SWM_OK
+    }
+    unsafe extern "C" fn send_blocks(ctx: *mut c_void, _: *const SwmBlocks) -> i32 {
+        // SAFETY: see `fail`.
+        let counter = unsafe { counter(ctx) };
+        counter.steps += u64::from(std::mem::take(&mut counter.is_new));
+        SWM_OK
+    }
+    unsafe extern "C" fn symmetric_from(
+        _: *mut c_void,
+        axes: *const SwmSymmetry,
+        axis_count: u64,
+        first: *mut u64,
+        planned: *mut u64,
+    ) -> i32 {
+        for axis in 0..axis_count as usize {
+            // SAFETY: the lists have one entry for each axis.
+            unsafe {
+                first.add(axis).write(0);
+                planned.add(axis).write((*axes.add(axis)).unit);
+            }
+        }
+        SWM_OK
+    }
+    // SAFETY: numbers, nullable pointers and nullable functions may all be zero.
+    let empty: SwmHost = unsafe { std::mem::zeroed() };
+    SwmHost {
+        size: size_of::<SwmHost>() as u32,
+        fail: Some(fail),
+        ports: Some(ports),
+        layout: Some(layout),
+        phase: Some(phase),
+        step: Some(step),
+        send_blocks: Some(send_blocks),
+        symmetric_from: Some(symmetric_from),
+        vertices: Some(vertices),
+        links: Some(links),
+        uniform: Some(uniform),
+        ..empty
+    }
+}
+
+/// Returns the processor time that this program has used, as reported by the kernel in steps of 10
+/// ms. Unlike elapsed time, it does not depend on other programs.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap() / 100.0).sum()
+}
+
+/// Returns the most memory that this program has used so far.
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+/// A deterministic generator (xorshift).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % most as u64) as usize
+    }
+}
+
+fn graph(edges: &[(u64, u64)]) -> Arc<dyn Topology> {
+    let mut text = String::new();
+    edges.iter().for_each(|(a, b)| writeln!(text, "{a} {b}").unwrap());
+    Arc::new(Graph::parse("bench", &text).unwrap())
+}
+
+/// Returns a topology from which `count` links have been removed, in both directions.
+fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
+    let (topology, mut random) = (parse(spec).unwrap(), Random(7919 + 12345));
+    let ends = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
+    let mut edges: Vec<(u64, u64)> = ends.filter(|(a, b)| a < b).collect();
+    for _ in 0..count {
+        edges.swap_remove(random.below(edges.len()));
+    }
+    graph(&edges)
+}
+
+/// Returns a random regular graph. The ends of links are matched at random, and the matching is
+/// then repaired until no link occurs twice or leads from a node to itself.
+fn random(nodes: usize, degree: usize) -> Arc<dyn Topology> {
+    let mut random = Random(7919 + 12345);
+    let mut ends: Vec<u64> = (0..nodes * degree).map(|i| (i / degree) as u64).collect();
+    for i in (1..ends.len()).rev() {
+        ends.swap(i, random.below(i + 1));
+    }
+    let mut edges: Vec<(u64, u64)> = ends.chunks(2).map(|pair| (pair[0], pair[1])).collect();
+    loop {
+        let mut seen = std::collections::HashSet::new();
+        let is_bad = |(a, b): &(u64, u64)| a == b || !seen.insert((*a.min(b), *a.max(b)));
+        let bad: Vec<bool> = edges.iter().map(is_bad).collect();
+        if !bad.contains(&true) {
+            return graph(&edges);
+        }
+        for i in (0..edges.len()).filter(|i| bad[*i]) {
+            let j = random.below(edges.len());
+            (edges[i].1, edges[j].1) = (edges[j].1, edges[i].1);
+        }
+    }
+}
