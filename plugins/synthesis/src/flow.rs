@@ -176,7 +176,9 @@ impl Search {
             if let Some(order) = chosen {
                 best = Some((routed, order, least));
             }
-            if least as f64 <= (flow.lower * NEAR).ceil() || self.deadline.has_passed() {
+            if least as f64 <= flow.lower.ceil().max(flow.lower * NEAR)
+                || self.deadline.has_passed()
+            {
                 break;
             }
         }

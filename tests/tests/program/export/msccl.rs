@@ -22,8 +22,6 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         ("hypercube:3", "rabenseifner-allreduce", "allreduce/uniform:640"),
         ("fully-connected:6", "ring-reduce-scatter", "reduce-scatter/uniform:64"),
         ("ring:7", "binomial-reduce", "reduce/uniform:64"),
-        ("mesh:3x3", "greedy-allgather", "allgather/uniform:64"),
-        ("mesh:3x3", "greedy-reduce-scatter", "reduce-scatter/uniform:64"),
     ] {
         let file = dir.path().join(format!("{algorithm}.xml"));
         assert!(exports("msccl", [topology, algorithm, workload], &[], &file), "{algorithm}");
@@ -100,34 +98,32 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
     }
 }
 
-/// `flow` obeys the ports of the machine, so its schedule is exported for one machine and compared
-/// on this machine.
+/// Schedules in which a node sends over several links in a step. MSCCL has no order among the
+/// messages of a step, so times may differ slightly. `flow` obeys the ports of the machine, so it is
+/// exported for one machine and compared on this machine.
 #[test]
-fn a_flow_is_read_back_on_its_machine() {
+fn synthesised_schedules_are_read_back_with_the_same_steps_and_messages() {
     let dir = tempdir().unwrap();
-    for (name, machine) in [("one.xml", "paragon"), ("all.xml", "t3d:ports=all")] {
-        let file = dir.path().join(name);
-        let case = ["mesh:3x3", "flow", "uniform:64"];
-        let more = ["--machine", machine];
-        assert!(exports("msccl", case, &more, &file), "{machine}");
+    for (number, (algorithm, workload, machine)) in [
+        ("flow", "uniform:64", "paragon"),
+        ("flow", "uniform:64", "t3d:ports=all"),
+        ("greedy-allgather", "allgather/uniform:64", "t3d:ports=all"),
+        ("greedy-reduce-scatter", "reduce-scatter/uniform:64", "t3d:ports=all"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = dir.path().join(format!("{number}.xml"));
+        let case = ["mesh:3x3", algorithm, workload];
+        assert!(exports("msccl", case, &["--machine", machine], &file), "{case:?}");
         let read = format!("msccl:file={}", file.display());
-        let [topology, algorithm, workload] = case;
-        let rows = rows(&[
-            "--topology",
-            topology,
-            "--workload",
-            workload,
-            "--machine",
-            machine,
-            "--algorithm",
-            algorithm,
-            "--algorithm",
-            &read,
-        ]);
+        let problem = ["--topology", case[0], "--workload", workload, "--machine", machine];
+        let rows =
+            rows(&[&problem[..], &["--algorithm", algorithm, "--algorithm", &read]].concat());
         let facts = |row: &swapmeet_results::Record| {
-            (row.status, row.time_us, row.steps, row.messages, row.critical_bytes)
+            (row.status, row.verified, row.steps, row.messages, row.critical_bytes)
         };
-        assert_eq!(facts(&rows[1]), facts(&rows[0]), "{machine}: {}", rows[1].reason);
-        assert_eq!(rows[0].status, Status::Ok);
+        assert_eq!(facts(&rows[1]), facts(&rows[0]), "{case:?}: {}", rows[1].reason);
+        assert_eq!(rows[0].status, Status::Ok, "{case:?}");
     }
 }
