@@ -7,7 +7,7 @@
 //! If `SWAPMEET_PROTOTYPES` names a folder with the programs `synth` and `gather`, each row is
 //! followed by a row of the prototype.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a benchmark stops at the first error")]
+#![expect(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
 use std::ffi::c_void;
 use std::fmt::Write;

@@ -7,7 +7,7 @@ impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         // The state must not be 0.
         let mixed = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Self((mixed ^ mixed >> 31) | 1)
+        Self((mixed ^ (mixed >> 31)) | 1)
     }
 
     pub(crate) fn next(&mut self) -> u64 {
@@ -19,7 +19,7 @@ impl Random {
 
     /// Returns a number below `most`, which must not be 0.
     pub(crate) fn below(&mut self, most: usize) -> usize {
-        ((self.next() >> 32) * most as u64 >> 32) as usize
+        (((self.next() >> 32) * most as u64) >> 32) as usize
     }
 
     /// Returns a number from 0 on and below 1.

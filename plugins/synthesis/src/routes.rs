@@ -226,22 +226,23 @@ impl Router<'_> {
             for &index in &order {
                 let start = if index == 0 { 0 } else { ends[index - 1] };
                 self.find_tree(demand.sources[index]);
-                for number in start..ends[index] {
-                    let piece = &routed.pieces[number];
+                let range = start..ends[index];
+                let pieces = routed.pieces[range.clone()].iter().zip(&mut current[range]);
+                for (piece, kept) in pieces {
                     if piece.size == 0 {
                         continue;
                     }
                     self.shortest.path_to(self.network, piece.target, &mut path);
-                    if path[..] == current[number][..] {
+                    if path[..] == kept[..] {
                         continue;
                     }
                     let load = piece.load() as f32;
-                    self.add(&current[number], -load);
-                    if self.price_of(&path, load) < self.price_of(&current[number], load) * 0.9999 {
-                        current[number] = path.as_slice().into();
+                    self.add(kept, -load);
+                    if self.price_of(&path, load) < self.price_of(kept, load) * 0.9999 {
+                        *kept = path.as_slice().into();
                         moved = true;
                     }
-                    self.add(&current[number], load);
+                    self.add(kept, load);
                 }
             }
             // Keep the best state, which need not be the last.
