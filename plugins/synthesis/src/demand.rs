@@ -1,41 +1,44 @@
-//! The blocks that each node has for other nodes.
+//! The demand: which blocks each node has for which other nodes.
 
 use swapmeet_sdk::{Collective, Problem, Stop};
 
-/// The largest number of pairs of nodes with data. So many pairs take about a minute and 3 GB.
+/// The largest number of pairs of nodes with data. A search with this number of pairs takes about a
+/// minute and 3 GB.
 pub(crate) const MAX_PAIRS: u64 = 10_000_000;
 
-/// The amount of data of each pair of nodes. Blocks are divided into equal segments, which travel
-/// on their own.
+/// The amount of data of each pair of nodes. Each block is divided into segments of equal size, and
+/// segments of the same block may take different paths.
 pub(crate) struct Demand {
-    /// The nodes that have data for others.
+    /// The nodes that have data for other nodes.
     pub sources: Vec<u32>,
     /// For each source, the other nodes that receive a block from it, each with the size of a
-    /// segment: 1 if blocks are counted, otherwise bytes. The size may be 0.
+    /// segment. If blocks are counted, the size is 1. Otherwise, it is a number of bytes, which may
+    /// be 0.
     pub rows: Vec<Vec<(u32, u32)>>,
-    /// Whether all blocks have the same size, and are counted instead of their bytes.
+    /// Whether all blocks have the same size. Blocks are then counted, and their bytes do not
+    /// matter.
     pub counts_blocks: bool,
     /// The number of segments of each block.
     pub segments: u32,
-    /// The size that a link of the smallest bandwidth carries in one step.
+    /// The size that a link of the smallest bandwidth carries in one step, in the unit of `rows`.
     pub quota: u64,
 }
 
 impl Demand {
-    /// Reads the demand. A step carries `group` blocks over the slowest links, or `group` segments
-    /// if the user divides blocks into `segments`. If sizes differ, it carries `group` times the
-    /// mean size of the blocks that are not empty, or two of the largest segments if these are larger.
-    /// The demand of a node for itself is left out: it
-    /// is a local copy.
+    /// Reads the demand. In a step, a link of the smallest bandwidth carries `group` blocks, or
+    /// `group` segments if the user divides blocks into `segments`. If sizes differ, it carries
+    /// `group` times the mean size of the blocks that are not empty, or two of the largest segments
+    /// if two of these are larger. The data of a node for itself is omitted, because it is a local
+    /// copy.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] if there are too many pairs.
+    /// [`Stop::Unsupported`] if there are too many pairs, or if a segment is too large.
     pub(crate) fn read(
         problem: &Problem<'_>,
         group: u64,
         segments: Option<u32>,
     ) -> Result<Self, Stop> {
-        // Count the pairs before any list is made.
+        // Count the pairs before allocating lists for them.
         let (nodes, root) = (problem.topology().nodes(), problem.root());
         let collective = problem.collective();
         let pairs = match collective {
@@ -58,7 +61,7 @@ impl Demand {
         let uniform = problem.is_uniform();
         let (mut sources, mut blocks) = (Vec::new(), Vec::new());
         for from in 0..nodes {
-            // A block without bytes must arrive, too, so the row has all receivers.
+            // A block without bytes must arrive too, so the row contains all receivers.
             let mut row: Vec<(u32, u64)> =
                 receivers(from).map(|to| (to as u32, u64::from(uniform))).collect();
             if !uniform {
@@ -76,13 +79,13 @@ impl Demand {
                 blocks.push(row);
             }
         }
-        // Choose the number of segments and the size of a step.
+        // Choose the number of segments of each block.
         let sizes = || blocks.iter().flatten().map(|(_, size)| *size).filter(|size| *size > 0);
         let total: u128 = sizes().map(u128::from).sum();
         let mean = total.div_ceil((sizes().count() as u128).max(1)).max(1) as u64;
         let segments =
             segments.unwrap_or_else(|| if uniform { 1 } else { segments_of(sizes, mean) });
-        // Convert the sizes of blocks to sizes of segments.
+        // Convert the sizes of blocks to sizes of segments, and choose the size of a step.
         let of_segment = |size: u64| {
             let size = if uniform { size } else { size.div_ceil(segments.into()) };
             u32::try_from(size).map_err(|_| {
@@ -104,9 +107,9 @@ impl Demand {
     }
 }
 
-/// Returns the number of segments for blocks of different sizes: so many that the largest block can
-/// be spread evenly over steps of the mean size, as long as rounding up the sizes of the segments
-/// adds less than 2 % of the bytes.
+/// Returns the number of segments for blocks of different sizes. The number is large enough to
+/// spread the largest block evenly among steps of the mean size. It is then halved until rounding
+/// up the sizes of segments adds at most 2 % to the bytes.
 fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
     let total: u128 = sizes().map(u128::from).sum();
     let largest = sizes().max().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! `flow`: a schedule for any demand of blocks with one receiver each, made from the best flow.
+//! `flow`: a schedule made from the best flow, for any demand in which each block has one receiver.
 
 use crate::demand::Demand;
 use crate::fluid::{self, Flow};
@@ -18,9 +18,10 @@ pub(crate) struct FlowSchedule;
 /// The form of a schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Store and forward in synchronous steps between neighbours.
+    /// Synchronous steps in which nodes send only to neighbours, which store the data and forward
+    /// it in later steps.
     Steps,
-    /// One step, in which every message takes its best route.
+    /// A single step, in which each message takes the best route that was found for it.
     Routes,
 }
 
@@ -49,9 +50,10 @@ const PARAMS: [ParamInfo; 5] = [
 
 /// The number of times that paths are drawn from the flow.
 const DRAWS: u32 = 2;
-/// Paths are not drawn again if the number of steps exceeds the lower bound by less than this factor.
+/// If the number of steps is at most this factor times the lower bound, paths are not drawn again.
 const NEAR: f64 = 1.005;
-/// The largest number of flows, one for each source and link: 1 GiB.
+/// The largest number of pairs of a source and a link. Each pair has a flow of 4 bytes, so all
+/// flows together take at most 1 GiB.
 const MAX_FLOWS: u64 = 1 << 28;
 
 impl Algorithm for FlowSchedule {
@@ -107,7 +109,7 @@ impl Algorithm for FlowSchedule {
         }
         let ports = if form == Form::Steps { problem.ports() } else { u64::MAX };
         let resources = Resources::of(&network, demand.quota, ports);
-        // Find the flow, and from it paths and the order of the queues.
+        // Find the best flow. Then draw paths from it, and choose the order of the queues.
         let flow = fluid::solve(&network, &resources, &demand, &mut random, deadline);
         schedule.log(&format!("flow: {:.1} to {:.1} steps", flow.lower, flow.upper));
         let search = Search { network, resources, demand, deadline };
@@ -132,7 +134,7 @@ impl Algorithm for FlowSchedule {
     }
 }
 
-/// Returns the requested form, or the default of the network.
+/// Returns the form that the user requests, or the default form for the network.
 fn form(problem: &Problem<'_>, network: &Network) -> Result<Form, Stop> {
     let default = if network.has_switches() { Form::Routes } else { Form::Steps };
     Ok(problem.given_choice("form", &FORMS)?.unwrap_or(default))
@@ -150,8 +152,8 @@ impl Search {
         route(&self.network, &self.resources, &self.demand, flow, random, self.deadline)
     }
 
-    /// Draws paths several times and tries all orders of queues. Returns the paths and the order of
-    /// the schedule with the fewest steps, and their number.
+    /// Draws paths several times, and tries each order of the queues for them. Returns the paths
+    /// and the order of the shortest schedule, and its number of steps.
     fn best_steps(&self, flow: &Flow, random: &mut Random) -> (Routed, Order, u64) {
         let mut best: Option<(Routed, Order, u64)> = None;
         for _ in 0..DRAWS {
@@ -168,7 +170,8 @@ impl Search {
                 if steps < least {
                     (least, chosen) = (steps, Some(order));
                 }
-                // No order takes fewer steps than the largest load.
+                // No order takes fewer steps than the largest load of a resource, so the remaining
+                // orders cannot be better.
                 if least as f64 <= routed.congestion.ceil() {
                     break;
                 }
@@ -185,7 +188,7 @@ impl Search {
         best.unwrap_or_else(|| (self.draw(flow, random), Order::Farthest, 0))
     }
 
-    /// Draws paths several times and returns those of the least congestion.
+    /// Draws paths several times, and returns the paths with the least congestion.
     fn best_routes(&self, flow: &Flow, random: &mut Random) -> Routed {
         let mut best = self.draw(flow, random);
         for _ in 1..DRAWS {
@@ -242,7 +245,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Returns a send of the block of one pair of nodes.
+    /// Returns a send from `from` to `to` that contains the block of `source` for `target`.
     fn blocks(&self, from: u64, to: u64, (source, target): (u32, u32)) -> Blocks<'static> {
         let blocks = Blocks::new(from, to).strict();
         match self.problem.collective() {

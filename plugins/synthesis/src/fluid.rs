@@ -1,14 +1,16 @@
-//! The best division of all demand among the paths of the network, if data could be divided at
-//! will: maximum concurrent flow.
+//! Finds the best division of the demand among the paths of the network, if data could be divided
+//! without limit. This problem is called maximum concurrent flow.
 //!
-//! The load of a resource (a link, or a port of a node) is the number of steps that it takes to
-//! carry its data. The aim is the smallest largest load. The solver minimizes the sum of exp(eta
-//! load) over all resources. The flow of each source is one block of variables: it moves towards
-//! the shortest-path tree under the prices exp(eta load), by the step that minimizes the sum on
-//! that line (block-coordinate Frank-Wolfe). Eta grows as the gap closes.
+//! The load of a resource (a link, or a port of a node) is the number of steps that it needs for
+//! its data. The search minimizes the largest load. For this, it assigns the price `exp(eta load)`
+//! to each resource, and minimizes the sum of all prices. It processes one source after another: it
+//! moves the flow of the source towards the tree of shortest paths, with the prices as lengths, by
+//! the step that minimizes the sum (block-coordinate Frank-Wolfe). While the interval between the
+//! lower bound and the largest load becomes narrower, `eta` grows.
 //!
-//! Any prices give a lower bound: the sum of demand times distance, divided by the sum of prices.
-//! The decaying average of the prices gives much better bounds than the prices of one moment.
+//! For any prices, the following quotient is a lower bound: the sum of demand times distance,
+//! divided by the sum of the prices. A decaying average of the prices gives a much larger bound
+//! than the prices at a single time.
 
 use crate::Deadline;
 use crate::demand::Demand;
@@ -17,16 +19,18 @@ use crate::paths::ShortestPaths;
 use crate::random::Random;
 use crate::resources::Resources;
 
-/// Weight of the prices so far when the prices of the next checks are averaged.
+/// The factor by which the average of the prices is multiplied after each check of the interval, so
+/// that later prices have more weight.
 const DECAY: f32 = 0.8;
 /// Number of checks without progress after which the search ends.
 const MAX_STALE: u32 = 8;
 /// Number of bisections in the search for the best step.
 const BISECTIONS: u32 = 7;
-/// The search ends if the ends of the interval differ by less than this fraction.
+/// The search ends if the relative width of the interval is at most this fraction.
 const GAP: f64 = 0.01;
 
-/// The flow of each source on each link, and an interval for the number of steps.
+/// The flow of each source on each link, and the interval that contains the smallest number of
+/// steps.
 pub(crate) struct Flow {
     /// The flow of the source with index `s` on link `l` is at `s * links + l`.
     pub flows: Vec<f32>,
@@ -48,24 +52,24 @@ struct Solver<'a> {
     /// The whole-number prices of the resources, from which the lengths are computed.
     whole: Vec<u32>,
     tree: Tree,
-    /// The reversed links, if the search looks for cuts.
+    /// The reversed links, and the original link of each; `None` if the search examines no cuts.
     into: Option<(Network, Vec<u32>)>,
-    /// The largest number of steps that a cut of the network needs.
+    /// The largest lower bound, in steps, of the cuts that have been examined so far.
     cut: f64,
 }
 
-/// Buffers for the tree of one source, and for the step of its flow towards the tree.
+/// Buffers for the shortest-path tree of one source, and for the step of its flow towards the tree.
 struct Tree {
     below: Vec<f32>,
     flow: Vec<f32>,
-    /// The change of each resource's load.
+    /// For each resource, the change of its load if the tree replaced the whole flow of the source.
     change: Vec<f32>,
-    /// For each change that is not 0, the resource, the price times the change, and eta times the
-    /// change.
+    /// For each resource whose change is not 0: its index, its price times the change, and eta
+    /// times the change.
     terms: Vec<(u32, f32, f32)>,
 }
 
-/// Finds the flow.
+/// Finds a flow whose largest load is close to the smallest possible.
 pub(crate) fn solve(
     network: &Network,
     resources: &Resources,
@@ -91,7 +95,8 @@ pub(crate) fn solve(
             change: vec![0.0; count],
             terms: Vec::new(),
         },
-        // In a cut, all pairs have the same demand, and only links are limited.
+        // The bound of a cut is valid only if all pairs have the same demand and ports are not
+        // limited.
         into: (demand.is_even(network.nodes) && resources.ports.is_none())
             .then(|| network.reversed()),
         cut: 0.0,
@@ -106,7 +111,8 @@ impl Solver<'_> {
         let mut lower = self.resources.bound_of_nodes(self.network, self.demand);
         // `sharpness` is eta times the largest load.
         let (mut sharpness, mut stale, mut best_upper) = (20.0_f32, 0, f64::INFINITY);
-        // A phase with few sources makes little progress, so the interval is examined less often.
+        // A phase processes each source once. With few sources, a phase makes little progress, so
+        // the interval is checked less often.
         let period = 4.max(256 / sources.len().max(1) as u64);
         for phase in 1_u64.. {
             // Move the flow of each source, in random order.
@@ -121,15 +127,15 @@ impl Solver<'_> {
             if phase >= 4 && phase % period != 0 {
                 continue;
             }
-            // Examine the interval.
+            // Check the interval.
             let upper = f64::from(self.load.iter().copied().fold(0.0, f32::max));
             let before = lower;
             if phase > 1 {
                 lower = self.bound(true).max(lower);
                 self.average.iter_mut().for_each(|average| *average *= DECAY);
             }
-            // Early averages still contain the prices of the first phases, so examine the present
-            // prices, too.
+            // At first, the average still contains the prices of the first phases, so compute a
+            // bound from the present prices too.
             if phase <= 4 * period {
                 self.set_prices(sharpness);
                 lower = self.bound(false).max(lower);
@@ -143,8 +149,8 @@ impl Solver<'_> {
             if stale >= MAX_STALE {
                 return (lower, upper);
             }
-            // Sharpen the prices (increase eta) as the interval closes, and also if it no longer
-            // closes.
+            // Increase the sharpness as the interval becomes narrower, and also if it does not
+            // become narrower any more.
             let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
             let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
             sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -152,7 +158,8 @@ impl Solver<'_> {
         (lower, best_upper)
     }
 
-    /// Sets the prices to exp(eta (load - largest load)) and returns the largest load.
+    /// Sets the price of each resource to `exp(eta (load - largest load))`, which is at most 1.
+    /// Returns the largest load.
     fn set_prices(&mut self, sharpness: f32) -> f32 {
         let scale = self.load.iter().copied().fold(1e-9, f32::max);
         let eta = sharpness / scale;
@@ -162,16 +169,17 @@ impl Solver<'_> {
         scale
     }
 
-    /// Computes the lengths of links from prices. Returns the sum of all prices.
+    /// Computes the lengths of links from the average of the prices if `averaged` is set, and from
+    /// the present prices otherwise. Returns the sum of the prices as whole numbers.
     fn set_lengths(&mut self, averaged: bool) -> f64 {
         let prices = if averaged { &self.average } else { &self.price };
         self.resources.set_lengths(prices, &mut self.whole, &mut self.length)
     }
 
-    /// Moves the flow of a source towards its shortest-path tree. If `is_first`, there is no flow
-    /// yet.
+    /// Moves the flow of a source towards its shortest-path tree. If `is_first`, the source has no
+    /// flow yet, so the flow becomes the tree.
     fn route(&mut self, source: usize, is_first: bool, eta: f32, scale: f32) {
-        // Find the tree, and add the prices to their average.
+        // Find the tree, and add the present prices to the average.
         let total = self.set_lengths(false);
         self.paths.find(self.network, &self.length, self.demand.sources[source]);
         if !is_first {
@@ -180,7 +188,8 @@ impl Solver<'_> {
                 *average += *whole as f32 * weight;
             }
         }
-        // Add up the demand along the tree, from its leaves to its root.
+        // Compute the flow along the tree: add up the demand of the receivers, from the leaves to
+        // the root.
         let Tree { below, flow, change, terms } = &mut self.tree;
         let segments = self.demand.segments as f32;
         below.fill(0.0);
@@ -209,7 +218,7 @@ impl Solver<'_> {
                 terms.push((resource, price * change, eta * change));
             }
         }
-        // Take the best step on the line to the tree.
+        // Move the flow by the best step: 0 keeps the flow, and 1 replaces it by the tree.
         let step = if is_first { 1.0 } else { best_step(terms) };
         if step == 0.0 {
             return;
@@ -228,8 +237,8 @@ impl Solver<'_> {
         }
     }
 
-    /// Returns the lower bound that follows from the average of the prices, or from the present
-    /// prices.
+    /// Returns a lower bound on the number of steps. It follows from the average of the prices if
+    /// `averaged` is set, and from the present prices otherwise. Cuts are examined too.
     fn bound(&mut self, averaged: bool) -> f64 {
         let total = self.set_lengths(averaged);
         let mut sum = 0.0;
@@ -243,8 +252,9 @@ impl Solver<'_> {
         lengths.max(self.cut)
     }
 
-    /// Returns the largest number of steps for the blocks from the first vertices of the tree's
-    /// order to all others, over the links between them.
+    /// Examines the cuts between the first vertices in the order of the tree and all other
+    /// vertices. Returns the largest number of steps that one of these cuts needs for the blocks
+    /// that must cross it.
     fn best_prefix(&self) -> f64 {
         let Some((into, of_link)) = &self.into else { return 0.0 };
         let (quota, nodes) = (&self.resources.quota, self.network.nodes as u64);
@@ -267,7 +277,8 @@ impl Solver<'_> {
     }
 }
 
-/// Returns the step from 0 to 1 that minimizes the sum of exponentials, by bisection of its slope.
+/// Returns the step from 0 to 1 that minimizes the sum of the prices after the step. The sum is
+/// convex, so bisection finds the zero of its slope.
 fn best_step(terms: &[(u32, f32, f32)]) -> f32 {
     let slope = |step: f32| -> f32 {
         terms.iter().map(|(_, first, rate)| first * fast_exp(step * rate)).sum()
@@ -286,8 +297,8 @@ fn best_step(terms: &[(u32, f32, f32)]) -> f32 {
     if low == 0.0 { high * 0.5 } else { low }
 }
 
-/// Returns e^x with a relative error of about 1e-5, in a form that compilers vectorize: a power of
-/// two times a polynomial in the fraction of the exponent.
+/// Returns e^x with a relative error of about 1e-5. The formula is a power of two times a
+/// polynomial in the fraction of the exponent, which compilers can vectorize.
 #[inline]
 pub(crate) fn fast_exp(x: f32) -> f32 {
     let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);

@@ -1,25 +1,26 @@
-//! The greedy gather: every node is to hold every block, and each link carries, in each step, the
-//! rarest block that it can among a few that its end lacks.
+//! The greedy gather, which brings every block to every node. In each step, each link carries a
+//! block that its receiver lacks: the rarest of a few candidates.
 //!
-//! `Held` has two sets of blocks for each node: the blocks that the node has, and those that it
-//! lacks (which are neither there nor under way). A second level has a bit for each word that is
-//! not zero, so early steps (few blocks are there) and late steps (few are lacking) skip nearly all
-//! words. Rarity is sampled: the search begins at a random word and looks at `SAMPLE` candidates.
-//! The cost of a choice therefore does not grow with the number of blocks.
+//! Two sets of blocks are kept for each node: the blocks that the node has, and the blocks that it
+//! lacks. A block that is chosen for the current step is in neither set of the receiver. A second
+//! level of bits marks the words that are not zero. At first, nodes have few blocks, and at the end
+//! they lack few, so most words are zero and are skipped. The search for a block begins at a random
+//! word and ends after `SAMPLE` candidates, so its cost does not grow with the number of blocks.
 //!
-//! A block that arrives in a step can be sent on in the next one.
+//! A node can send a block from the step after the block has arrived.
 
 use crate::Deadline;
 use crate::network::Network;
 use crate::random::Random;
 use swapmeet_sdk::Stop;
 
-/// The number of candidates from which the rarest block is chosen.
+/// The search for a rare block ends after about this number of candidates.
 const SAMPLE: usize = 16;
-/// The largest number of moves of a schedule, which take 8 bytes each.
+/// The largest number of moves in a schedule. Each takes 8 bytes.
 const MAX_MOVES: u64 = 1 << 27;
 
-/// A square of bits, one row for each node, with a second level.
+/// A set of blocks for each node, as bits, with a second level that marks the words that are not
+/// zero.
 struct Bits {
     words: usize,
     groups: usize,
@@ -53,10 +54,10 @@ impl Bits {
     }
 }
 
-/// The moves of a schedule: a link and a block each.
+/// The moves of a schedule. A move is a link and the block that it carries.
 pub(crate) struct Moves {
     pub moves: Vec<(u32, u32)>,
-    /// The index of the first move of each step, and of the end.
+    /// The index of the first move of each step. The last entry is the number of all moves.
     pub first: Vec<usize>,
 }
 
@@ -65,34 +66,36 @@ impl Moves {
         self.first.len() - 1
     }
 
-    /// Returns the moves of a step, from 0.
+    /// Returns the moves of step number `step`, counted from 0.
     pub(crate) fn step(&self, step: usize) -> &[(u32, u32)] {
         &self.moves[self.first[step]..self.first[step + 1]]
     }
 }
 
-/// The state of one try.
+/// The state of one attempt to make a schedule.
 struct Try<'a> {
     network: &'a Network,
-    /// The links into each node, as the network with its links reversed has them.
+    /// The network with all links reversed, in which the links out of a node are those that lead
+    /// into the node.
     into: &'a Network,
     of_link: &'a [u32],
     has: Bits,
     lacks: Bits,
     /// The number of blocks that each node lacks.
     left: Vec<u32>,
-    /// The number of nodes that have each block, and a random number that decides ties.
+    /// For each block, the number of nodes that have it. The lowest 12 bits are random and decide
+    /// ties. A lower key means a rarer block.
     key: Vec<u32>,
     holders: Vec<u32>,
-    /// The links into the present node, each with the block that it carries.
+    /// The links into the current node, each with the block that is chosen for it.
     choices: Vec<(u32, Option<u32>)>,
 }
 
-/// Makes several schedules that bring every block to every node, and returns the one with the
-/// fewest steps. `origins` has the node that has each block at the start.
+/// Makes up to `tries` schedules that bring every block to every node, and returns the schedule
+/// with the fewest steps. `origins` contains, for each block, the node that has it at the start.
 ///
 /// # Errors
-/// [`Stop::Unsupported`] if there are too many blocks.
+/// [`Stop::Unsupported`] if the schedule has too many moves.
 pub(crate) fn gather(
     network: &Network,
     origins: &[u32],
@@ -122,8 +125,9 @@ pub(crate) fn gather(
     best.ok_or_else(|| Stop::failed("no schedule was found, although the network is connected"))
 }
 
-/// Returns the number of steps that the node with the slowest links needs to receive everything, if
-/// it has at most one block at the start.
+/// Returns a lower bound on the number of steps: the steps that the node with the least incoming
+/// bandwidth needs to receive all blocks but one. The bound assumes that this node has at most one
+/// block at the start.
 pub(crate) fn lower_bound(into: &Network, blocks: usize) -> usize {
     let rate =
         |node: usize| into.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
@@ -161,7 +165,7 @@ impl<'a> Try<'a> {
         }
     }
 
-    /// Makes a schedule; `None` if it would not have fewer steps than `most`.
+    /// Makes a schedule. Returns `None` if the schedule would not have fewer steps than `most`.
     fn run(mut self, blocks: usize, most: usize, random: &mut Random) -> Option<Moves> {
         let mut moves = Moves { moves: Vec::new(), first: vec![0] };
         let mut open: Vec<u32> = (0..self.network.nodes as u32).collect();
@@ -185,7 +189,7 @@ impl<'a> Try<'a> {
                 self.has.set(self.network.head[link as usize] as usize, block as usize);
                 self.holders[block as usize] += 1;
             }
-            // In the order of the links, a node's sends follow each other.
+            // Sort the moves by link, so that the sends of a node are consecutive.
             moves.moves[start..].sort_unstable();
             moves.first.push(moves.moves.len());
             open.retain(|node| self.left[*node as usize] > 0);
@@ -193,12 +197,13 @@ impl<'a> Try<'a> {
         Some(moves)
     }
 
-    /// Chooses a block for each link into a node, in random order. The choices for one node never
-    /// hinder another node, because a node can send any of its blocks on all its links.
+    /// Chooses a block for each link into a node, in random order of the links. The choices for one
+    /// node never restrict those for another node, because a node can send any of its blocks over
+    /// all its links.
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
         for back in self.into.out(node) {
-            // A faster link carries several blocks.
+            // A link of larger bandwidth carries several blocks, so it is listed several times.
             let blocks = self.into.bandwidth[back] as usize;
             self.choices.extend(std::iter::repeat_n((self.of_link[back], None), blocks));
         }
@@ -215,14 +220,15 @@ impl<'a> Try<'a> {
                 self.choices[place].1 = Some(block);
                 self.lacks.clear(node, block as usize);
                 self.left[node] -= 1;
-                // Links with equal candidates should choose different blocks in the same step.
+                // Make the block less attractive, so that the links into other nodes choose
+                // different blocks in this step.
                 self.key[block as usize] += 1 << 12;
             }
         }
     }
 
-    /// For a link that finds nothing, takes over a block that another link into the same node would
-    /// carry, if that link finds a second one.
+    /// Finds a block for a link by an exchange. The link takes over a block that was chosen for
+    /// another link into the same node, and a further block is found for the other link.
     fn exchange(&mut self, link: u32, random: &mut Random) -> Option<u32> {
         let from = self.network.tail[link as usize] as usize;
         for place in 0..self.choices.len() {
@@ -240,8 +246,8 @@ impl<'a> Try<'a> {
         None
     }
 
-    /// Returns a rare block that the start of a link has and its end lacks. The search begins at the
-    /// word `start`.
+    /// Returns a rare block that the sender of a link has and the receiver lacks. The search begins
+    /// at word number `start`.
     fn pick(&self, link: u32, start: usize) -> Option<u32> {
         let (from, to) =
             (self.network.tail[link as usize] as usize, self.network.head[link as usize] as usize);
@@ -251,7 +257,8 @@ impl<'a> Try<'a> {
         let has_group = &self.has.summary[from * groups..(from + 1) * groups];
         let lacks_group = &self.lacks.summary[to * groups..(to + 1) * groups];
         let (mut best, mut seen) = ((u32::MAX, None), 0);
-        // The first group is visited twice: from the start on, and up to the start.
+        // The words form groups of 64. The first group is visited twice: first from the word
+        // `start` to its end, and at the end up to that word.
         for round in 0..=groups {
             let group = (start / 64 + round) % groups;
             let from_start = !0_u64 << (start % 64);

@@ -1,8 +1,9 @@
-//! `greedy-allgather`, `greedy-broadcast`, and the reductions that follow from them backwards.
+//! `greedy-allgather`, `greedy-broadcast`, and two reductions that are derived from an allgather.
 //!
-//! Backwards in time and over reversed links, an allgather is a reduce-scatter: where a node
-//! receives a block once and passes copies on, it receives partial sums and then passes its own on
-//! once. One after the other, both make an allreduce.
+//! If the steps of an allgather run backwards and all links are reversed, the result is a
+//! reduce-scatter. In the allgather, a node receives each block once and then sends copies of it.
+//! In the reduce-scatter, the node instead receives partial sums, adds them, and then sends its own
+//! sum once. A reduce-scatter followed by an allgather is an allreduce.
 
 use crate::gather::{Moves, gather};
 use crate::network::Network;
@@ -112,7 +113,7 @@ impl Algorithm for Greedy {
             Collective::AllReduce => schedule.layout_in_parts(dims, 1)?,
             _ => schedule.layout(dims, 1)?,
         }
-        // If all nodes are equivalent, plan one of them.
+        // If translations of the grid make all nodes equivalent, plan one node.
         if let Some(group) = Translations::of(&network, dims) {
             return search.equal_nodes(&network, &group, collective, schedule);
         }
@@ -135,7 +136,8 @@ impl Algorithm for Greedy {
     }
 }
 
-/// Selects the block, or the part of the vector, that a send of an allgather copies.
+/// Selects the data that a send of an allgather copies: the block of an origin, or a completed part
+/// of the vector in an allreduce.
 fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks<'static> {
     match collective {
         Collective::AllReduce => blocks.destinations(Set::one(block)).strict().copy(),
@@ -165,7 +167,7 @@ impl Search {
         Ok(moves)
     }
 
-    /// Plans a network whose nodes all do the same.
+    /// Plans a network on which all nodes are equivalent, so that all nodes do the same.
     fn equal_nodes(
         &mut self,
         network: &Network,
@@ -177,8 +179,9 @@ impl Search {
         let mut find =
             |group: &Translations| orbits::gather(network, group, self.tries, &mut self.random);
         if collective != Collective::AllGather {
-            // A shift of the reversed network leads from the receiver of a partial sum to its
-            // sender.
+            // A reduce-scatter is a gather on the reversed network with the steps backwards. The
+            // receiver in the gather is the sender of the partial sum, so the block is the block of
+            // node `from` minus the offset.
             let steps = find(&group.reversed());
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("reduce-scatter")?;
@@ -195,7 +198,7 @@ impl Search {
             }
         }
         if collective != Collective::ReduceScatter {
-            // In an allgather, the block of an offset is that of the node where the offset began.
+            // The origin of a block is its receiver minus the offset of the block.
             let steps = find(group);
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("allgather")?;
@@ -215,7 +218,7 @@ impl Search {
     }
 }
 
-/// Writes the moves in their order. `select` selects a block of a send.
+/// Writes the moves in their order. `select` adds the number of a block to a send.
 fn forwards(
     network: &Network,
     moves: &Moves,
@@ -232,7 +235,8 @@ fn forwards(
     Ok(())
 }
 
-/// Writes the moves of the reversed network backwards, as sends of partial sums.
+/// Writes moves on the reversed network in reverse order, as sends of partial sums. `of_link`
+/// contains the original link of each reversed link.
 fn backwards(
     network: &Network,
     of_link: &[u32],

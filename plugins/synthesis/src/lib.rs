@@ -1,11 +1,13 @@
-//! Schedules made for any network, for collectives in which bandwidth is what counts.
+//! Algorithms that search for a schedule on any network, for collectives whose time depends mainly
+//! on bandwidth.
 //!
-//! `flow` divides the demand among the paths of the network as in the best flow, draws whole paths
-//! from it, and puts the messages into synchronous steps. `greedy-allgather` and its kin choose, for
-//! each link and step, a rare block that the receiver lacks.
+//! `flow` computes the best flow: the division of the demand among the paths of the network with
+//! the smallest maximum load. It then draws a whole path from the flow for each block, and puts the
+//! messages into synchronous steps. The `greedy-*` algorithms choose, for each link and step, a
+//! rare block that the receiver lacks.
 //!
-//! Choices are drawn from `seed`, so a schedule does not depend on the machine that makes it, except
-//! with `seconds`, which ends the search after a time.
+//! Random choices depend only on `seed`, so a schedule does not depend on the machine that computes
+//! it. The exception is the parameter `seconds`, which ends the search after a time.
 
 use std::time::{Duration, Instant};
 use swapmeet_sdk::{ParamInfo, Problem, Stop, export_plugin};
@@ -31,19 +33,19 @@ const SECONDS: ParamInfo = ParamInfo::number(
     "end the search after about this time and keep the best schedule; rows are then not repeatable",
 );
 
-/// The line of the log for a search that `seconds` has ended.
+/// The line in the log if the parameter `seconds` has ended the search.
 const ENDED_EARLY: &str =
     "the search ended because of `seconds`, so another run may give another schedule";
 
-/// The end of the time for a search.
+/// The time at which a search must end; `None` if its time is not limited.
 #[derive(Clone, Copy)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// Starts the clock, if the user gives `seconds`.
+    /// Returns the deadline that follows from the parameter `seconds`, counted from now.
     ///
     /// # Errors
-    /// If the value is not a whole number.
+    /// If the value of `seconds` is not a whole number.
     fn start(problem: &Problem<'_>) -> Result<Self, Stop> {
         let seconds = problem.given::<u64>(SECONDS.key())?;
         Ok(Self(seconds.and_then(|s| Instant::now().checked_add(Duration::from_secs(s)))))

@@ -1,9 +1,9 @@
-//! The links of a step on a machine with few ports: a largest set of links, of which no node sends
-//! over more than it has ports, or receives over more.
+//! Chooses the links that carry data in a step if ports are limited: as many links as possible,
+//! such that no node sends or receives over more links than it has ports.
 
 use crate::network::Network;
 
-/// Chooses the links of one step after another.
+/// The choice of links for one step, with buffers that all steps use.
 pub(crate) struct Matching {
     ports: u64,
     into: Network,
@@ -12,7 +12,8 @@ pub(crate) struct Matching {
     pub chosen: Vec<bool>,
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// The number of the last search that reached each node.
+    /// For each node, the number of the last search that has visited it. A search visits a node at
+    /// most once.
     mark: Vec<u32>,
     search: u32,
 }
@@ -32,10 +33,10 @@ impl Matching {
         }
     }
 
-    /// Chooses among the links with waiting data. `left` is the remaining load of each node's ports:
-    /// first of all ports for sending, and then of all ports for receiving. Nodes with the most left
-    /// are served first, and a node that has been served is not dropped again, because paths of
-    /// alternating links keep served nodes served.
+    /// Chooses among the links with waiting data. `left` has the remaining load of the ports for
+    /// sending of all nodes, followed by that of the ports for receiving. Ports with the most
+    /// remaining load are considered first. A port that has got a link keeps one, because later
+    /// searches only exchange its link for another link (augmenting paths).
     pub(crate) fn choose(&mut self, network: &Network, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);
@@ -57,8 +58,8 @@ impl Matching {
         }
     }
 
-    /// Finds a link for one more message of a sender, and moves other messages if necessary. Returns
-    /// whether there is one.
+    /// Finds a link for one more message from node `from`. If necessary, other senders exchange
+    /// their links. Returns whether a link was found.
     fn send_from(
         &mut self,
         network: &Network,
@@ -78,7 +79,8 @@ impl Matching {
             if self.received[to] < self.ports {
                 self.received[to] += 1;
             } else {
-                // Another sender can give up its message to this node if it finds another link.
+                // The receiver has no free port. Let another sender give up its link to this
+                // receiver, if that sender finds a different link.
                 let other = self.into.out(to).map(|back| self.of_link[back] as usize);
                 let others: Vec<usize> = other.filter(|other| self.chosen[*other]).collect();
                 let moved = others.into_iter().find(|other| {
@@ -96,7 +98,8 @@ impl Matching {
         false
     }
 
-    /// Finds a link for one more message of a receiver, as [`Matching::send_from`].
+    /// Finds a link for one more message to node `to`, with exchanges as in
+    /// [`Matching::send_from`].
     fn receive_at(&mut self, network: &Network, waiting: &[bool], to: usize) -> bool {
         let links: Vec<usize> = self.into.out(to).map(|back| self.of_link[back] as usize).collect();
         for link in links {

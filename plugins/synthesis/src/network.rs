@@ -2,7 +2,7 @@
 
 use swapmeet_sdk::{Problem, Stop};
 
-/// Stands for no vertex, or for no link.
+/// The number that means "no vertex" or "no link".
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// The directed links of a network, sorted by the vertex that they leave (compressed sparse rows).
@@ -20,12 +20,12 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    /// Reads the network. Parallel links count as one of them, because all messages between two
-    /// neighbours take the same one.
+    /// Reads the network. Parallel links between two neighbours count as one link with the smallest
+    /// of their bandwidths, because all messages between the neighbours take the same one of them.
     ///
     /// # Errors
-    /// [`Stop::Unsupported`] if a link has no bandwidth, if a node has no link, or if a vertex
-    /// cannot reach another one.
+    /// [`Stop::Unsupported`] if a link has no bandwidth, if ranks share a node, or if there is no
+    /// path between two nodes.
     pub(crate) fn read(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         let (nodes, vertices) = (topology.nodes(), problem.vertices()?);
@@ -63,7 +63,7 @@ impl Network {
         Ok(network)
     }
 
-    /// Checks that every node can reach every other.
+    /// Checks that there is a path from every node to every other node.
     fn check(&self, kind: &str) -> Result<(), Stop> {
         if kind == "ranks" {
             return Err(Stop::unsupported(
@@ -102,7 +102,7 @@ impl Network {
         self.head.len()
     }
 
-    /// Returns whether there are switches.
+    /// Returns whether the network has switches.
     pub(crate) fn has_switches(&self) -> bool {
         self.vertices() > self.nodes
     }
@@ -112,8 +112,8 @@ impl Network {
         self.first[vertex] as usize..self.first[vertex + 1] as usize
     }
 
-    /// Returns the network with every link reversed, and for each of its links the number of the
-    /// link of this network.
+    /// Returns the network with all links reversed, and for each reversed link the number of the
+    /// original link.
     pub(crate) fn reversed(&self) -> (Self, Vec<u32>) {
         let mut order: Vec<u32> = (0..self.links() as u32).collect();
         order.sort_by_key(|link| self.head[*link as usize]);

@@ -1,23 +1,25 @@
-//! Networks on which all nodes are equivalent: the translations of a grid map links to links of the
-//! same bandwidth. One node of each orbit is then planned, and all other nodes do the same.
+//! Gathers for networks on which all nodes are equivalent. On these networks, each translation of a
+//! grid maps links to links of the same bandwidth. One node is planned, and all other nodes do the
+//! same.
 //!
 //! A *shift* is the translation from the start of a link to its end. The *offset* of a block at a
-//! node is the translation from the origin of the block to the node. Translations are numbered like
-//! the nodes to which they move node 0.
+//! node is the translation from the origin of the block to this node. The number of a translation
+//! is the number of the node to which it moves node 0.
 
 use crate::gather::lower_bound;
 use crate::network::Network;
 use crate::random::Random;
 
-/// The translations of a grid.
+/// The translations of a grid that describe a network.
 pub(crate) struct Translations {
     radices: Vec<u64>,
-    /// The shifts of the links of each node.
+    /// The shifts of the links that leave a node. They are the same for every node.
     pub shifts: Vec<u32>,
 }
 
 impl Translations {
-    /// Returns the translations of the grid with these radices, if they map links to links.
+    /// Returns the translations of the grid with these radices; `None` if a translation does not
+    /// map links to links.
     pub(crate) fn of(network: &Network, radices: &[u64]) -> Option<Self> {
         let nodes = network.nodes as u64;
         let equal = network.bandwidth.iter().all(|bandwidth| *bandwidth == 1.0);
@@ -45,12 +47,14 @@ impl Translations {
         self.radices.len()
     }
 
-    /// Returns the translation that first translates by `a` and then by `b`.
+    /// Returns the sum of two translations: the translation by `a`, followed by the translation by
+    /// `b`.
     pub(crate) fn add(&self, a: u32, b: u32) -> u32 {
         self.combine(a, b, |a, b, radix| (a + b) % radix)
     }
 
-    /// Returns the translation that `b` follows to give `a`.
+    /// Returns the difference of two translations: the translation that gives `a` if `b` is added
+    /// to it.
     pub(crate) fn subtract(&self, a: u32, b: u32) -> u32 {
         self.combine(a, b, |a, b, radix| (a + radix - b) % radix)
     }
@@ -64,19 +68,21 @@ impl Translations {
         sum as u32
     }
 
-    /// Returns the inverse of each shift: the shifts of the network with its links reversed.
+    /// Returns the translations with the inverse of each shift, which describe the network with all
+    /// links reversed.
     pub(crate) fn reversed(&self) -> Self {
         let shifts = self.shifts.iter().map(|shift| self.subtract(0, *shift)).collect();
         Self { radices: self.radices.clone(), shifts }
     }
 }
 
-/// The steps of a gather: for each step the index of a shift, and the offset of the block when it
-/// arrives.
+/// The steps of a gather. Each step has the shifts that carry a block, as indices. Each shift has
+/// the offset of its block at the receiver.
 pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 
-/// Makes several gathers in which all nodes do the same, and returns the one with the fewest steps.
-/// In each step, each shift brings one offset that has not arrived before, from an offset that has.
+/// Makes up to `tries` gathers in which all nodes do the same, and returns the gather with the
+/// fewest steps. In each step, each shift brings every node a block whose offset is new. The sender
+/// has received this block in an earlier step, or it is the origin of the block.
 pub(crate) fn gather(
     network: &Network,
     group: &Translations,
@@ -102,8 +108,8 @@ fn one_gather(nodes: usize, group: &Translations, random: &mut Random) -> Offset
     reached[0] = true;
     let mut left = nodes - 1;
     let mut steps: OffsetSteps = Vec::new();
-    // For each shift, the offsets that it can bring. Offsets that have arrived in the meantime are
-    // removed when they are drawn.
+    // For each shift, the offsets of the blocks that it can bring. An offset that has arrived over
+    // another shift is skipped when it is drawn.
     let mut candidates: Vec<Vec<u32>> = group.shifts.iter().map(|shift| vec![*shift]).collect();
     let mut order: Vec<usize> = (0..group.shifts.len()).collect();
     while left > 0 {
@@ -120,7 +126,7 @@ fn one_gather(nodes: usize, group: &Translations, random: &mut Random) -> Offset
                 }
             }
         }
-        // What has arrived can be sent on from the next step on.
+        // Blocks that have arrived can be sent from the next step on.
         for &(_, offset) in &step {
             for (waiting, shift) in candidates.iter_mut().zip(&group.shifts) {
                 let next = group.add(offset, *shift);

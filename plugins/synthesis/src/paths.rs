@@ -5,25 +5,26 @@
 
 use crate::network::{NONE, Network};
 
-/// The number of buckets. Links are shorter than this.
+/// The number of buckets. Every link must be shorter than this number, so that all vertices of a
+/// bucket have the same distance.
 const RING: usize = 4096;
-/// The length of the longest link.
+/// The length to which the prices of the most expensive links are scaled. It is less than `RING`.
 pub(crate) const LONGEST: f32 = 4000.0;
 
-/// Trees of shortest paths from one vertex at a time.
+/// A search for the shortest-path tree of one vertex after another.
 pub(crate) struct ShortestPaths {
     /// The distance of each vertex; `NONE` if there is no path.
     pub distance: Vec<u32>,
-    /// The link through which the tree reaches each vertex.
+    /// For each vertex, the last link of its path in the tree; `NONE` for the root.
     pub parent: Vec<u32>,
-    /// The vertices in the order of their distances.
+    /// The vertices that have a path, in ascending order of their distances.
     pub order: Vec<u32>,
-    /// The first vertex of each bucket. Vertices of a bucket are linked in both directions.
+    /// The first vertex of each bucket. The vertices of a bucket form a doubly linked list.
     bucket: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// A bit for each bucket that is not empty, and a bit for each word of these bits that is not
-    /// zero.
+    /// A bit for each bucket that is not empty. `summary` has a bit for each word of `occupied`
+    /// that is not zero.
     occupied: [u64; RING / 64],
     summary: u64,
 }
@@ -42,7 +43,8 @@ impl ShortestPaths {
         }
     }
 
-    /// Finds the shortest-path tree of vertex `from`. Lengths are from 1 to `LONGEST` + 1.
+    /// Finds the shortest-path tree of vertex `from`. Lengths must be at least 1 and less than
+    /// `RING`.
     pub(crate) fn find(&mut self, network: &Network, lengths: &[u32], from: u32) {
         self.distance.fill(NONE);
         self.order.clear();
@@ -71,7 +73,7 @@ impl ShortestPaths {
         }
     }
 
-    /// Writes the links of the tree's path to a vertex, in order, to `path`.
+    /// Replaces `path` by the links of the path to vertex `to`, in order.
     pub(crate) fn path_to(&self, network: &Network, to: u32, path: &mut Vec<u32>) {
         path.clear();
         let mut at = to as usize;
@@ -114,14 +116,14 @@ impl ShortestPaths {
         }
     }
 
-    /// Returns the first bucket from `now` on, around the ring, that is not empty. There must be
-    /// one.
+    /// Returns the first bucket that is not empty, from bucket `now` on and then from bucket 0 on.
+    /// At least one bucket must not be empty.
     fn next_bucket(&self, now: usize) -> usize {
         let here = self.occupied[now / 64] & (!0 << (now % 64));
         if here != 0 {
             return now / 64 * 64 + here.trailing_zeros() as usize;
         }
-        // Search the words behind this one, and then from the first word on.
+        // Search the words after this word. If all of them are zero, search from the first word on.
         let behind = self.summary & (!0_u64).checked_shl(now as u32 / 64 + 1).unwrap_or(0);
         let words = if behind != 0 { behind } else { self.summary };
         let word = words.trailing_zeros() as usize;

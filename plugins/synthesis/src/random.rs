@@ -5,7 +5,7 @@ pub(crate) struct Random(u64);
 impl Random {
     /// Makes a generator. Neighbouring seeds give unrelated sequences.
     pub(crate) fn new(seed: u64) -> Self {
-        // The state must not be 0.
+        // The generator requires a state that is not 0.
         let mixed = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self((mixed ^ (mixed >> 31)) | 1)
     }
@@ -17,12 +17,12 @@ impl Random {
         self.0
     }
 
-    /// Returns a number below `most`, which must not be 0.
+    /// Returns a number less than `most`, which must not be 0.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         (((self.next() >> 32) * most as u64) >> 32) as usize
     }
 
-    /// Returns a number from 0 on and below 1.
+    /// Returns a number that is at least 0 and less than 1.
     pub(crate) fn fraction(&mut self) -> f32 {
         (self.next() >> 40) as f32 / (1_u64 << 24) as f32
     }

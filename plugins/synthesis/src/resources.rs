@@ -1,4 +1,4 @@
-//! What limits the data of a step: the links, and the ports of the nodes.
+//! The resources that limit the data of a step: links, and ports of nodes.
 
 use crate::demand::Demand;
 use crate::network::Network;
@@ -7,7 +7,7 @@ use crate::paths::LONGEST;
 /// The resources with limited capacity. The load of a resource is the number of steps that it needs
 /// for its data.
 pub(crate) struct Resources {
-    /// The number of resources.
+    /// The number of all resources.
     pub count: usize,
     /// One column for each kind of resource: links, ports for sending, ports for receiving.
     pub columns: Vec<Column>,
@@ -16,14 +16,14 @@ pub(crate) struct Resources {
     /// The number of messages that a node may send, and may receive, in a step; `None` if it can
     /// use all links.
     pub ports: Option<u64>,
-    /// The largest number of steps for a unit of data.
+    /// The largest number of steps that any resource needs for a unit of data.
     pub slowest_steps: f64,
 }
 
-/// For each link, the resource of one kind that it uses.
+/// The resources of one kind: which of them each link uses.
 pub(crate) struct Column {
     pub resource: Vec<u32>,
-    /// The number of steps of the resource for each unit of data on the link.
+    /// For each link, the number of steps that the resource needs for a unit of data on this link.
     pub steps: Vec<f32>,
 }
 
@@ -35,14 +35,15 @@ impl Resources {
         let quota: Vec<u64> =
             network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
         let steps = |share: f32| quota.iter().map(|quota| 1.0 / *quota as f32 / share).collect();
-        // A limit that exceeds the number of links of every vertex limits nothing.
+        // A port limit that is at least as large as the degree of every vertex has no effect.
         let degree = (0..network.vertices()).map(|v| network.out(v).len() as u64);
         let into = network.reversed().0;
         let degree = degree.chain((0..network.vertices()).map(|v| into.out(v).len() as u64));
         let ports = Some(ports).filter(|ports| degree.max().unwrap_or(0) > *ports);
         let mut columns = Vec::new();
         let mut count = 0;
-        // With one port, a node uses one link in a step, so the links limit nothing more.
+        // With one port, a node uses only one link in a step. The limits of links then follow from
+        // the limits of ports.
         if ports != Some(1) {
             columns.push(Column { resource: (0..links as u32).collect(), steps: steps(1.0) });
             count += links as u32;
@@ -58,8 +59,8 @@ impl Resources {
         Self { count: count as usize, columns, quota, ports, slowest_steps: slowest.into() }
     }
 
-    /// Computes whole-number prices, and from them the lengths of links. Returns the sum of the
-    /// whole-number prices.
+    /// Converts the prices of resources to whole numbers, and computes the length of each link from
+    /// the prices of the resources that it uses. Returns the sum of the prices as whole numbers.
     pub(crate) fn set_lengths(&self, prices: &[f32], whole: &mut [u32], length: &mut [u32]) -> f64 {
         let most = prices.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let scale = LONGEST / self.columns.len() as f32 / most;
@@ -73,7 +74,8 @@ impl Resources {
         for column in &self.columns {
             let uses = column.resource.iter().zip(&column.steps);
             for (length, (resource, steps)) in length.iter_mut().zip(uses) {
-                // The most expensive resource has the length of a link of the smallest quota.
+                // `steps * unit` is at most 1, so prices that are scaled to `LONGEST` do not give
+                // longer links.
                 *length += (whole[*resource as usize] as f32 * (steps * unit)) as u32;
             }
         }
@@ -81,8 +83,8 @@ impl Resources {
         sum
     }
 
-    /// Returns the lower bound of the steps that follows from each node alone: everything that it
-    /// sends, or receives, over all its links and ports.
+    /// Returns a lower bound on the number of steps: the largest number of steps that a single node
+    /// needs to send all its data, or to receive all its data, over all its links and ports.
     pub(crate) fn bound_of_nodes(&self, network: &Network, demand: &Demand) -> f64 {
         let (mut sent, mut received) = (vec![0.0; network.nodes], vec![0.0; network.nodes]);
         for (source, row) in demand.sources.iter().zip(&demand.rows) {

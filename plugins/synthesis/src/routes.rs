@@ -1,5 +1,6 @@
-//! Whole paths for all data: a random path in proportion to the flow of the source, and then
-//! rounds in which data moves to a cheaper path.
+//! Finds a path for each piece of data. At first, paths are drawn at random, with probabilities in
+//! proportion to the flow of the source. In the following rounds, pieces move to cheaper paths, so
+//! that the largest load of a resource becomes smaller.
 
 use crate::Deadline;
 use crate::demand::Demand;
@@ -9,15 +10,16 @@ use crate::paths::ShortestPaths;
 use crate::random::Random;
 use crate::resources::Resources;
 
-/// The number of pieces that a link carries in one step, if blocks have different sizes and are
-/// large enough to be divided.
+/// The number of pieces that a link of the smallest bandwidth carries in one step, if blocks have
+/// different sizes and are large enough to be divided.
 const PIECES_PER_STEP: u64 = 4;
-/// The number of entries of a table of prices, or two for each step if these are more.
+/// The smallest number of entries in a table of prices. A table also has at least two entries for
+/// each step of load.
 const TABLE: u32 = 1 << 14;
-/// Number of rounds of improvement.
+/// The number of rounds in which pieces move to cheaper paths.
 const ROUNDS: u32 = 14;
 
-/// A number of segments of one block, which travel together.
+/// Consecutive segments of one block, which take the same path.
 #[derive(Clone, Copy)]
 pub(crate) struct Piece {
     pub source: u32,
@@ -35,7 +37,7 @@ impl Piece {
     }
 }
 
-/// Pieces of all blocks, each with the links of its path.
+/// The pieces of all blocks, each with the links of its path.
 #[derive(Clone)]
 pub(crate) struct Routed {
     pub pieces: Vec<Piece>,
@@ -44,8 +46,9 @@ pub(crate) struct Routed {
     pub congestion: f64,
 }
 
-/// Divides all blocks into pieces that a slow link carries in one step, in the order of their
-/// sources. Returns the pieces, and for each source the end of its range.
+/// Divides all blocks into pieces, in the order of their sources. Several pieces fit into one step
+/// of a slow link, if segments are small enough. Returns the pieces, and for each source the end of
+/// the range of its pieces.
 fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
     let (mut pieces, mut ends) = (Vec::new(), Vec::new());
     for (&source, row) in demand.sources.iter().zip(&demand.rows) {
@@ -55,8 +58,8 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
                 0 => demand.segments,
                 _ => most.clamp(1, demand.segments.into()) as u32,
             };
-            // Blocks whose sizes are counted have one piece for each segment, so that a step
-            // carries whole pieces.
+            // If blocks are counted instead of bytes, each segment is a piece of its own, so that a
+            // step carries whole pieces.
             let most = if demand.counts_blocks { 1 } else { most };
             let mut first_segment = 0;
             while first_segment < demand.segments {
@@ -70,8 +73,8 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
     (pieces, ends)
 }
 
-/// Draws a path by a random walk from the target back to the source, with probabilities in proportion
-/// to the flow on the links. Returns whether it has reached the source.
+/// Draws a path by a random walk from the target back to the source. The probability of a link is
+/// in proportion to the flow on it. Returns whether the walk has reached the source.
 fn walk_back(
     network: &Network,
     (into, of_link): (&Network, &[u32]),
@@ -99,7 +102,7 @@ fn walk_back(
         }
         let Some(link) = chosen else { return false };
         at = network.tail[link];
-        // Remove loops.
+        // If the walk returns to a vertex that it has visited, remove the loop from the path.
         match path.iter().position(|link: &u32| network.head[*link as usize] == at) {
             Some(again) => path.truncate(again),
             None => path.push(link as u32),
@@ -145,16 +148,15 @@ struct Router<'a> {
     whole: Vec<u32>,
     length: Vec<u32>,
     shortest: ShortestPaths,
-    /// The number of steps that no schedule is below.
+    /// A lower bound on the number of steps, as a whole number.
     target: f32,
-    /// The prices of loads from 0 on, with `per_step` entries for each step.
+    /// The prices of a resource for loads from 0 on, with `per_step` entries for each step of load.
     table: Vec<f32>,
     per_step: f32,
 }
 
 impl Router<'_> {
-    /// Draws the path of each piece as a random walk from its target back to its source, with
-    /// probabilities in proportion to the flow of the source.
+    /// Draws a path for each piece from the flow of its source.
     fn draw(
         &mut self,
         pieces: Vec<Piece>,
@@ -169,7 +171,7 @@ impl Router<'_> {
         let mut path = Vec::new();
         for (index, (&source, &end)) in demand.sources.iter().zip(ends).enumerate() {
             let flow = &flow.flows[index * links..(index + 1) * links];
-            // Pieces without bytes have no flow, and take a path of the fewest links.
+            // Pieces without bytes have no flow. They take a path with the fewest links.
             if demand.rows[index].iter().any(|(_, size)| *size == 0) {
                 self.length.fill(1);
                 self.shortest.find(network, &self.length, source);
@@ -181,7 +183,7 @@ impl Router<'_> {
                     paths.push(path.as_slice().into());
                     continue;
                 }
-                // All other pieces follow the flow.
+                // Pieces with bytes follow the flow.
                 if !walk_back(
                     network,
                     (&into, &of_link),
@@ -190,7 +192,7 @@ impl Router<'_> {
                     random,
                     &mut path,
                 ) {
-                    // Rounding errors can leave a target without flow.
+                    // Because of rounding errors, there may be no flow to the target.
                     self.length.fill(1);
                     self.shortest.find(network, &self.length, source);
                     self.shortest.path_to(network, piece.target, &mut path);
@@ -203,7 +205,7 @@ impl Router<'_> {
         Routed { pieces, paths, congestion }
     }
 
-    /// Moves pieces to cheaper paths, and keeps the best state.
+    /// Moves pieces to cheaper paths, and keeps the paths of the round with the least congestion.
     fn improve(
         &mut self,
         routed: &mut Routed,
@@ -218,7 +220,8 @@ impl Router<'_> {
             if routed.congestion <= f64::from(self.target) || deadline.has_passed() {
                 break;
             }
-            // Each round has steeper prices, because only the largest loads matter in the end.
+            // Make the prices steeper in each round, because only the largest load matters in the
+            // end.
             random.shuffle(&mut order);
             let steepness = 8.0 + 60.0 * round as f32 / ROUNDS as f32;
             self.set_table(steepness / self.target.max(30.0));
@@ -245,7 +248,7 @@ impl Router<'_> {
                     self.add(kept, load);
                 }
             }
-            // Keep the best state, which need not be the last.
+            // Keep the best paths so far, because a later round can be worse than an earlier one.
             let congestion = self.congestion();
             if congestion < routed.congestion {
                 routed.congestion = congestion;
@@ -257,17 +260,20 @@ impl Router<'_> {
         }
     }
 
-    /// Finds the shortest-path tree of a source under the prices of the present loads.
+    /// Finds the shortest-path tree of a source, with lengths that follow from the prices of the
+    /// present loads.
     fn find_tree(&mut self, source: u32) {
         for resource in 0..self.price.len() {
-            // The price for about one piece more.
+            // Use the price of a load that is one step larger, because a path is searched for an
+            // additional piece.
             self.price[resource] = self.price_at(self.load[resource] + 1.0);
         }
         self.resources.set_lengths(&self.price, &mut self.whole, &mut self.length);
         self.shortest.find(self.network, &self.length, source);
     }
 
-    /// Computes the prices of all loads. They rise steeply above the target.
+    /// Computes the table of prices. Prices rise exponentially with the load, and exceed 1 above
+    /// the target.
     fn set_table(&mut self, steepness: f32) {
         let most = 2.0 * self.target + 64.0;
         self.per_step = (TABLE as f32 / most).max(2.0);
@@ -282,7 +288,7 @@ impl Router<'_> {
         self.table[((load * self.per_step + 0.5) as usize).min(self.table.len() - 1)]
     }
 
-    /// Returns the price of a path for another piece.
+    /// Returns the sum of the prices on a path, if a piece of size `load` were added to it.
     fn price_of(&self, path: &[u32], load: f32) -> f32 {
         let of_link = |link: u32, column: &crate::resources::Column| {
             let (resource, steps) = (column.resource[link as usize], column.steps[link as usize]);

@@ -1,4 +1,5 @@
-//! Synchronous steps for pieces with paths: each link carries the first pieces of its queue.
+//! Converts pieces with paths to synchronous steps. The pieces that wait for a link form a queue,
+//! and in each step the link carries the first pieces of its queue.
 
 use crate::matching::Matching;
 use crate::network::Network;
@@ -6,52 +7,55 @@ use crate::resources::Resources;
 use crate::routes::{Piece, Routed};
 use std::collections::BinaryHeap;
 
-/// The order of a queue. No order is the best on all networks.
+/// The order of the pieces in a queue. None of these orders is the best on all networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The piece with the most links ahead is first.
+    /// The piece with the most remaining links is first.
     Farthest,
-    /// The piece is first whose path ahead has the resource with the most left to carry. Loads are
-    /// compared in this many classes, and the most links ahead decide within a class.
+    /// The piece is first whose remaining path, after the next link, contains the resource with the
+    /// largest remaining load. Loads are divided into this number of classes. Among pieces of the
+    /// same class, the piece with the most remaining links is first.
     MostLoaded(u32),
 }
 
 pub(crate) const ORDERS: [Order; 3] =
     [Order::Farthest, Order::MostLoaded(256), Order::MostLoaded(64)];
 
-/// The number of pieces of a queue that a link examines to fill the rest of a step.
+/// A step of a link ends after this number of pieces that did not fit into the step as a whole.
 const EXAMINED: usize = 4;
 
-/// Segments that travel together, on their way along the path of a piece.
+/// Segments of a piece that travel together along its path.
 struct Traveller {
     piece: u32,
     first_segment: u32,
     segments: u32,
-    /// The number of links that are behind.
+    /// The number of links on the path that the segments have crossed.
     at: u32,
 }
 
-/// A send of a step: the link, the piece, and its first segment and number of segments.
+/// A send in a step: the link, the piece, the number of the first segment, and the number of
+/// segments.
 pub(crate) type Sent<'a> = (usize, &'a Piece, u32, u32);
 
 struct Player<'a> {
     resources: &'a Resources,
     routed: &'a Routed,
     order: Order,
-    /// The queue of each link: the key, and the index of a traveller.
+    /// The queue of each link. An entry has a key (the largest is first) and the index of a
+    /// traveller.
     queues: Vec<BinaryHeap<(u32, u32)>>,
     travellers: Vec<Traveller>,
-    /// The load of each resource that is still to be carried, in steps.
+    /// The remaining load of each resource, in steps.
     left: Vec<f32>,
     /// The travellers that cross a link in the current step.
     moving: Vec<u32>,
 }
 
-/// Plays the schedule to its end and returns the number of steps. `step` is called at the start of
-/// each step, `send` for each send.
+/// Makes the steps, until all pieces have arrived, and returns their number. `visit` is called with
+/// `None` at the start of each step, and with each send of the step.
 ///
 /// # Errors
-/// The errors of `step` and `send`.
+/// The errors of `visit`.
 pub(crate) fn play<E>(
     network: &Network,
     resources: &Resources,
@@ -70,7 +74,8 @@ pub(crate) fn play<E>(
     };
     player.start();
     let ports = resources.ports.map(|ports| Matching::new(network, ports));
-    // Nodes are served in the order of the load of their ports, which are the last columns.
+    // `left` ends with the loads of the ports. The second number is the position of the first of
+    // them.
     let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
     let mut steps = 0;
     while player.queues.iter().any(|queue| !queue.is_empty()) {
@@ -91,7 +96,8 @@ pub(crate) fn play<E>(
 }
 
 impl Player<'_> {
-    /// Puts all pieces into the queues of the first links of their paths.
+    /// Computes the load of each resource, and puts all pieces into the queues of the first links
+    /// of their paths.
     fn start(&mut self) {
         for (piece, path) in self.routed.pieces.iter().zip(&self.routed.paths) {
             for column in &self.resources.columns {
@@ -116,7 +122,8 @@ impl Player<'_> {
         }
     }
 
-    /// Returns the key of a traveller in the queue of the next link of its path.
+    /// Returns the key of a traveller in the queue of the next link on its path. `path` has the
+    /// links that it has not crossed yet, and `steps` is the number of steps so far.
     fn key(&self, path: &[u32], size: u32, steps: u32) -> u32 {
         if size == 0 {
             // Pieces without bytes fit into every step.
@@ -137,8 +144,8 @@ impl Player<'_> {
         (most + steps) / class * 64 + ahead.min(63)
     }
 
-    /// Sends the first pieces of a link's queue, as many as fit into a step. Divides a piece that
-    /// does not fit as a whole.
+    /// Sends as many pieces from the start of a link's queue as fit into a step. A piece that does
+    /// not fit as a whole is divided between segments.
     fn carry<E>(
         &mut self,
         link: usize,
@@ -149,20 +156,20 @@ impl Player<'_> {
         while passed.len() < EXAMINED
             && let Some((key, number)) = self.queues[link].pop()
         {
-            // Find the number of segments that fit into the rest of the step.
+            // Find the number of segments that fit into the remaining part of the step.
             let traveller = &self.travellers[number as usize];
             let piece = &self.routed.pieces[traveller.piece as usize];
             let fitting = match piece.size {
                 0 => traveller.segments,
                 size => (free / u64::from(size)).min(traveller.segments.into()) as u32,
             };
-            // A segment that exceeds the quota has a step for itself.
+            // A segment that is larger than the quota is sent in a step of its own.
             let fitting = if fitting == 0 && free == quota { 1 } else { fitting };
             if fitting == 0 {
                 passed.push((key, number));
                 continue;
             }
-            // Send these segments. The other segments stay in the queue.
+            // Send these segments. The remaining segments of the piece stay in the queue.
             let load = u64::from(fitting) * u64::from(piece.size);
             visit(Some((link, piece, traveller.first_segment, fitting)))?;
             if fitting < traveller.segments {

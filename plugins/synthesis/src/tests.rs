@@ -9,7 +9,7 @@ fn on(kind: &str, dims: &[u64]) -> Rehearsal {
     Rehearsal::on(kind, dims).ports(u64::MAX)
 }
 
-/// Makes a network of single directed links.
+/// Makes a network of directed links, each with two ends and a bandwidth.
 fn graph(nodes: u64, links: &[(u64, u64, f64)]) -> Rehearsal {
     on("graph", &[nodes]).links(links)
 }
@@ -22,8 +22,9 @@ fn refusal(problem: &Rehearsal, algorithm: &dyn Algorithm) -> String {
     problem.plan(algorithm).unwrap_err().to_string()
 }
 
-/// Half of the blocks cross the bisection: n^2/4 blocks over one link of a line of n nodes, n^2/8
-/// over the links of a ring, and as many for each line of a grid.
+/// The bisection limits the number of steps. Each of its links carries `n N1 / 4` blocks in each
+/// direction, on a mesh of `n` nodes with the longest side `N1`. On a ring, it carries half as
+/// many, and on a fully connected network it carries one block.
 #[test]
 fn all_to_all_meets_the_bisection() {
     for (kind, dims, bisection) in [
@@ -38,7 +39,8 @@ fn all_to_all_meets_the_bisection() {
     }
 }
 
-/// The certified optima are 349.5 steps on the mesh and 255.8 on the torus.
+/// The certified lower ends of the optimum are 349.5 steps on the mesh and 255.8 steps on the
+/// torus.
 #[test]
 fn one_port_is_obeyed_within_two_per_cent() {
     for (kind, optimum) in [("mesh", 349.5), ("torus", 255.8)] {
@@ -48,7 +50,7 @@ fn one_port_is_obeyed_within_two_per_cent() {
     }
 }
 
-/// With two ports, a node of a mesh sends at most 2 messages in a step.
+/// With `ports=P`, no node sends or receives more than P messages in a step.
 #[test]
 fn several_ports_are_obeyed() {
     for ports in 1..5 {
@@ -59,7 +61,8 @@ fn several_ports_are_obeyed() {
 
 #[test]
 fn links_of_one_direction_are_used_as_they_are() {
-    // On a ring of one direction, a link carries the blocks for 1, 2, .., n - 1 nodes ahead.
+    // On a directed ring, a link carries the blocks for the nodes that are 1, 2, .., n - 1 links
+    // ahead: 15 blocks in total for 6 nodes.
     let ring: Vec<_> = (0..6).map(|node| (node, (node + 1) % 6, 1.0)).collect();
     assert_eq!(steps(&graph(6, &ring), &FlowSchedule), 15);
     let gather = graph(6, &ring).collective(Collective::AllGather, 0);
@@ -111,13 +114,14 @@ fn gathers_meet_the_number_of_links_into_a_node() {
 
 #[test]
 fn unequal_blocks_take_about_their_bytes() {
-    // Blocks of 1 to 16 KiB. The mean determines the bytes of a step.
+    // Blocks have 1 to 16 KiB. A link carries the mean size in a step.
     let size = |from: u64, to: u64| if from == to { 0 } else { 1024 << ((3 * from + 5 * to) % 5) };
     let sizes: Vec<Vec<u64>> =
         (0..16).map(|from| (0..16).map(|to| size(from, to)).collect()).collect();
     let problem = on("mesh", &[4, 4]).sizes(&sizes);
     let proved = problem.verify(&FlowSchedule).unwrap();
-    // A cut in the middle: the bytes that cross it, over its four links.
+    // The lower bound is the number of bytes that must cross the middle of the mesh, divided by the
+    // four links there.
     let crossing = |side: &dyn Fn(u64) -> bool| -> u64 {
         let pairs = (0..16).flat_map(|from| (0..16).map(move |to| (from, to)));
         pairs.filter(|(from, to)| side(*from) && !side(*to)).map(|(from, to)| size(from, to)).sum()
@@ -125,7 +129,7 @@ fn unequal_blocks_take_about_their_bytes() {
     let bound = crossing(&|v| v < 8).max(crossing(&|v| v >= 8)).max(crossing(&|v| v % 4 < 2));
     let bound = bound.max(crossing(&|v| v % 4 >= 2)) / 4;
     assert!(proved.critical_bytes >= bound, "{} < {bound}", proved.critical_bytes);
-    // The best flow takes 15 % longer than this cut.
+    // The best flow takes 15 % longer than this bound.
     assert!(proved.critical_bytes <= bound * 120 / 100, "{} {bound}", proved.critical_bytes);
 }
 
@@ -199,7 +203,7 @@ fn bad_networks_and_values_are_refused() {
     );
 }
 
-/// A search that ends at once still gives a right schedule.
+/// A search that ends immediately still returns a correct schedule.
 #[test]
 fn a_search_without_time_gives_a_right_schedule() {
     let problem = on("mesh", &[4, 4]).param("seconds", "0");
@@ -208,7 +212,8 @@ fn a_search_without_time_gives_a_right_schedule() {
     assert!(problem.verify(&FlowSchedule).is_ok());
 }
 
-/// On networks with translations, one node is planned, and all others do the same.
+/// On networks whose translations map links to links, one node is planned, and all other nodes do
+/// the same.
 #[test]
 fn equal_nodes_do_the_same() {
     for (kind, dims) in [("torus", &[4, 5][..]), ("ring", &[7]), ("hypercube", &[2, 2, 2])] {
@@ -224,7 +229,7 @@ fn equal_nodes_do_the_same() {
             assert_eq!((all.steps, all.messages), (orbits.steps, orbits.messages), "{kind}");
         }
     }
-    // The nodes of a mesh, or of a torus without a link, are not equal.
+    // The nodes of a mesh are not equivalent, so all nodes are planned.
     let gather = |kind| on(kind, &[4, 4]).collective(Collective::AllGather, 0).by_orbits();
     assert!(gather("mesh").verify(&ALL_GATHER).is_ok());
 }
