@@ -268,9 +268,9 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
 /// by least squares. `of` contains the indices of these columns. Returns the coefficients and their
 /// standard errors.
 ///
-/// If there are two columns, each coefficient is computed as follows (Frisch & Waugh 1933). The
-/// part of the column that is proportional to the second column is subtracted. The coefficient is
-/// computed from the remaining part.
+/// If there are two columns, each coefficient is computed as follows (Frisch & Waugh 1933). From
+/// the coefficient's own column, the part that is proportional to the other column is subtracted.
+/// The coefficient is computed from the remaining part.
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
     /// The length of the remaining part divided by the length of the column must exceed this value.
     /// Otherwise, the two columns are almost proportional, and the coefficients are not determined.

@@ -14,7 +14,7 @@
 //! * **Transmission.** Three bounds are known, and the largest is used. (1) The bytes of a node
 //!   must pass through its k ports and its links. (2) The bytes that must cross a cut are divided
 //!   among the links of the cut (see `cuts`). For the complete exchange of m-byte blocks, a link
-//!   carries `n N1 / 8 m` bytes on a torus with an even longest side N1, and `n N1 / 4 m` bytes on
+//!   carries `m n N1 / 8` bytes on a torus with an even longest side N1, and `m n N1 / 4` bytes on
 //!   a mesh (Suh & Shin, 3.1.4). (3) A block of b bytes that crosses h links uses link capacity for
 //!   `b h` bytes. The sum of these products for all blocks is divided among all links (Spencer,
 //!   4.6). In `wormhole`, a link that carries `free_contention` messages at full speed counts as

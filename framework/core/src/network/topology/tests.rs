@@ -473,7 +473,7 @@ proptest! {
             match signs[d] { 1 => ahead, -1 => back, _ => ahead.min(back) }
         }).sum();
         prop_assert_eq!(passed.len() as u64 - 1, hops);
-        // A requested path through the same nodes has the same length.
+        // If a route requests these nodes as its path, it passes exactly these nodes.
         let named = Route { path: passed[1..].to_vec(), ..Route::default() };
         if from != to {
             prop_assert_eq!(nodes_passed(&torus, from, to, Some(&named)).unwrap(), passed);

@@ -134,8 +134,8 @@ mod tests {
         parts.into_iter().map(Option::unwrap).sum()
     }
 
-    /// A pipeline: 64 bytes are forwarded from node to node, in segments. Each segment moves one
-    /// hop in a step of its own.
+    /// A pipeline: 64 bytes are forwarded from node to node, in segments. In each step, a node
+    /// forwards at most one segment, by one hop.
     fn chain(nodes: u32, segments: u32) -> Steps {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
