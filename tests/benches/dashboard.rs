@@ -1,12 +1,12 @@
-//! Response times of the dashboard. A response time starts when the byte of a key is written to the
-//! terminal, and ends when the requested panel is on the screen. It is measured without workers,
-//! and with workers on all cores.
+//! Measures response times of the dashboard. A response time starts when the byte of a key is
+//! written to the terminal, and ends when the requested panel is on the screen. It is measured
+//! twice: without workers, and with workers on all cores.
 //!
-//! A second benchmark moves sliders: at each key, the times of 20 schedules of 10^5 steps are
-//! calculated again.
+//! A second benchmark moves sliders. After each key, the dashboard calculates the times of 20
+//! schedules of 10^5 steps again.
 //!
-//! Run it by `cargo bench --bench dashboard`. Moving pictures are drawn every 33 ms, so a response
-//! within this time appears immediate.
+//! Run both by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
+//! response within this time appears immediate.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -17,9 +17,9 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// The number of keys pressed in each situation.
+/// The number of keys that are pressed for each measurement, without and with workers.
 const KEYS: usize = 400;
-/// The keys, each with a text on the screen of the panel that it opens.
+/// The keys, each with a text that is on the screen when the panel of the key is open.
 const PANELS: [(&str, &str); 4] =
     [("2", "2 Cases:"), ("3", "3 Comparison"), ("5", "5 Where time goes"), ("6", "6 Network")];
 /// The number of schedules that are priced again when a slider moves. Each is a ring of about 10^5
@@ -46,8 +46,8 @@ fn summary(mut times: Vec<Duration>) -> String {
     format!("median {:.1}, worst {:.1}", ms(times.get(times.len() / 2)), ms(times.last()))
 }
 
-/// Moves the slider of the start-up time. Returns two lists of times: until the ranking shows the
-/// new value, and the time of pricing alone, which the panel shows.
+/// Moves the slider of the start-up time. Returns two lists of times: the times until the ranking
+/// shows the new value, and the times of pricing alone, which the panel prints.
 fn slide() -> (Vec<Duration>, Vec<Duration>) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
@@ -111,7 +111,7 @@ fn keys() {
     }
 }
 
-/// Presses keys on a dashboard with a number of workers, and returns the response times.
+/// Presses keys on a dashboard with `jobs` workers, and returns the response times.
 fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
@@ -127,7 +127,8 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
     std::thread::sleep(Duration::from_secs(1));
     let mut times = Vec::new();
     for (key, panel) in PANELS.iter().cycle().take(KEYS) {
-        // Vary the interval between keys, so that keys are not synchronous with drawing.
+        // Vary the interval between keys, so that keys do not coincide with the drawing of
+        // animations.
         std::thread::sleep(Duration::from_micros(20_000 + 7_919 * (times.len() as u64 % 11)));
         let pressed = Instant::now();
         writer.write_all(key.as_bytes()).expect("a key");
@@ -140,7 +141,7 @@ fn measure(columns: u16, rows: u16, jobs: usize) -> Vec<Duration> {
 
 type Started = (Box<dyn Child + Send + Sync>, Box<dyn Write + Send>, Screen);
 
-/// Starts the program in its own terminal.
+/// Starts the program in a terminal of its own.
 fn start(mut command: CommandBuilder, folder: &Path, columns: u16, rows: u16) -> Started {
     set_up(&mut command, folder);
     let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
@@ -166,7 +167,7 @@ fn set_up(command: &mut CommandBuilder, folder: &Path) {
 struct Screen {
     bytes: Receiver<(Instant, Vec<u8>)>,
     parser: vt100::Parser,
-    /// The terminal must live as long as its screen.
+    /// The terminal, which must not be dropped before the screen.
     _master: Option<Box<dyn MasterPty + Send>>,
 }
 
@@ -185,7 +186,8 @@ impl Screen {
         Self { bytes, parser: vt100::Parser::new(some(rows), some(columns), 0), _master: None }
     }
 
-    /// Waits until a condition is true. Returns the arrival time of the bytes that made it true.
+    /// Waits until a condition on the screen is true. Returns the arrival time of the bytes that
+    /// made it true.
     fn wait(&mut self, what: &str, is_such: impl Fn(&vt100::Screen) -> bool) -> Instant {
         loop {
             let (at, bytes) =

@@ -1,6 +1,6 @@
-//! Measures the processor time for certifying the optimum of a complete exchange within 1 %, and
-//! the time for verifying the certificate. `cargo bench --bench optimum` prints a table. An
-//! argument selects the networks whose names contain it.
+//! Measures the processor time of two tasks: to certify the optimum of a complete exchange within 1
+//! %, and to verify the certificate. `cargo bench --bench optimum` prints a table. An argument
+//! selects the networks whose names contain it.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -13,7 +13,7 @@ use swapmeet_core::simulation::Task;
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::{Options, Question, solve};
 
-/// The requested relative width of the interval that contains the optimum.
+/// The relative width of the interval at which the search stops.
 const GAP: f64 = 0.01;
 
 fn main() {
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// A name, a collective, and a function that builds the network.
+/// A row of the table: its name, its collective, and a function that builds its network.
 type Row = (String, &'static CollectiveKind, Box<dyn Fn() -> Arc<dyn Topology>>);
 
 /// Returns the networks of the table.
@@ -95,7 +95,7 @@ fn graph(edges: &[(u64, u64)]) -> Arc<dyn Topology> {
     Arc::new(Graph::parse("bench", &text).unwrap())
 }
 
-/// Returns a topology from which `count` links have been removed, in both directions.
+/// Returns a topology without `count` of its edges. Both links of an edge are removed.
 fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
     let (topology, mut random) = (parse(spec).unwrap(), Random(7919 + 12345));
     let ends = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
@@ -106,8 +106,8 @@ fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
     graph(&edges)
 }
 
-/// Returns a random regular graph. The ends of links are matched at random, and the matching is
-/// then repaired until no link occurs twice or leads from a node to itself.
+/// Returns a random graph in which all nodes have the same degree. The ends of links are paired at
+/// random. The pairs are then changed until no link occurs twice or leads from a node to itself.
 fn random(nodes: usize, degree: usize) -> Arc<dyn Topology> {
     let mut random = Random(7919 + 12345);
     let mut ends: Vec<u64> = (0..nodes * degree).map(|i| (i / degree) as u64).collect();

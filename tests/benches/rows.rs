@@ -1,9 +1,9 @@
 //! Measures costs of the program that do not depend on the size of schedules: rows per second for
 //! many small cases, and the time to start a worker process for each plugin file.
 //!
-//! Run it by `cargo bench --bench rows`. The program runs with the usual options and writes rows to
-//! a file. Each value is the best of a few runs. Compare ratios within one benchmark, not seconds
-//! between computers.
+//! Run it by `cargo bench --bench rows`. Each measurement runs the program with the usual options,
+//! which writes its rows to a file. Each value is the best of a few runs. Compare ratios within one
+//! benchmark, not seconds between computers.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -22,8 +22,8 @@ const SMALL: [(&str, &str, u32); 3] = [
     ),
 ];
 
-/// Four algorithms from one plugin file. The next constant has four algorithms from four plugin
-/// files.
+/// Four algorithms from a single plugin file. The next constant has four algorithms from four
+/// plugin files.
 const ONE_FILE: [&str; 4] = ["ring", "pairwise", "bruck", "linear"];
 const FOUR_FILES: [&str; 4] = ["ring", "gen", "direct", "suh-shin"];
 

@@ -1,9 +1,9 @@
 //! Measures the speed of planning, verification, link counting and pricing, in messages and blocks
-//! per second. The speed of a plain loop over blocks is measured for comparison.
+//! per second. For comparison, it also measures a plain loop over blocks.
 //!
 //! Run it by `cargo bench --bench scale`, or by `cargo bench --bench scale -- torus:128x128` for
-//! the cases whose name contains a word. Every value is the best of up to three runs in one
-//! process. If a run takes a second or more, it is not repeated. Compare ratios within a benchmark,
+//! the cases whose names contain this text. Each value is the best of up to three runs in one
+//! process. A run that takes a second or more is not repeated. Compare ratios within a benchmark,
 //! not seconds between computers. All cases together take about eight minutes.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
@@ -130,8 +130,8 @@ fn main() {
     println!("\npeak memory of this process: {} MB", peak_memory_mb());
 }
 
-/// Runs the benchmarks of a section whose names `wanted` accepts. If it accepts the title of the
-/// section, all benchmarks of the section are run.
+/// Runs the benchmarks of a section that `wanted` selects by their names. If `wanted` selects the
+/// title of the section, runs all of them.
 fn run_section(
     (title, machine, benches): (&str, &str, &str),
     registry: &Registry,
@@ -187,15 +187,15 @@ fn group(
     cases(&experiment, registry).expect("the benchmark's specs are right")
 }
 
-/// Changes cases to full planning.
+/// Changes the cases so that all nodes are planned.
 fn full(mut cases: Vec<Case>) -> Vec<Case> {
     cases.iter_mut().for_each(|case| case.options.proof_scope = ProofScope::Full);
     cases
 }
 
-/// Compares two times for an exported schedule, if SimGrid is installed: the run time of SimGrid,
-/// and the run time of planning, verification and pricing under `fluid`. Links have no latency, as
-/// in exports.
+/// Compares two run times for an exported schedule, if SimGrid is installed: the time of SimGrid,
+/// and the time of this project for planning, verification and pricing with the model `fluid`.
+/// Links have no latency, as in the exports.
 fn compare_with_simgrid(registry: &Registry, wanted: impl Fn(&str) -> bool) {
     const MACHINE: &str = "free:model=fluid,byte_us=0.001";
     println!(
@@ -257,8 +257,8 @@ fn simgrid_seconds(topology: &str, algorithm: &str, machine: &str) -> Option<f64
     is_there(&mut play).then(|| start.elapsed().as_secs_f64())
 }
 
-/// Returns the shortest time of up to three runs, and the rows. There is no further run after a
-/// total of one second.
+/// Returns the shortest time of up to three runs, and the rows. After a total of one second, no
+/// further run begins.
 fn best_of(group: &[Case]) -> (f64, Vec<Record>) {
     let mut best = (f64::INFINITY, Vec::new());
     let first = Instant::now();
@@ -291,8 +291,8 @@ fn ten_machines(registry: &Registry) {
     );
 }
 
-/// Measures the cost of following every block separately: a direct exchange in which each block is
-/// moved from one set to another.
+/// Measures what it costs to follow every block separately, in a direct exchange that moves each
+/// block from one set to another.
 fn plain_loop() {
     println!(
         "\na plain loop over blocks: one bit for each block and node, direct exchange, links not counted"

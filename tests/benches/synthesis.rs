@@ -1,11 +1,12 @@
-//! Measures the search for schedules: `cargo bench --bench synthesis` prints, for each network, the
-//! steps of the schedule, how far they are above the certified lower end of the optimum, and
-//! processor time and memory of the plan alone. The host of this benchmark only counts steps, so
-//! verification is not included. An argument selects the networks whose names contain it.
+//! Measures the search for schedules: `cargo bench --bench synthesis` prints a line for each
+//! network. It contains the number of steps of the schedule, by how much this number exceeds the
+//! certified lower end of the optimum, and the processor time and memory of the plan. The host of
+//! this benchmark only counts steps, so verification is not included. An argument selects the
+//! networks whose names contain it.
 //!
-//! Each row runs in its own process, because the kernel reports the most memory of a process.
-//! If `SWAPMEET_PROTOTYPES` names a folder with the programs `synth` and `gather`, each row is
-//! followed by a row of the prototype.
+//! Each row is measured in its own process, because the kernel reports only the peak memory of a
+//! whole process. If `SWAPMEET_PROTOTYPES` names a folder with the programs `synth` and `gather`, a
+//! line for the prototype follows each line.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
@@ -23,13 +24,14 @@ use swapmeet_sdk::abi::{
     SwmProblem, SwmStr, SwmSymmetry, SwmTopology,
 };
 
-/// The variable that tells a process which row to measure.
+/// The environment variable that tells a child process which row to measure.
 const ROW: &str = "SWAPMEET_BENCH_ROW";
 
-/// A network, and how the prototypes name it.
+/// A network and a collective to measure.
 struct Row {
     spec: &'static str,
-    /// The number of links that are removed, in both directions.
+    /// The number of edges that are removed from the network. An edge is a pair of links in
+    /// opposite directions.
     without: usize,
     ports: u64,
     gathers: bool,
@@ -80,7 +82,7 @@ impl Row {
         }
     }
 
-    /// Returns the arguments of the prototype.
+    /// Returns the name of the prototype program for this row, and its arguments.
     fn prototype(&self) -> (&'static str, Vec<String>) {
         let mut spec = self.spec.replace("random:", "jelly:");
         if self.without > 0 {
@@ -124,7 +126,7 @@ fn main() {
     }
 }
 
-/// Makes the schedule of a row and prints the line of the table.
+/// Makes the schedule of a row and prints its line of the table.
 fn measure(row: &Row) {
     let topology = row.topology();
     let name = if row.gathers { "greedy-allgather" } else { "flow" };
@@ -132,7 +134,7 @@ fn measure(row: &Row) {
     let start = cpu_seconds();
     host.plan(topology.as_ref(), name, row.gathers);
     let (seconds, megabytes) = (cpu_seconds() - start, peak_megabytes());
-    // Only then solve for the optimum, which needs memory, too.
+    // Compute the optimum after the memory of the plan has been read, because it needs memory too.
     let kind = if row.gathers { &ALL_GATHER } else { &ALL_TO_ALL };
     let task = Task::new(Arc::clone(&topology), Collective::of(kind));
     let machine = match row.ports {
@@ -157,7 +159,7 @@ struct Counter {
     links: Vec<Vec<SwmLink>>,
     ports: u64,
     steps: u64,
-    /// Whether the current step has no send yet. Steps without sends do not count.
+    /// Whether the current step has no send yet. Steps without sends are not counted.
     is_new: bool,
     reason: String,
 }
@@ -202,7 +204,7 @@ impl Counter {
     }
 }
 
-/// Returns the table of an algorithm of the plugin.
+/// Returns the table of the algorithm with this name.
 fn algorithm(name: &str) -> *const SwmAlgorithm {
     // SAFETY: the table of a linked plugin is valid for the life of the process.
     unsafe {
@@ -215,16 +217,19 @@ fn algorithm(name: &str) -> *const SwmAlgorithm {
     }
 }
 
+/// Returns the host to which the context pointer points.
+///
 /// # Safety
 /// `ctx` must be the context of a host made by [`Counter::plan`].
 unsafe fn counter<'a>(ctx: *mut c_void) -> &'a mut Counter {
-    // SAFETY: the caller guarantees this; the plugin calls back on one thread.
+    // SAFETY: the caller guarantees that `ctx` points to a host. The plugin calls it on one thread.
     unsafe { &mut *ctx.cast::<Counter>() }
 }
 
 fn host_table() -> SwmHost {
     unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
-        // SAFETY: texts are readable during the call; so in all functions below.
+        // SAFETY: `ctx` is the context of the table, and texts are readable during the call. This
+        // is true for all functions below.
         unsafe { counter(ctx).reason = String::from_utf8_lossy(reason.bytes()).into_owned() };
     }
     unsafe extern "C" fn ports(ctx: *mut c_void) -> u64 {
@@ -312,7 +317,7 @@ fn cpu_seconds() -> f64 {
     fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap() / 100.0).sum()
 }
 
-/// Returns the most memory that this program has used so far.
+/// Returns the peak memory of this process.
 fn peak_megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
@@ -337,7 +342,7 @@ fn graph(edges: &[(u64, u64)]) -> Arc<dyn Topology> {
     Arc::new(Graph::parse("bench", &text).unwrap())
 }
 
-/// Returns a topology from which `count` links have been removed, in both directions.
+/// Returns a topology without `count` of its edges. Both links of an edge are removed.
 fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
     let (topology, mut random) = (parse(spec).unwrap(), Random(7919 + 12345));
     let ends = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
@@ -348,8 +353,8 @@ fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
     graph(&edges)
 }
 
-/// Returns a random regular graph. The ends of links are matched at random, and the matching is
-/// then repaired until no link occurs twice or leads from a node to itself.
+/// Returns a random graph in which all nodes have the same degree. The ends of links are paired at
+/// random. The pairs are then changed until no link occurs twice or leads from a node to itself.
 fn random(nodes: usize, degree: usize) -> Arc<dyn Topology> {
     let mut random = Random(7919 + 12345);
     let mut ends: Vec<u64> = (0..nodes * degree).map(|i| (i / degree) as u64).collect();

@@ -1,10 +1,11 @@
-//! Measures the processor time and the memory of cases with the sizes of today: mixtures of
-//! experts, unequal sizes, and networks with switches. Goals are printed next to the values.
+//! Measures the processor time and the memory of cases that are typical of present applications:
+//! mixtures of experts, unequal sizes, and networks with switches. A goal is printed next to each
+//! value.
 //!
 //! Run it by `cargo bench --bench today`, or by `cargo bench --bench today -- moe` for the cases
-//! whose name contains a word. The program runs with one worker. Seconds are the median of three
-//! runs. They are user time of all processes, which depends little on other programs. Cases that
-//! take more than five seconds run once.
+//! whose names contain `moe`. The program runs with one worker. Seconds are the median of three
+//! runs. They are the user time of all processes, which depends little on the load of the computer.
+//! A case that takes more than five seconds runs only once.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
 
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A case that has not ended after this time, in seconds, is a `timeout`.
+/// The time limit of a case in seconds. A case that takes longer gets the status `timeout`.
 const LIMIT: &str = "120";
 
 /// Cases: (machine, lines). Each line has a topology, an algorithm, a workload and the goal in
@@ -53,11 +54,11 @@ const SECTIONS: [(&str, &str); 5] = [
     ),
 ];
 
-/// Statuses of rows without a time.
+/// The statuses of rows that have no time.
 const FAILURES: [&str; 4] = ["unsupported", "timeout", "error", "crashed"];
 
-/// Formats of exports. The goal is 1.5 µs for each of the 1,047,552 messages of `linear` on 1,024
-/// ranks.
+/// The formats of exports, after the goal for all of them. The goal is 1.5 µs for each of the
+/// 1,047,552 messages of `linear` on 1,024 ranks.
 const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
 
 fn main() {
@@ -121,7 +122,7 @@ fn run(folder: &Path, flags: &str) -> (f64, u64) {
     (child_seconds() - before, megabytes)
 }
 
-/// Returns the child processes of all threads of a process.
+/// Returns the ids of the child processes that any thread of a process has started.
 fn children(id: u32) -> impl Iterator<Item = u32> {
     let threads = std::fs::read_dir(format!("/proc/{id}/task")).into_iter().flatten().flatten();
     let lists = threads.map(|thread| std::fs::read_to_string(thread.path().join("children")));

@@ -1,4 +1,5 @@
-//! PICO's measurements on Fugaku: predictions of several models compared with measured medians.
+//! Compares PICO's measurements on Fugaku (medians of repeated runs) with the predictions of
+//! several models.
 
 mod judge;
 mod models;
@@ -14,10 +15,10 @@ use swapmeet_results::read_records;
 
 const MEASURED: &str = include_str!("../../../results/measured/fugaku.csv");
 
-/// The shapes of allocations, in the order of the tables.
+/// The shapes of the tori on which PICO measured, in the order of the tables.
 const SHAPES: [&str; 5] = ["2x2x2", "4x4x4", "8x8x8", "64x64", "32x256"];
 
-/// A measured median.
+/// A median that PICO measured, and the case to which it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Median {
     pub shape: String,
@@ -30,14 +31,15 @@ pub(crate) struct Median {
 }
 
 impl Median {
-    /// Returns whether parameters are fitted to this median: every second size of two shapes.
+    /// Returns whether parameters are fitted to this median. They are fitted to every second size
+    /// on the shapes 4x4x4 and 8x8x8.
     pub(crate) fn is_fitted(&self) -> bool {
         // The sizes are 4 * 8^i bytes.
         let index = (self.buffer_bytes / 4).max(1).ilog2() / 3;
         self.is_judged() && index.is_multiple_of(2)
     }
 
-    /// Returns whether the targets apply to this shape.
+    /// Returns whether the predictions for this shape are compared with the targets.
     fn is_judged(&self) -> bool {
         ["4x4x4", "8x8x8"].contains(&&*self.shape)
     }
@@ -47,7 +49,7 @@ impl Median {
     }
 }
 
-/// Reads the medians that are part of this project.
+/// Reads the medians, which are stored in a file of this project.
 fn medians() -> Result<Vec<Median>, ReproduceError> {
     let wrong = |message: String| ReproduceError::Data { paper: "fugaku", message };
     let rows = read_records("fugaku.csv", MEASURED).map_err(|e| wrong(e.to_string()))?;
@@ -68,7 +70,7 @@ fn medians() -> Result<Vec<Median>, ReproduceError> {
     medians.ok_or_else(|| wrong("a row has no torus, block size or time".to_owned()))
 }
 
-/// Returns the medians of each schedule, by shape and algorithm.
+/// Groups the medians by schedule: by shape and algorithm.
 fn by_schedule(medians: &[Median]) -> BTreeMap<(usize, &str), Vec<&Median>> {
     let mut groups: BTreeMap<(usize, &str), Vec<&Median>> = BTreeMap::new();
     for median in medians {
@@ -78,7 +80,7 @@ fn by_schedule(medians: &[Median]) -> BTreeMap<(usize, &str), Vec<&Median>> {
     groups
 }
 
-/// Returns the distinct workloads of some medians.
+/// Returns the workloads of these medians, each of them once.
 fn workloads(medians: &[&Median]) -> Vec<String> {
     let mut all: Vec<String> = medians.iter().map(|median| median.workload.clone()).collect();
     all.sort_unstable();
@@ -86,7 +88,7 @@ fn workloads(medians: &[&Median]) -> Vec<String> {
     all
 }
 
-/// Predicts each median with each model that is run for it.
+/// Predicts the time of each median, with each model that is run for it.
 fn comparisons(
     bench: &Bench<'_>,
     medians: &[Median],
@@ -112,17 +114,18 @@ fn comparisons(
     Ok(all)
 }
 
-/// Summarises the predictions of a model; `None` if there is nothing to summarise.
+/// A function that summarises the predictions of the model with a given index; `None` if there is
+/// nothing to summarise.
 type Summary = fn(&[Comparison], usize) -> Option<String>;
 
-/// A set of comparisons that a line of the summary tables covers.
+/// A line of the summary tables, and the medians that it covers.
 struct Scope {
     name: String,
     covers: Box<dyn Fn(&Median) -> bool>,
 }
 
-/// Returns the lines of the summary tables: the shapes, then the algorithms on the two shapes to
-/// which parameters were fitted.
+/// Returns the lines of the summary tables. The first lines are shapes. The other lines are
+/// algorithms, on the two shapes that are used for the fit, with the sizes that are not.
 fn scopes(medians: &[Median]) -> Vec<Scope> {
     let scope =
         |name: &str, covers: Box<dyn Fn(&Median) -> bool>| Scope { name: name.to_owned(), covers };
@@ -150,7 +153,7 @@ fn scopes(medians: &[Median]) -> Vec<Scope> {
     all
 }
 
-/// Returns all tables.
+/// Returns all tables of this reproduction.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let words: PaperTexts = read("fugaku", include_str!("../papers/fugaku.toml"))?;
     let medians = medians()?;
@@ -158,7 +161,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let models = Model::all(&costs, &extended);
     let comparisons = comparisons(bench, &medians, &models)?;
 
-    // The counterparts and the parameters.
+    // Add the tables of counterparts and parameters.
     let mut counterparts = words.table("Counterparts");
     for row in COUNTERPARTS {
         let verdict = if row.ours.is_some() { Verdict::NotGiven } else { Verdict::NotRebuilt };
@@ -174,7 +177,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let verdict = Verdict::holds(has_values);
     parameters.add(("the preset `fugaku` has the values of `extended`", ""), "", "", verdict, "");
 
-    // The summaries: one line for each set of cells, one cell for each model.
+    // Add the summary tables. A row is a scope, and a column is a model.
     let summaries: [(&str, Summary); 3] = [
         ("Error factors", |cells, model| error_factors(cells, model).map(number)),
         ("Ordered pairs", |cells, model| {
@@ -205,7 +208,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     }
     tables.push(targets(words.table("Targets"), &covered(&comparisons, &scopes[1]), &models));
 
-    // The cells of each shape.
+    // Add a table of predictions and measurements for each shape.
     for shape in SHAPES {
         let title = format!("Medians in us, and predictions for torus:{shape}.");
         let mut table = Table::new(shape, &title, Kind::Independent);
@@ -231,9 +234,10 @@ fn covered(comparisons: &[Comparison], scope: &Scope) -> Vec<Comparison> {
     comparisons.iter().filter(|cell| (scope.covers)(&cell.median)).cloned().collect()
 }
 
-/// Compares the predictions of sizes that were not fitted with the targets.
+/// Compares the predictions with the targets, for the sizes to which no parameters were fitted.
 fn targets(mut table: Table, cells: &[Comparison], models: &[Model]) -> Table {
-    /// The largest error factor, the least share of ordered pairs, and the largest mean regret.
+    /// The targets: the largest error factor, the smallest fraction of ordered pairs, and the
+    /// largest mean regret.
     const TARGETS: (f64, f64, f64) = (1.2, 0.93, 1.05);
     for (model, Model { name, .. }) in models.iter().enumerate().filter(|(_, m)| m.is_synchronous())
     {

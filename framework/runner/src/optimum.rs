@@ -1,11 +1,11 @@
 //! The optimum of cases: a lower bound on the time of every schedule. [`swapmeet_optimum`]
-//! certifies an interval that contains the least possible time, and the bound is calculated from
-//! this interval.
+//! certifies an interval that contains the least possible time for the bytes alone. The bound is
+//! the lower end of this interval, plus the start-ups and latencies that no schedule can avoid.
 //!
-//! Many cases of a sweep have the same network and demand. [`Optima`] searches for the interval of
-//! each network and demand once. The ends of the interval are not times but numbers of bytes on a
-//! link of bandwidth 1. They are therefore the same for every block size, and for all machines
-//! whose links and ports have the same ratios of speeds.
+//! Many cases of a sweep have the same network and demand, so [`Optima`] searches only once for
+//! each of their intervals. The ends of an interval are not times, but numbers of bytes on a link
+//! of bandwidth 1. They are therefore the same for every block size, and for all machines with the
+//! same ratio between the speeds of links and ports.
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -29,8 +29,8 @@ pub struct Optimum {
     /// The lower end of the interval, plus the start-ups and latencies that no schedule can avoid,
     /// in µs.
     pub optimum_us: f64,
-    /// The relative width of the interval (upper end / lower end - 1). Start-ups and latencies are
-    /// not included in it.
+    /// The relative width of the interval: upper end / lower end - 1. The interval does not include
+    /// start-ups and latencies.
     pub gap: f64,
 }
 
@@ -38,11 +38,12 @@ pub struct Optimum {
 pub const NO_LINKS: &str =
     "its model has no links, or its times depend on noise or background traffic";
 
-/// The optimum of a case, or the reason why it is unknown. `None` if no optimum is defined for the
-/// model of the machine.
+/// The optimum of a case, or the reason why the optimum is unknown. `None` if the model of the
+/// machine has no optimum.
 pub type CaseOptimum = Option<Result<Optimum, String>>;
 
-/// The connections of a search to its caller.
+/// What a search shares with its caller: a flag to end it, and a function that reports its
+/// progress.
 pub struct Search<'a> {
     /// Whether the search must end. Another thread sets this flag.
     pub stop: &'a AtomicBool,
@@ -50,7 +51,7 @@ pub struct Search<'a> {
     pub report: &'a mut dyn FnMut(String),
 }
 
-/// The interval of an optimum. Its ends are numbers of bytes on a link of bandwidth 1, for each
+/// The interval that contains an optimum. Its ends are bytes on a link of bandwidth 1, for each
 /// unit of load.
 #[derive(Debug, Clone, Copy)]
 struct Interval {
@@ -62,7 +63,7 @@ struct Interval {
 /// during the search, so that no other thread begins the same search.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
-/// A digest of a network and a demand.
+/// The digest of a network and a demand.
 type Key = [u8; 32];
 
 /// The intervals that have been found so far.
@@ -72,8 +73,8 @@ pub struct Optima {
 }
 
 impl Optima {
-    /// Returns the optimum of a workload on a topology, for each of some machines. Each machine is
-    /// given with the number of bytes of a unit of load. The seed determines random sizes.
+    /// Returns the optimum of a workload on a topology, for each of these machines. Next to each
+    /// machine is the number of bytes in a unit of load. The seed determines random sizes.
     pub fn of(
         &self,
         (topology, workload, seed): (&Arc<dyn Topology>, &Workload, u64),
@@ -87,7 +88,7 @@ impl Optima {
         }
         let known = task(topology, workload, seed).map(|task| (Traffic::of(&task), task));
         let name = format!("{}, {workload}", topology.spec());
-        // Machines with the same ratios of speeds have the same interval.
+        // Machines with the same ratios between speeds have the same interval.
         let mut intervals: Vec<(NetworkRates, Result<Interval, String>)> = Vec::new();
         let mut interval = |task: &Task, rates: NetworkRates| {
             let rates = relative(rates)?;
@@ -109,7 +110,7 @@ impl Optima {
         machines.iter().zip(&rates).map(of_machine).collect()
     }
 
-    /// Returns the interval of a task. The search for it is made only once.
+    /// Returns the interval of a task. If it is not known yet, searches for it.
     fn interval(
         &self,
         task: &Task,
@@ -117,7 +118,7 @@ impl Optima {
         name: &str,
         search: &mut Search<'_>,
     ) -> Result<Interval, String> {
-        /// The time between two lines about the progress.
+        /// The smallest time between two lines about the progress.
         const PAUSE: Duration = Duration::from_secs(5);
         let problem =
             problem(&Question { task, unit_bytes: 1.0, rates }).map_err(|e| e.to_string())?;
@@ -165,7 +166,8 @@ fn task(topology: &Arc<dyn Topology>, workload: &Workload, seed: u64) -> Result<
     workload.task(topology, seed)
 }
 
-/// Returns rates with the same ratios, in which a byte takes 1 µs on a link.
+/// Divides all rates by that of links, so that a byte takes 1 µs on a link. The ratios between the
+/// rates stay the same.
 fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
     let link = rates.link_byte_us;
     if link <= 0.0 {
@@ -181,7 +183,7 @@ fn relative(rates: NetworkRates) -> Result<NetworkRates, String> {
     })
 }
 
-/// Returns the digest of a value as JSON.
+/// Returns the digest of the JSON text of a value.
 fn digest(value: &impl Serialize) -> serde_json::Result<Key> {
     struct Hasher(Sha256);
     impl io::Write for Hasher {
@@ -219,9 +221,9 @@ mod tests {
         optima.of((&topology, &workload, 42), &machines, &mut Search { stop: &stop, report })
     }
 
-    /// By Suh & Shin (1998), section 3.1.4, `n N1 / 4` blocks use the busiest link of a mesh with
-    /// `n` nodes and a longest side `N1`. If a node has one port for each of the other nodes, a
-    /// schedule needs only one start-up.
+    /// In the closed form of Suh & Shin (1998), section 3.1.4, the busiest link of a mesh carries
+    /// `n N1 / 4` blocks, where `n` is the number of nodes and `N1` is the longest side. With
+    /// `ports=all`, a schedule needs only one start-up.
     #[test]
     fn one_search_serves_all_sizes_and_speeds() {
         let optima = Optima::default();
@@ -239,8 +241,8 @@ mod tests {
         }
         let count = || optima.slots.lock().unwrap().len();
         assert_eq!(count(), 1);
-        // If the ratio of the speeds of ports and links differs, or if the network differs, there
-        // is a separate interval.
+        // The network and the ratio between the speeds of ports and links are both part of the key,
+        // so these cases have separate intervals.
         found(&optima, "mesh:8x8", "uniform:8", &["free:byte_us=1,injection_byte_us=1,ports=all"]);
         found(&optima, "mesh:8x4", "uniform:8", &["free:byte_us=1,ports=all"]);
         assert_eq!(count(), 3);

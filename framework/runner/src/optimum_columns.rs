@@ -1,16 +1,17 @@
-//! The columns `optimum_us` and `optimum_gap` of rows. The process that writes rows fills them,
-//! because the optimum does not depend on a plugin. The search for the optimum does not count
-//! towards the time limit of a case.
+//! The columns `optimum_us` and `optimum_gap` of rows. The process that writes rows fills these
+//! columns, because the optimum does not depend on a plugin. The time of the search is not limited
+//! by the time limit of a case.
 
 use crate::case::Case;
 use crate::optimum::{CaseOptimum, Optimum, Search};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_results::{Record, Status};
 
-/// The beginning of the note of a row whose optimum is unknown.
+/// The start of the text that states why the optimum of a row is unknown. The text is part of the
+/// row's note.
 const UNKNOWN: &str = "no optimum: ";
 
-/// Returns the optimum of each of these cases, which share a schedule.
+/// Returns the optimum of each of these cases. All cases have the same topology, workload and seed.
 pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Vec<CaseOptimum> {
     let Some((first, optima)) = cases.first().and_then(|case| Some((case, case.optima.as_ref()?)))
     else {
@@ -21,8 +22,8 @@ pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Vec<CaseOptimum> {
     optima.of((&first.topology, &first.workload, first.seed), &machines, search)
 }
 
-/// Sets the columns `optimum_us` and `optimum_gap` of a row. They stay empty if the status of the
-/// row is not `ok`.
+/// Sets the columns `optimum_us` and `optimum_gap` of a row. If the status of the row is not `ok`,
+/// empties them.
 pub fn fill(row: &mut Record, optimum: &CaseOptimum) {
     let optimum = optimum.as_ref().filter(|_| row.status == Status::Ok);
     (row.optimum_us, row.optimum_gap) = (None, None);
@@ -43,7 +44,7 @@ pub(crate) fn has_optimum(row: &Record) -> bool {
     row.optimum_us.is_some() || row.note.contains(UNKNOWN)
 }
 
-/// Returns whether the row of a case must contain an optimum, but does not contain one.
+/// Returns whether the row of a case should contain an optimum, but does not contain one.
 pub fn lacks(case: &Case, row: &Record) -> bool {
     let has_links = || case.machine.network_rates().is_some();
     case.optima.is_some() && row.status == Status::Ok && !has_optimum(row) && has_links()
@@ -55,7 +56,7 @@ mod tests {
 
     #[test]
     fn columns_of_the_optimum_come_only_from_the_search() {
-        // A plugin may have written these values.
+        // The columns have values that a plugin has written, and that must be replaced.
         let forged = |status| Record {
             status,
             optimum_us: Some(1.0),

@@ -1,5 +1,5 @@
-//! Bine butterflies. The costs use p for the number of ranks, alpha for the start-up of a message,
-//! beta for the time per byte, and gamma for the time to add a byte.
+//! Bine butterflies. In the costs, p is the number of ranks, alpha is the start-up of a message,
+//! beta is the time per byte, and gamma is the time to add a byte.
 //!
 //! | algorithm | cost |
 //! | --- | --- |
@@ -12,14 +12,16 @@
 //! In step i of a reduce-scatter, an even rank r exchanges with rank r + `reach(i + 1)`, and an odd
 //! rank r exchanges with rank r - `reach(i + 1)`. The first steps have the longest messages and the
 //! shortest distances. In each step, a rank sends some segments of the vector to its partner. The
-//! partner, or a rank with which the partner exchanges in a later step, completes the sums of these
-//! segments. The allgather has the same steps in reverse order. The allreduce is a reduce-scatter
-//! followed by an allgather. The all-to-all has the steps of the reduce-scatter: a rank sends the
-//! blocks whose destinations are the ranks for which it would send sums in the reduce-scatter.
+//! sums of these segments are completed by the partner, or by ranks that the partner reaches in
+//! later steps.
 //!
-//! With `ports=P`, the algorithms are those of the authors' library for tori (`bine_trees_fugaku`):
-//! the steps use the dimensions in turn, and P such butterflies run at the same time, each with a
-//! segment of all blocks.
+//! The allgather has the same steps in reverse order. The allreduce is a reduce-scatter followed by
+//! an allgather. The all-to-all has the steps of the reduce-scatter. Where a rank sends the segment
+//! of some rank in the reduce-scatter, it sends all its blocks for that rank in the all-to-all.
+//!
+//! With `ports=P`, the schedules are those of the authors' library for tori (`bine_trees_fugaku`).
+//! The steps then use the dimensions of the torus in turn. P butterflies of this kind run at the
+//! same time, and each of them transfers one segment of every block.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{
@@ -37,8 +39,8 @@ const PORTS: ParamInfo = ParamInfo::number(
     "1 to 6: for tori, this number of butterflies over the dimensions at the same time [default: one along the line of ranks]",
 );
 
-/// The description of algorithms with the parameter `ports`. The number of messages that a node
-/// sends in a step depends on it.
+/// The description of the algorithms that have the parameter `ports`. In their schedules, the
+/// number of messages of a node in a step depends on this parameter, not on the algorithm alone.
 const PORTED: About = About { ports: 0, ..ANYWHERE };
 
 pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
@@ -87,13 +89,13 @@ pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
     },
 };
 
-/// A butterfly whose steps use the dimensions of a grid in turn, as long as a dimension has steps
-/// left. For a line of ranks, the grid has one dimension. On tori, several butterflies run at the
-/// same time, one for each port: each begins with another dimension, and half of the butterflies
-/// exchange in the opposite directions.
+/// A butterfly whose steps use the dimensions of a grid in turn. A dimension without remaining
+/// steps is skipped. For a line of ranks, the grid has one dimension. On tori, each port has its
+/// own butterfly, and all butterflies run at the same time. They begin with different dimensions,
+/// and half of them exchange in the opposite directions.
 struct Port<'a> {
     grid: &'a Grid,
-    /// For each step, its dimension, and the number of the step within this dimension.
+    /// For each step, its dimension, and the number of earlier steps in the same dimension.
     order: Vec<(usize, u32)>,
     is_mirrored: bool,
 }
@@ -111,7 +113,8 @@ impl<'a> Port<'a> {
         Self { grid, order, is_mirrored: port / turns % 2 == 1 }
     }
 
-    /// Returns the coordinate of the partner of coordinate c in step s of a dimension.
+    /// Returns the coordinate with which coordinate `c` exchanges in step number `s` of a
+    /// dimension.
     fn partner_along(&self, dimension: usize, s: u32, c: u64) -> u64 {
         let is_up = c.is_multiple_of(2) != self.is_mirrored;
         let by = if is_up { reach(s + 1) } else { -reach(s + 1) };
@@ -125,8 +128,9 @@ impl<'a> Port<'a> {
         self.grid.moved(r, dimension, c)
     }
 
-    /// Returns the ranks to which data of rank `r` spreads in the steps from `i` on, including `r`.
-    /// For each dimension, the result has their coordinates as bits.
+    /// Returns the ranks that data of rank `r` can reach in step `i` and all later steps, including
+    /// `r`. These ranks form a subgrid. For each dimension, the result has the coordinates of the
+    /// subgrid, as bits.
     fn reached(&self, r: u64, i: usize) -> Vec<Vec<u64>> {
         let along = |dimension: usize, c: u64| {
             let mut reached = vec![c];
@@ -184,7 +188,7 @@ impl Algorithm for Butterfly {
         let collective = problem.collective();
         let butterflies: Vec<Port<'_>> = (0..ports).map(|port| Port::new(&grid, port)).collect();
         let steps = butterflies[0].order.len();
-        // Case 1: each step exchanges the whole vector, or the segment of each port.
+        // Case 1: each step exchanges the whole vector, or the whole segment of each port.
         if collective == Collective::AllReduce
             && problem.choice("variant", &[("shares", false), ("whole", true)])?
         {
@@ -201,8 +205,8 @@ impl Algorithm for Butterfly {
             }
             return Ok(());
         }
-        // Case 2: each step sends some segments of the vector, or some blocks. The reduce-scatter and
-        // the all-to-all begin with near ranks.
+        // Case 2: each step sends some segments of the vector, or some blocks. The reduce-scatter
+        // and the all-to-all begin with the shortest distances.
         if collective == Collective::AllReduce {
             schedule.layout_in_parts(grid.radices(), ports as u32)?;
         } else {
@@ -230,7 +234,7 @@ impl Algorithm for Butterfly {
                 }
             }
         }
-        // The allgather begins with far ranks.
+        // The allgather begins with the longest distances.
         if matches!(collective, Collective::AllGather | Collective::AllReduce) {
             schedule.phase("allgather")?;
             for i in (0..steps).rev() {
@@ -291,7 +295,8 @@ mod tests {
         }
     }
 
-    /// Each port has its own segment of a block, so a rank sends as many bytes as with one port.
+    /// The segments of all ports together are the block, so a rank sends as many bytes as with one
+    /// port.
     #[test]
     fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
         // A hypercube of one node has no dimensions.

@@ -1,17 +1,17 @@
-//! Comparison of the schedules with messages that the authors' library sends.
+//! Compares the schedules with messages that were recorded from the authors' library.
 
 use crate::{butterfly, tree};
 use std::collections::BTreeSet;
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
 
-/// The messages of each rank; the file names source and licence and describes its lines.
+/// The recorded messages of each rank. The file states its source and licence, and describes its
+/// lines.
 const RECORDED: &str = include_str!("../../../tests/fixtures/schedules/bine.txt");
 
-/// The messages on tori, for each port.
+/// The recorded messages on tori, for each port.
 const TORI: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
 
-/// Returns our algorithm for a function of the library. A name of the form `NAME:VARIANT` selects a
-/// variant.
+/// Returns the algorithm of this plugin for a function of the library, and its variant.
 fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
     match name {
         "allgather_bine_permute_remap" => (&butterfly::ALL_GATHER, None),
@@ -27,8 +27,8 @@ fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
     }
 }
 
-/// Returns the blocks of a message as in the file, and moves them in `held`, the blocks that each
-/// rank holds in an all-to-all.
+/// Returns the blocks of a message in the notation of the file. In an all-to-all, also removes
+/// these blocks from the sender's set in `held`, which has the blocks of each rank.
 fn blocks(
     send: &RehearsedSend,
     collective: Collective,
@@ -55,7 +55,7 @@ fn blocks(
     ids.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Returns what each rank sends and receives, step by step, as in the file.
+/// Returns the sends and receives of each rank, step by step, in the notation of the file.
 fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String> {
     let mut held: Vec<BTreeSet<(u64, u64)>> =
         (0..n).map(|from| (0..n).map(|to| (from, to)).collect()).collect();
@@ -79,8 +79,8 @@ fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String
     lines
 }
 
-/// Replaces the numbers of segments by the ranks that complete the sums of these segments. The
-/// library numbers segments so that every message is contiguous.
+/// Replaces the number of each segment by the rank that completes its sum. The library uses a
+/// different numbering, so that each message is contiguous in memory.
 fn renumbered(lines: &[&str]) -> Vec<String> {
     let n = lines.len();
     let last = n.trailing_zeros() as usize - 1;
@@ -135,8 +135,8 @@ fn the_messages_are_those_of_the_authors_library() {
     assert_eq!(compared, 48);
 }
 
-/// The library uses two ports for each dimension at most. With six ports on a torus of two
-/// dimensions, ports 4 and 5 repeat ports 0 and 1.
+/// The library uses at most two ports for each dimension. On a torus of two dimensions, ports 4 and
+/// 5 therefore repeat the messages of ports 0 and 1.
 #[test]
 fn the_messages_on_tori_are_those_of_the_authors_library() {
     let text: Vec<&str> = TORI.lines().filter(|line| !line.starts_with('#')).collect();

@@ -1,14 +1,15 @@
-//! Distance-halving Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter`
-//! takes `log2 p alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in
-//! reverse and take `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`. p is
-//! the number of ranks, m is the number of bytes of a block or of the vector, alpha is the start-up
-//! of a message, beta the time per byte, and gamma the time to add a byte.
+//! Distance-halving Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and
+//! `bine-scatter` takes `log2 p alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the
+//! same tree in reverse. They take `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1)
+//! m beta`. p is the number of ranks, and m is the number of bytes of a block or of the vector.
+//! alpha is the start-up of a message, beta is the time per byte, and gamma is the time to add a
+//! byte.
 //!
-//! Ranks are written in base -2 (negabinary) with s digits, where p = 2^s. In step i, from 0, each
-//! rank that has the block sends it to the rank whose lowest s - i digits are all flipped. In a
-//! rank that has the block, these s - i digits are all equal. The distance to the receiver is
-//! therefore `reach(s - i)`. The receiver and the ranks below it in the tree are consecutive, so
-//! the blocks for them, in a scatter or gather, are a range.
+//! Ranks are written in base -2 (negabinary) with s digits, where p = 2^s. Steps are counted from
+//! 0. In step i, each rank that has the block sends it to another rank, whose number follows from
+//! its own number by flipping the lowest s - i digits. Before the flip, these s - i digits are all
+//! equal, so the distance to the receiver is `reach(s - i)`. The receiver and all ranks below it in
+//! the tree have consecutive numbers. In a scatter or gather, their blocks are therefore a range.
 
 use crate::{ANYWHERE, steps};
 use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
@@ -54,9 +55,10 @@ pub(crate) const GATHER: Tree = Tree {
     },
 };
 
-/// Converts `r` to base -2, with as many digits as `mask` has bits. The digits with odd index have
-/// negative weight. Adding the mask of these digits and then flipping them turns each carry into a
-/// double carry, which is the subtraction that a negative weight needs.
+/// Converts `r` to base -2, with as many digits as `mask` has bits. In base -2, digits with odd
+/// index have negative weight. The mask of these digits is added, and then these digits are
+/// flipped. This is the known conversion without a loop: the addition makes the carries that
+/// negative weights need.
 fn negabinary(r: u64, mask: u64) -> u64 {
     const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     (r.wrapping_add(ODD) ^ ODD) & mask
@@ -72,8 +74,8 @@ fn rank(digits: u64, mask: u64) -> u64 {
 struct Edge {
     from: u64,
     to: u64,
-    /// The receiver and the ranks below it: the first of them, and their number. They are
-    /// consecutive, with wrap-around.
+    /// The receiver and all ranks below it in the tree. They are consecutive, with wrap-around, so
+    /// the first of them and their number are stored.
     below: (u64, u64),
 }
 
@@ -89,8 +91,9 @@ fn edges(steps: u32) -> Vec<Vec<Edge>> {
         have.extend(step.iter().map(|edge| edge.to));
         edges.push(step);
     }
-    // Collect the ranks below each rank, from the last step to the first: the ranks below a receiver
-    // are next to those that the sender has collected from later steps, on either side.
+    // Find the ranks below each rank, from the last step to the first. The range below a receiver
+    // is adjacent to the range below the sender, on one of its two sides, so both ranges merge into
+    // one range.
     let mut below: Vec<(u64, u64)> = (0..n).map(|rank| (rank, 1)).collect();
     for edge in edges.iter_mut().rev().flatten() {
         edge.below = below[edge.to as usize];
@@ -150,8 +153,8 @@ mod tests {
         assert!((0..256).all(|r| rank(negabinary(r, 255), 255) == r));
     }
 
-    /// Each rank receives the block once. The distance of the message is `reach`, in the shorter
-    /// direction.
+    /// Each rank other than the root receives the block once. The distance of each message, in the
+    /// shorter direction, is a value of `reach`.
     #[test]
     fn distances_are_those_of_the_paper() {
         for s in 0..10 {

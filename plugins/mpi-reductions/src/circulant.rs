@@ -3,12 +3,14 @@
 //! takes `ceil(log2 p) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`. The allreduce takes `2
 //! ceil(log2 p) alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
-//! The distances between partners are p halved and rounded up, again and again, until 1. They are
-//! the links of a circulant graph. If s is the distance of a step and t that of the step before (p
-//! in the first step), rank r sends its sums for the ranks r + s to r + t - 1 to rank r + s, which
-//! adds them to its own sums for the same ranks. After the step, each rank has sums for itself and
-//! the s - 1 ranks after it. The allgather has the same steps in reverse order and in the opposite
-//! direction.
+//! The first distance is p/2, rounded up. Each further distance is half of the previous distance,
+//! rounded up, until the distance is 1. These distances are the links of a circulant graph.
+//!
+//! In a step with distance s, let t be the distance of the previous step, or p in the first step.
+//! Before the step, rank r has sums for itself and the t - 1 ranks after it. It sends its sums for
+//! the ranks from r + s to r + t - 1 to rank r + s, which adds them to its own sums for these
+//! ranks. After the step, rank r has sums for itself and the s - 1 ranks after it. The allgather
+//! has the same steps in reverse order, and sends in the opposite direction.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{
@@ -42,8 +44,8 @@ pub(crate) const ALL_REDUCE: Circulant = Circulant {
     },
 };
 
-/// Returns the distance of each step of the reduce-scatter, and the number of ranks for which a
-/// rank sends sums in this step.
+/// Returns two numbers for each step of the reduce-scatter: the distance, and the number of ranks
+/// whose sums a rank sends.
 fn distances(n: u64) -> Vec<(u64, u64)> {
     let halved = |reach: &u64| (*reach > 1).then(|| reach.div_ceil(2));
     let reaches: Vec<u64> = std::iter::successors(Some(n), halved).collect();
@@ -63,7 +65,7 @@ impl Algorithm for Circulant {
         } else {
             schedule.layout(&[n], 1)?;
         }
-        // All ranks do the same, so shifts of the ranks leave the schedule unchanged.
+        // All ranks apply the same rule, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let distances = distances(n);
         schedule.phase("reduce-scatter")?;
@@ -125,7 +127,7 @@ mod tests {
 
     #[test]
     fn distances_are_halves_rounded_up() {
-        // p = 22: the distances 11, 6, 3, 2, 1.
+        // For p = 22, the distances are 11, 6, 3, 2 and 1.
         assert_eq!(distances(22), [(11, 11), (6, 5), (3, 3), (2, 1), (1, 1)]);
         assert_eq!(distances(1), []);
     }

@@ -1,24 +1,28 @@
 //! `pat-allgather` and `pat-reduce-scatter`: parallel aggregated trees, as in NCCL
 //! (`src/include/collectives.h`, commit 5067397) and in S. Jeaugey, *PAT: a new algorithm for
-//! all-gather and reduce-scatter operations at scale*, arXiv 2506.20252 (2025). Let P be p, rounded
-//! up to a power of two. If messages have up to A blocks, a power of two, the cost is `(log2 A + P/A
-//! - 1) alpha + (p - 1) m beta` for the allgather. In a reduce-scatter, m is the size of all results
-//! together, and the cost is `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`.
+//! all-gather and reduce-scatter operations at scale*, arXiv 2506.20252 (2025).
 //!
-//! In the allgather, each block spreads along a binomial tree of its own: the rank at position i of
-//! the tree of a block is the i-th rank before the origin. It receives the block over a distance of
-//! the lowest bit of i. Messages over long distances come first, while ranks have few blocks. All
-//! ranks do the same, so a step is described by the positions that receive a block in it:
+//! Let P be p, rounded up to a power of two. Let A, a power of two, be the largest number of blocks
+//! in a message. The allgather takes `(log2 A + P/A - 1) alpha + (p - 1) m beta`. The
+//! reduce-scatter takes `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, where m
+//! is the size of all results together.
+//!
+//! In the allgather, each block spreads along its own binomial tree. The rank at position i of this
+//! tree is the i-th rank before the origin of the block. It receives the block over a distance that
+//! is the lowest bit of i. Messages over long distances are sent first, while ranks have few
+//! blocks. All ranks apply the same rule, so it is enough to state which positions receive a block
+//! in each step:
 //!
 //! 1. In the logarithmic steps, the distance is halved from P/2 down to P/A. The positions are the
-//!    odd multiples of the distance. Afterwards, all multiples of P/A have the block.
-//! 2. In the linear steps, each of these multiples is the root of a tree of P/A positions. The trees
-//!    grow at the same time, by one position in each step, in depth-first order. A rank therefore
-//!    needs to keep at most A log2(P/A) blocks of others until it has passed them on.
+//!    odd multiples of the distance. After these steps, all multiples of P/A have the block.
+//! 2. In the linear steps, each multiple of P/A is the root of a subtree of P/A positions. All
+//!    subtrees grow at the same time, by one position in each step, in depth-first order. Because
+//!    of this order, a rank keeps at most A log2(P/A) blocks of other ranks that it has not yet
+//!    sent on.
 //!
-//! The reduce-scatter reduces along these trees: first the linear steps from the last position of a
-//! tree to the first, then the logarithmic steps with doubled distances. A rank's sums are sent in
-//! the direction opposite to that of the allgather.
+//! The reduce-scatter reduces along the same trees in reverse: first the linear steps, from the
+//! last position of a subtree to the first, and then the logarithmic steps with doubled distances.
+//! Sums are sent in the direction opposite to that of the blocks in the allgather.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{
@@ -59,26 +63,28 @@ pub(crate) const REDUCE_SCATTER: Pat = Pat {
     },
 };
 
-/// A step: the positions `first`, `first + stride`, etc. below the number of ranks.
+/// The positions that receive a block in a step: `first`, `first + stride`, `first + 2 stride`,
+/// etc., as long as they are less than the number of ranks.
 struct Positions {
     first: u64,
     stride: u64,
 }
 
 impl Positions {
-    /// Returns the distance of the messages, which is the lowest bit of all positions.
+    /// Returns the distance of the messages in this step, which is the lowest bit of each position.
     fn distance(&self) -> u64 {
         1 << self.first.trailing_zeros()
     }
 
-    /// Returns the number of positions, for `n` ranks.
+    /// Returns the number of positions if there are `n` ranks.
     fn count(&self, n: u64) -> u64 {
         n.saturating_sub(self.first).div_ceil(self.stride)
     }
 }
 
-/// Appends the positions of a tree in depth-first order, far positions first. The tree has the root
-/// `root` and `size` positions, a power of two; the root is not appended.
+/// Appends the positions of a subtree to `order`, in depth-first order with the farthest positions
+/// first. The subtree has `size` positions, a power of two, and its root is position `root`. The
+/// root is not appended.
 fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
     let mut child = size / 2;
     while child > 0 {
@@ -88,10 +94,10 @@ fn depth_first(root: u64, size: u64, order: &mut Vec<u64>) {
     }
 }
 
-/// Returns the steps of the collective for `n` ranks and `aggregation` blocks in a message.
+/// Returns the steps of the collective for `n` ranks. A message has at most `aggregation` blocks.
 fn steps(collective: Collective, n: u64, aggregation: u64) -> Vec<Positions> {
-    // With an odd number of ranks, half of them is rounded down before it is rounded up to a power
-    // of two, as in NCCL: three ranks exchange single blocks.
+    // As in NCCL, `n / 2` is rounded down before it is rounded up to a power of two. Therefore,
+    // messages between three ranks have one block.
     let aggregation = aggregation.min((n / 2).max(1).next_power_of_two());
     let whole = n.next_power_of_two();
     let stride = whole / aggregation;
@@ -125,14 +131,15 @@ impl Algorithm for Pat {
         let (n, collective) = (problem.topology().nodes(), problem.collective());
         let steps = steps(collective, n, aggregation(problem)?);
         schedule.layout(&[n], 1)?;
-        // All ranks do the same, so shifts of the ranks leave the schedule unchanged.
+        // All ranks apply the same rule, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         for positions in &steps {
             let (distance, count) = (positions.distance(), positions.count(n));
             schedule.step()?;
             for rank in &planned {
                 if collective == Collective::AllGather {
-                    // The receiver is `distance` positions further in the tree.
+                    // In the tree of a block, the position of the sender is `distance` less than that
+                    // of the receiver.
                     let first = (rank + positions.first - distance) % n;
                     let origins = [Axis::stride(first, positions.stride, count)];
                     let send = Blocks::new(rank, (rank + n - distance) % n).copy().strict();
@@ -149,7 +156,7 @@ impl Algorithm for Pat {
     }
 }
 
-/// Returns the largest number of blocks in a message that the user allows.
+/// Returns the parameter for the largest number of blocks in a message.
 fn aggregation(problem: &Problem<'_>) -> Result<u64, Stop> {
     let given: Option<u64> = problem.given("aggregation")?;
     match given {
@@ -165,10 +172,10 @@ mod tests {
     use super::*;
     use swapmeet_sdk::{Rehearsal, RehearsedStep};
 
-    /// Messages that NCCL's own code sends; the file names source and licence.
+    /// Messages that were recorded from NCCL's own code. The file states its source and licence.
     const NCCL: &str = include_str!("../../../tests/fixtures/schedules/nccl-pat.txt");
 
-    /// Returns the messages of rank 0 as in the file: distance and blocks.
+    /// Returns the messages of rank 0 in the notation of the file: the distance and the blocks.
     fn printed(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String> {
         let message = |step: &RehearsedStep| {
             let send = step.sends.iter().find(|send| send.from == 0).unwrap();

@@ -1,17 +1,19 @@
 //! `bucket-allreduce`: a ring along one dimension after another (E. Chan, M. Heimlich, A.
 //! Purkayastha, R. van de Geijn, *Collective communication: theory, practice, and experience*,
 //! 2007). Through one port, it takes `2 (n1 + .. + nD - D) alpha + 2 (p - 1)/p m beta + (p - 1)/p m
-//! gamma`. D is the number of dimensions, of n1 .. nD nodes. p is the number of nodes, m is the
-//! number of bytes of the vector, alpha is the start-up of a message, beta is the time per byte,
-//! and gamma is the time to add a byte.
+//! gamma`. D is the number of dimensions, and n1 .. nD are their numbers of nodes. p is the number
+//! of all nodes, and m is the number of bytes of the vector. alpha is the start-up of a message,
+//! beta is the time per byte, and gamma is the time to add a byte.
 //!
 //! A dimension of n nodes takes n - 1 steps. In step t, a node with coordinate c sends to the node
-//! with coordinate c + 1. It sends those parts of the vector that have coordinate c - t in this
-//! dimension and that it still sums after the earlier dimensions.
+//! with coordinate c + 1. Each part of the vector has the coordinates of the node that completes
+//! its sum. The node sends those of its parts that have coordinate c - t in this dimension. Parts
+//! that it sent away in earlier dimensions are not sent again.
 //!
-//! `variant=all-ports` runs 2 D allreduces at the same time, each with m/(2 D) bytes. Allreduce k
-//! begins with dimension k, and half of the allreduces use the negative direction (N. Jain, Y.
-//! Sabharwal, *Optimal bucket algorithms for large MPI collectives on torus interconnects*, 2010).
+//! `variant=all-ports` runs 2 D allreduces at the same time, each with m/(2 D) bytes. There are two
+//! allreduces for each dimension, which begin with this dimension. One of the two uses the positive
+//! directions, and the other one uses the negative directions (N. Jain, Y. Sabharwal, *Optimal
+//! bucket algorithms for large MPI collectives on torus interconnects*, 2010).
 //!
 //! `hierarchical-allreduce` is the same algorithm for any topology, with groups of g consecutive
 //! nodes instead of dimensions. It first reduces within groups, then reduces and gathers across
@@ -30,7 +32,7 @@ pub(crate) struct Bucket {
     rings: fn(&Problem<'_>) -> Result<GridRings, Stop>,
 }
 
-/// A grid and the collectives that run in it at the same time.
+/// A grid, and the allreduces that run on it at the same time.
 type GridRings = (Grid, Vec<Rings>);
 
 const VARIANT: ParamInfo = ParamInfo::choice(
@@ -105,13 +107,14 @@ fn by_group(problem: &Problem<'_>) -> Result<GridRings, Stop> {
     Ok((grid, rings))
 }
 
-/// A collective that uses rings along each dimension, one dimension after another.
+/// An allreduce that uses rings along one dimension after another.
 struct Rings {
     radices: Vec<u64>,
     order: StepOrder,
     down: bool,
-    /// Whether a send requests its direction. This is needed if collectives use both directions,
-    /// because on rings of two nodes both directions are equally short.
+    /// Whether each send requests its direction. This is needed if allreduces use both directions:
+    /// on rings of two nodes, both directions are equally short, so the host could not tell which
+    /// of them is meant.
     is_directed: bool,
 }
 

@@ -1,14 +1,15 @@
-//! Comparison of Swing and Trivance with messages that the code of their authors sends.
+//! Compares Swing and Trivance with messages that were recorded from the code of their authors.
 
 use crate::swing::Swing;
 use crate::trivance::Trivance;
 use swapmeet_sdk::{Algorithm, Collective, Rehearsal, RehearsedSend, RehearsedStep};
 
-/// The messages of each rank; the files name source and licence and describe their lines.
+/// The recorded messages of each rank. The files state their source and licence, and describe their
+/// lines.
 const SWING: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
 const TRIVANCE: &str = include_str!("../../../tests/fixtures/schedules/trivance.txt");
 
-/// The messages of one port of the authors' code.
+/// The recorded messages of one port.
 struct Recorded<'a> {
     title: &'a str,
     sides: Vec<u64>,
@@ -35,15 +36,16 @@ fn plan(algorithm: &dyn Algorithm, sides: &[u64], variant: &str) -> Vec<Rehearse
     problem.param("variant", variant).plan(algorithm).unwrap()
 }
 
-/// Returns the sends of a rank in a step that have the segment `segment`.
+/// Returns the sends of a rank in a step that contain the segment `segment`.
 fn sends(step: &RehearsedStep, rank: usize, segment: usize) -> Vec<&RehearsedSend> {
     let is_own =
         |send: &&RehearsedSend| send.from == rank as u64 && send.segments == [segment as u64];
     step.sends.iter().filter(is_own).collect()
 }
 
-/// Compares steps with the messages of a port. They are message number `number` that each rank
-/// sends with the segment `segment`.
+/// Compares the steps of a schedule with the recorded messages of a port. In each step, a rank may
+/// send the segment `segment` in several messages. Message number `number` of these belongs to the
+/// port.
 fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, number: usize) {
     for (rank, line) in recorded.lines.iter().enumerate() {
         let message = |step: &RehearsedStep| {
@@ -64,8 +66,8 @@ fn swing_has_the_messages_of_the_authors_library() {
             let is_gathered = recorded.title.starts_with("allgather");
             if is_gathered { steps[half..].to_vec() } else { steps[..half].to_vec() }
         };
-        // In the library, the first half of the ports begins with a dimension each, and the second
-        // half is mirrored. In our schedule, the two collectives of a dimension are neighbours.
+        // In the library, port k begins with dimension k, and port D + k is its mirror image. In
+        // this project's schedule, these two allreduces have the segments 2 k and 2 k + 1.
         let dimensions = recorded.sides.len();
         let segment = recorded.port % dimensions * 2 + recorded.port / dimensions;
         compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "all-ports")), segment, 0);
@@ -79,13 +81,14 @@ fn swing_has_the_messages_of_the_authors_library() {
 #[test]
 fn trivance_has_the_messages_of_the_authors_simulator() {
     let cases = for_each_case(TRIVANCE, |recorded| {
-        // Ports D to 2 D - 1 send in the direction opposite to that of ports 0 to D - 1.
+        // Ports D to 2 D - 1 send the same segments as ports 0 to D - 1, in the opposite direction.
         let dimensions = recorded.sides.len();
         let (segment, number) = (recorded.port % dimensions, recorded.port / dimensions);
         let steps = plan(&Trivance, &recorded.sides, "bandwidth");
         let (reduced, gathered) = steps.split_at(steps.len() / 2);
         compare(recorded, reduced, segment, number);
-        // The allgather has the same partners and sizes.
+        // The file has no allgather. Its messages must have the same partners and sizes, in reverse
+        // order.
         for (rank, _) in recorded.lines.iter().enumerate() {
             for (reduced, gathered) in reduced.iter().rev().zip(gathered) {
                 let ends = |step| {

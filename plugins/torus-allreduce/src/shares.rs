@@ -1,23 +1,24 @@
-//! An allreduce as a reduce-scatter followed by an allgather. The vector is divided into one part
-//! for each node. In each step of the reduce-scatter, a node sends some parts to its partners. The
-//! partners, or nodes with which the partners exchange later, complete the sums of these parts. The
-//! allgather has the same steps in reverse order and in the opposite direction.
+//! An allreduce that consists of a reduce-scatter and an allgather. The vector is divided into one
+//! part for each node. In each step of the reduce-scatter, a node sends some parts to its partners.
+//! The sums of these parts are completed by the partners, or by nodes that the partners reach in
+//! later steps. The allgather has the same steps in reverse order, and sends in the opposite
+//! direction.
 
 use swapmeet_sdk::{Axis, Blocks, Grid, Planned, Problem, Route, Schedule, Set, Stop, Symmetry};
 
-/// One of the collectives that run at the same time, each with its own segment of all parts of the
-/// vector. A part has the coordinates of the node that completes its sum.
+/// One of the allreduces that run at the same time. It transfers its own segment of all parts of
+/// the vector. A part has the coordinates of the node that completes its sum.
 pub(crate) trait ShareCollective {
     /// Returns the order in which the steps of the reduce-scatter use the dimensions.
     fn order(&self) -> &StepOrder;
 
-    /// Returns the sends in step number `step` of a node that has coordinate `c` in the dimension
-    /// of that step.
+    /// Returns the messages that a node sends in step number `step`, if it has coordinate `c` in
+    /// the dimension of that step.
     fn messages(&self, step: usize, c: u64) -> Vec<PartMessage>;
 
-    /// Returns which parts a node still sums before step number `step`: their coordinates in
-    /// dimension `dimension`. The node has coordinate `c` in this dimension, which is not the
-    /// dimension of the step.
+    /// Returns the parts that a node has not sent away before step number `step`, as a set of their
+    /// coordinates in dimension `dimension`. The node has coordinate `c` in this dimension, which
+    /// differs from the dimension of the step.
     fn kept(&self, step: usize, dimension: usize, c: u64) -> Coordinates;
 
     /// Returns the period of a dimension, which divides its radix: shifts by multiples of the
@@ -25,23 +26,24 @@ pub(crate) trait ShareCollective {
     fn period(&self, dimension: usize) -> u64;
 }
 
-/// A message of some parts of the vector along one dimension.
+/// A message with some parts of the vector, sent along one dimension.
 pub(crate) struct PartMessage {
     /// The coordinate of the receiver in the dimension of the step.
     pub to: u64,
-    /// Direction: 1 for up, -1 for down, 0 for the shorter direction.
+    /// The requested direction: 1 for ascending coordinates, -1 for descending coordinates, 0 for
+    /// the shorter direction.
     pub sign: i8,
     /// The coordinates of the parts in the dimension of the step.
     pub parts: Coordinates,
 }
 
-/// The order of the steps. Each entry has the dimension of the step, and the number of the step
-/// within that dimension, from 0.
+/// The order of the steps. Each entry has the dimension of the step, and the number of earlier
+/// steps in the same dimension.
 pub(crate) struct StepOrder(Vec<(usize, u32)>);
 
 impl StepOrder {
-    /// Returns the order that uses one dimension after another, beginning with dimension `first`.
-    /// `steps` has the number of steps of each dimension.
+    /// Returns an order that completes one dimension after another, beginning with dimension
+    /// `first`. `steps` has the number of steps of each dimension.
     pub(crate) fn sequential(steps: &[u32], first: usize) -> Self {
         let dimensions = (0..steps.len()).map(|turn| (turn + first) % steps.len());
         Self(dimensions.flat_map(|d| (0..steps[d]).map(move |s| (d, s))).collect())
@@ -64,14 +66,14 @@ impl StepOrder {
         self.0[step]
     }
 
-    /// Returns how many of the steps before step number `step` use `dimension`.
+    /// Returns the number of steps before step number `step` that use `dimension`.
     pub(crate) fn done(&self, step: usize, dimension: usize) -> u32 {
         self.0[..step].iter().filter(|(of, _)| *of == dimension).count() as u32
     }
 }
 
-/// Returns the grid of the topology, or an error if `is_power` returns false for a side. `base` is
-/// the name of the base in the error message.
+/// Returns the grid of the topology, or an error if `is_power` returns false for the number of
+/// nodes in a dimension. The error message uses `base`, such as "two".
 pub(crate) fn grid_of_powers(
     problem: &Problem<'_>,
     is_power: impl Fn(u64) -> bool,
@@ -86,7 +88,7 @@ pub(crate) fn grid_of_powers(
     }
 }
 
-/// Returns whether every dimension wraps around. If so, a send can request either of the two
+/// Returns whether every dimension wraps around. Only then can a send request either of the two
 /// directions.
 pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
     matches!(problem.topology().kind(), "torus" | "ring")
@@ -95,8 +97,8 @@ pub(crate) fn wraps_around(problem: &Problem<'_>) -> bool {
 /// A set of coordinates, with one bit for each coordinate.
 pub(crate) type Coordinates = Vec<u64>;
 
-/// Returns, for each collective, its first dimension and whether it uses the opposite direction.
-/// There is either a single collective, or one collective for each direction of each dimension.
+/// Returns, for each allreduce, its first dimension and whether it uses the opposite directions.
+/// There is one allreduce, or, if `all_ports` is set, one for each direction of each dimension.
 pub(crate) fn collectives_at_once(
     grid: &Grid,
     all_ports: bool,
@@ -112,7 +114,7 @@ fn planned(
     all: &[&dyn ShareCollective],
     schedule: &mut Schedule<'_>,
 ) -> Result<Planned, Stop> {
-    // The collectives differ only in their first dimension and direction, so all collectives have
+    // The allreduces differ only in their first dimension and their directions, so they all have
     // the same period in a dimension.
     let period =
         |dimension| all.iter().map(|collective| collective.period(dimension)).max().unwrap_or(1);
@@ -120,8 +122,8 @@ fn planned(
     schedule.symmetric(&periods.iter().map(|period| Symmetry::shift(*period)).collect::<Vec<_>>())
 }
 
-/// Runs the collective with the whole vector instead of parts of it. In each step, a node sends all
-/// its sums to its partners.
+/// Runs the allreduce with the whole vector instead of parts of it. In each step, a node sends its
+/// sum of the whole vector to its partners.
 pub(crate) fn exchange_whole(
     grid: &Grid,
     collective: &dyn ShareCollective,
@@ -146,7 +148,7 @@ pub(crate) fn exchange_whole(
     Ok(())
 }
 
-/// Plans an allreduce by several collectives that run at the same time.
+/// Plans several allreduces that run at the same time.
 pub(crate) fn allreduce(
     grid: &Grid,
     all: &[impl ShareCollective],
@@ -164,7 +166,7 @@ pub(crate) fn allreduce(
     (0..steps).rev().try_for_each(|step| add_step(grid, all, schedule, &planned, (step, false)))
 }
 
-/// The sends of one collective in a step.
+/// The messages of one allreduce in a step.
 struct StepMessages {
     segment: u64,
     dimension: usize,
@@ -175,8 +177,8 @@ struct StepMessages {
     kept: Vec<Vec<Coordinates>>,
 }
 
-/// Adds one step of all collectives for the planned nodes. It is a step of the reduce-scatter if
-/// `sums` is set, and of the allgather otherwise.
+/// Adds one step of all allreduces for the planned nodes. If `sums` is set, it is a step of the
+/// reduce-scatter, and otherwise of the allgather.
 fn add_step(
     grid: &Grid,
     all: &[&dyn ShareCollective],
@@ -184,7 +186,7 @@ fn add_step(
     planned: &Planned,
     (step, sums): (usize, bool),
 ) -> Result<(), Stop> {
-    // The messages of each collective do not depend on the other coordinates of a node.
+    // The messages of a node depend only on its coordinate in the dimension of the step.
     let begin = |(segment, collective): (u64, &&dyn ShareCollective)| {
         let dimension = collective.order().at(step).0;
         let sends = |c| {
@@ -207,7 +209,7 @@ fn add_step(
         .filter(|(_, collective)| step < collective.order().len())
         .map(begin)
         .collect();
-    // Each planned node sends the messages of its coordinate.
+    // Each planned node sends the messages that belong to its coordinate.
     let number = |along: usize, c: u64| (c - planned.coordinates(along).start) as usize;
     for node in planned {
         for StepMessages { segment, dimension, sends, kept } in &unfinished {

@@ -1,17 +1,18 @@
 //! `swing-allreduce`: D. De Sensi, T. Bonato, D. Saam, T. Hoefler, *Swing: Short-cutting Rings for
 //! Higher Bandwidth Allreduce* (NSDI 2024, arXiv 2401.09356). On tori whose sides are powers of two
 //! it takes `2 log2 p alpha + 2 (p - 1)/p m beta + (p - 1)/p m gamma` through one port.
-//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`. p is the number of nodes, m is the
-//! number of bytes of the vector, alpha is the start-up of a message, beta is the time per byte,
-//! and gamma is the time to add a byte.
+//! `variant=latency` takes `log2 p (alpha + m beta + m gamma)`. p is the number of nodes, and m is
+//! the number of bytes of the vector. alpha is the start-up of a message, beta is the time per
+//! byte, and gamma is the time to add a byte.
 //!
-//! The messages are those of the library for Fugaku by the same authors (`bine_trees_fugaku`), which
-//! a test compares for each port. `reproduce swing` computes the printed congestion deficiencies. A
-//! congestion deficiency is the load of the most loaded link divided by its minimum.
+//! A test compares the messages of each port with those of the authors' library for Fugaku
+//! (`bine_trees_fugaku`). `reproduce swing` computes the congestion deficiencies that the paper
+//! prints. The congestion deficiency of an algorithm is the load of its most loaded link, divided
+//! by the smallest possible value of this load.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
-//! | rho(s) | `rho` | the sum 1 - 2 + 4 - etc. of s + 1 terms: 1, -1, 3, -5, 11, etc. |
+//! | rho(s) | `rho` | the sum of the first s + 1 terms of 1 - 2 + 4 - 8 etc.: 1, -1, 3, -5, 11, etc. |
 //! | pi(c, s) | `partner` | c + rho(s) for even c, c - rho(s) for odd c, modulo the side |
 //!
 //! In step s of a dimension, coordinate c exchanges with pi(c, s). The distance grows from step to
@@ -19,8 +20,8 @@
 //! steps are complete is skipped.
 //!
 //! `variant=all-ports` runs 2 D allreduces at the same time on a torus of D dimensions, each with
-//! m/(2 D) bytes. Allreduce k begins with dimension k, and half of the allreduces are mirrored:
-//! they use -rho instead of rho.
+//! m/(2 D) bytes. There are two allreduces for each dimension, which begin with this dimension. The
+//! second of the two is mirrored: it uses -rho instead of rho.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, collectives_at_once,
@@ -92,7 +93,7 @@ fn rho(s: u32) -> i64 {
     (1 - (-2_i64).pow(s + 1)) / 3
 }
 
-/// A swing along each dimension, whose steps use the dimensions in turn.
+/// An allreduce with the distances of Swing, whose steps use the dimensions in turn.
 struct Swings {
     radices: Vec<u64>,
     mirrored: bool,
@@ -115,8 +116,8 @@ impl Swings {
         (c as i64 + self.distance(c, s)).rem_euclid(self.radices[dimension] as i64) as u64
     }
 
-    /// Returns the coordinates to which data of coordinate `c` spreads in the steps from `s` on,
-    /// including `c`.
+    /// Returns the coordinates that data of coordinate `c` can reach in step `s` and all later
+    /// steps of a dimension, including `c`.
     fn reached(&self, dimension: usize, s: u32, c: u64) -> Vec<u64> {
         let steps = self.radices[dimension].trailing_zeros();
         let also = |reached: Vec<u64>, s| {
@@ -135,8 +136,8 @@ impl ShareCollective for Swings {
         let (dimension, s) = self.order.at(step);
         let to = self.partner(dimension, s, c);
         let parts = bit_words(self.radices[dimension], self.reached(dimension, s + 1, to));
-        // On a ring of two nodes both directions are equally short, so the send requests the
-        // direction of the swing.
+        // On a ring of two nodes, both directions are equally short, so the send must request its
+        // direction.
         let sign = if self.is_directed { self.distance(c, s).signum() as i8 } else { 0 };
         vec![PartMessage { to, sign, parts }]
     }

@@ -1,20 +1,23 @@
 //! `trivance-allreduce`: A. Jürß, V. Addanki, S. Schmid, *Trivance: Latency-Optimal AllReduce by
 //! Shortcutting Multiport Networks* (arXiv 2602.17254). On tori whose sides are powers of three it
-//! takes `2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, with one message in each
-//! direction at a time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`. p is the
-//! number of nodes, m is the number of bytes of the vector, alpha is the start-up of a message,
-//! beta is the time per byte, and gamma is the time to add a byte.
+//! takes `2 log3 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, if a node can send one message in
+//! each direction at the same time. `variant=latency` takes `log3 p (alpha + m beta + 2 m gamma)`.
+//! p is the number of nodes, and m is the number of bytes of the vector. alpha is the start-up of a
+//! message, beta is the time per byte, and gamma is the time to add a byte.
 //!
 //! In each step a node sends in both directions, and the distance grows by a factor of three from
-//! step to step. A node adds the two sums that it receives to its sum before it sends the result
-//! on. The messages are those of the authors' simulator (github.com/ajuerss/sst-trivance), which a
-//! test compares. The simulator also accepts sides that are not powers of three.
+//! step to step. A node receives two sums in a step, and adds them to its own sum before the next
+//! step. A test compares the messages with those of the authors' simulator
+//! (github.com/ajuerss/sst-trivance). The simulator also accepts sides that are not powers of
+//! three.
 //!
-//! In step s of a dimension, coordinate c exchanges with c - 3^s and c + 3^s. In all variants
-//! except `latency`, D allreduces run at the same time, each with m/D bytes. Allreduce k begins
-//! with dimension k. Coordinate c keeps the parts of the vector whose coordinate is equal to c
-//! modulo 3^(s + 1). It sends to each of its two partners the parts whose coordinate is equal to
-//! the coordinate of that partner modulo 3^(s + 1).
+//! In step s of a dimension, coordinate c exchanges with the coordinates c - 3^s and c + 3^s. In
+//! the reduce-scatter, a node sends each partner the parts of the vector whose coordinate is equal
+//! to the coordinate of this partner modulo 3^(s + 1). The node keeps the parts whose coordinate is
+//! equal to c modulo 3^(s + 1).
+//!
+//! In all variants except `latency`, D allreduces run at the same time, each with m/D bytes.
+//! Allreduce k begins with dimension k.
 
 use crate::shares::{
     Coordinates, PartMessage, ShareCollective, StepOrder, allreduce, exchange_whole, grid_of_powers,
@@ -69,7 +72,7 @@ fn log3(radix: u64) -> u32 {
     radix.checked_ilog(3).unwrap_or(0)
 }
 
-/// Exchanges along each dimension over distances that are powers of three. The steps use the
+/// An allreduce that exchanges over distances that are powers of three. Its steps use the
 /// dimensions in turn.
 struct TernaryExchange {
     radices: Vec<u64>,
@@ -83,7 +86,7 @@ impl TernaryExchange {
         Self { order: StepOrder::alternating(&steps, first), radices }
     }
 
-    /// Returns the coordinates that are equal to `c` modulo 3^s.
+    /// Returns all coordinates that are equal to `c` modulo 3^s.
     fn congruent(&self, dimension: usize, s: u32, c: u64) -> Coordinates {
         let (radix, stride) = (self.radices[dimension], 3_u64.pow(s));
         bit_words(radix, (c % stride..radix).step_by(stride as usize))

@@ -1,5 +1,5 @@
-//! Schedules of the plugin `synthesis`, verified by the host and compared with the certified optimum
-//! of the network, which another crate computes.
+//! Tests the schedules of the plugin `synthesis`. The host verifies them, and their lengths are
+//! compared with the certified optimum of the network, which another crate computes.
 
 use super::matrix::bundled;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn algorithm(name: &str) -> Arc<Algorithm> {
     bundled().into_iter().find(|algorithm| algorithm.name == name).unwrap()
 }
 
-/// Plans and verifies `spec`, an algorithm with parameters.
+/// Plans and verifies the schedule of `spec`, an algorithm with its parameters.
 fn planned(topology: &Arc<dyn Topology>, workload: &str, spec: &str, ports: u64) -> Totals {
     let workload = Workload::parse(workload).unwrap();
     let task = workload.task(topology, 7).unwrap();
@@ -34,7 +34,8 @@ fn planned(topology: &Arc<dyn Topology>, workload: &str, spec: &str, ports: u64)
     }
 }
 
-/// Returns the certified lower end of the optimum: steps if blocks are counted, otherwise bytes.
+/// Returns the certified lower end of the optimum. If blocks are counted, it is a number of steps,
+/// and otherwise a number of bytes.
 fn lower_end(topology: &Arc<dyn Topology>, workload: &str) -> f64 {
     let workload = Workload::parse(workload).unwrap();
     let task = workload.task(topology, 7).unwrap();
@@ -44,8 +45,8 @@ fn lower_end(topology: &Arc<dyn Topology>, workload: &str) -> f64 {
     solve(&question, options).unwrap().lower_us
 }
 
-/// A random graph: the union of cycles through all nodes in random order. Nearly all nodes have the
-/// same degree, because two cycles rarely have a common edge.
+/// Returns a random graph, the union of several cycles. Each cycle visits all nodes in random
+/// order. Two cycles rarely have a common edge, so nearly all nodes have the same degree.
 fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<dyn Topology> {
     let (mut state, mut text) = (12345_u64, String::new());
     let mut known = std::collections::HashSet::new();
@@ -67,7 +68,7 @@ fn random_graph(nodes: u64, cycles: u64, bandwidths: &[u64]) -> Arc<dyn Topology
     Arc::new(Graph::parse("random", &text).unwrap())
 }
 
-/// The numbers of steps are at most this much above the certified lower end.
+/// The largest allowed number of steps, divided by the certified lower end.
 const WITHIN: f64 = 1.025;
 
 #[test]
@@ -86,8 +87,8 @@ fn steps_of_a_flow_are_near_the_certified_optimum() {
     assert!(taken as f64 <= (lower * WITHIN).ceil(), "{taken} {lower}");
 }
 
-/// Unequal sizes, and links of different bandwidths. In both cases, the bytes of the longest
-/// messages of all steps, which travel over the slowest links, cannot be below the optimum.
+/// Unequal sizes, and links of different bandwidths. With unequal sizes, the sum over all steps of
+/// the longest message of the step cannot be less than the optimum.
 #[test]
 fn unequal_sizes_and_bandwidths_are_near_the_certified_optimum() {
     let sizes = "irregular:dist=lognormal,mean=65536,cv=1";
@@ -97,7 +98,8 @@ fn unequal_sizes_and_bandwidths_are_near_the_certified_optimum() {
         let taken = planned(&topology, sizes, "flow", u64::MAX).critical_load as f64;
         assert!(taken >= lower * 0.999 && taken <= lower * 1.06, "{spec}: {taken} {lower}");
     }
-    // Links of bandwidth 1 carry one block per step, the others 2 and 4.
+    // Links of bandwidth 1 carry one block per step. Links of bandwidths 2 and 4 carry two and four
+    // blocks.
     let wide = random_graph(40, 3, &[1, 2, 4]);
     let lower = lower_end(&wide, "uniform:64");
     let taken = planned(&wide, "uniform:64", "flow", u64::MAX).steps;
@@ -120,7 +122,8 @@ fn a_greedy_allgather_meets_the_number_of_links_into_a_node() {
     assert!(taken <= 63_u64.div_ceil(least) + 1, "{taken} {least}");
 }
 
-/// Networks of other families, one of whose links has another bandwidth in each direction.
+/// Networks of further families, and a star in which one edge has twice the bandwidth of the
+/// others.
 #[test]
 fn every_kind_of_network_gets_verified_schedules() {
     let star = "switch 4\n0 4\n1 4 2\n2 4\n3 4\n";
@@ -141,7 +144,7 @@ fn every_kind_of_network_gets_verified_schedules() {
             ("allreduce/uniform:6400", "greedy-allreduce"),
             ("broadcast/uniform:64,root=3", "greedy-broadcast"),
         ] {
-            // A permutation that needs two dimensions does not exist on every network.
+            // Some networks do not have two dimensions, which the permutation needs.
             let parsed = Workload::parse(workload).unwrap();
             if parsed.task(&topology, 7).is_ok() {
                 assert!(planned(&topology, workload, algorithm, u64::MAX).steps > 0, "{spec}");

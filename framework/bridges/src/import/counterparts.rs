@@ -1,25 +1,28 @@
-//! Which algorithm of this project is the same as an algorithm of a measured library.
+//! The counterparts of the algorithms of a measured library: algorithms of this project that send
+//! the same messages.
 
-/// An algorithm of a library, and this project's algorithm that sends the same messages.
+/// An algorithm of a library, with the algorithm of this project that sends the same messages.
 #[derive(Debug)]
 pub struct Counterpart {
-    /// This project's name of the collective.
+    /// The name of the collective in this project.
     pub collective: &'static str,
-    /// The library's name of the algorithm, or a pattern with one `*` for several algorithms that
-    /// have no counterpart.
+    /// The name of the algorithm in the library. A pattern with one `*` stands for several
+    /// algorithms that have no counterpart.
     pub library: &'static str,
-    /// This project's algorithm; `None` if there is no counterpart.
+    /// The algorithm of this project; `None` if no algorithm sends the same messages.
     pub ours: Option<&'static str>,
-    /// For which numbers of ranks and bytes of the buffer the library sends these messages.
+    /// Returns whether the library sends these messages for a number of ranks and a number of bytes
+    /// in the buffer.
     applies: fn(ranks: u64, buffer_bytes: u64) -> bool,
-    /// The reason why the algorithm has this counterpart or none.
+    /// The reason for this counterpart, or the reason why there is none.
     pub why: &'static str,
 }
 
 const ALWAYS: fn(u64, u64) -> bool = |_, _| true;
 
-/// From this buffer size on, in bytes, measured times have no counterpart. Ring algorithms take
-/// twice as long per byte as with smaller buffers, which no model of a network predicts.
+/// The smallest buffer size, in bytes, for which measured times have no counterpart. With buffers
+/// of this size, measured ring algorithms take twice as long per byte as with smaller buffers. No
+/// model of a network predicts this.
 pub const TOO_LARGE: u64 = 512 << 20;
 
 const fn same(
@@ -35,8 +38,9 @@ const fn none(collective: &'static str, library: &'static str, why: &'static str
     Counterpart { collective, library, ours: None, applies: ALWAYS, why }
 }
 
-/// The algorithms that PICO measured on Fugaku. `default-*` are those of Fujitsu's MPI, which is
-/// based on Open MPI's component `coll/tuned`; `*-MPI-*` are PICO's own algorithms over MPI.
+/// The algorithms that PICO measured on Fugaku. `default-*` are algorithms of Fujitsu's MPI, which
+/// is based on Open MPI's component `coll/tuned`. `*-MPI-*` are PICO's own algorithms, which call
+/// MPI.
 pub static COUNTERPARTS: &[Counterpart] = &[
     same(
         "alltoall",
@@ -155,8 +159,8 @@ pub static COUNTERPARTS: &[Counterpart] = &[
     ),
 ];
 
-/// Returns this project's algorithm for a measurement with this number of ranks and this size of a
-/// rank's larger buffer; `None` if there is no counterpart.
+/// Returns the algorithm of this project that sends the messages of a measurement; `None` if there
+/// is none. `bytes` is the size of the larger buffer of a rank.
 pub fn counterpart(
     collective: &str,
     library: &str,

@@ -65,7 +65,7 @@ impl<'a> Header<'a> {
         Self(line.split(',').collect())
     }
 
-    /// Returns the field of a row in the column `name`.
+    /// Returns the field of a row in the column with the name `name`.
     fn field<'b>(&self, row: &[&'b str], name: &str) -> Option<&'b str> {
         row.get(self.0.iter().position(|column| *column == name)?).copied()
     }
@@ -85,7 +85,7 @@ fn name(folder: &Path) -> Option<&str> {
 /// Returns the location of a data file, if its metadata file exists.
 fn location(path: &Path) -> Option<Location<'_>> {
     let folder = path.parent()?;
-    // The folder of a data file is that of a run or that of a test within a run.
+    // A data file is in the folder of its run, or in the folder of a test within that run.
     [(folder, None), (folder.parent()?, name(folder))].into_iter().find_map(|(run, test_id)| {
         let system = run.parent()?;
         let metadata = system.parent()?.join(format!("{}_metadata.csv", name(system)?));
@@ -137,8 +137,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         error_at(0, "no metadata names the collective: name it with --collective")
     })?;
     let collective = known_collective(0, collective)?;
-    // The file has one column for each rank. The first column contains the time of the slowest
-    // rank. A summarised file has only this column.
+    // The file has one column for each rank. The first column is the time of the slowest rank. A
+    // summarised file has only this first column.
     let mut lines = (1..).zip(source.text.lines());
     let ranks = lines
         .next()

@@ -180,8 +180,9 @@ fn pico_uses_file_name_and_metadata() {
     );
 }
 
-/// PICO's code allocates `count` elements and sends blocks of `count / ranks` (`pico_core_utils.c`,
-/// `PMPI_Alltoall(sbuf, count / comm_sz, ..)`), so the count is that of the whole buffer.
+/// PICO's counts are those of the whole buffer: its code allocates `count` elements and sends
+/// blocks of `count / ranks` elements (`pico_core_utils.c`, `PMPI_Alltoall(sbuf, count / comm_sz,
+/// ..)`).
 #[test]
 fn counts_of_pico_are_those_of_the_whole_buffer() {
     let all = read_as("64_bruck_int32.csv", "highest,a,b\n1,1,1\n", Some("alltoall")).unwrap();
@@ -190,8 +191,8 @@ fn counts_of_pico_are_those_of_the_whole_buffer() {
     assert_eq!(all[0].block_bytes(8), Ok(256));
 }
 
-/// In PICO's archives, a data file is in the folder of its test, and all tests of a run have the
-/// same timestamp. On Fugaku, the number of nodes is the shape of a torus.
+/// In PICO's archives, each data file is in the folder of its test. All tests of a run have the
+/// same timestamp. On Fugaku, the metadata has the shape of a torus instead of a number of nodes.
 #[test]
 fn pico_metadata_is_joined_by_timestamp_and_test() {
     let dir = tempfile::tempdir().unwrap();
@@ -209,7 +210,7 @@ fn pico_metadata_is_joined_by_timestamp_and_test() {
     assert_eq!(m.algorithm.as_deref(), Some("default-pairwise"));
 }
 
-/// The rows are those of PICO's archive of Fugaku (2x2x2), shortened to some columns.
+/// Some rows of PICO's archive of Fugaku (2x2x2), without the columns that are not read.
 const SUMMARY: &str = "\
 collective_type,array_dim,buffer_size,algo_name,median,nnodes,tasks_per_node,n_iter,percentile_25,percentile_75
 ALLREDUCE,512,2048,default-recursive_doubling,12054.0,2x2x2,1,100,11999.5,12299.25

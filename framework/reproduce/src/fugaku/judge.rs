@@ -1,4 +1,7 @@
-//! How good predictions are: error factors, ordered pairs and regret.
+//! Three measures of the quality of predictions. The error factor is 1 if all predictions are
+//! exact. An ordered pair is a pair of algorithms whose order is predicted correctly. The regret is
+//! the measured time of the algorithm that is predicted to be fastest, divided by the time of the
+//! algorithm that is fastest.
 
 use super::Median;
 use std::collections::BTreeMap;
@@ -8,25 +11,26 @@ use swapmeet_bridges::fit::linear::error_factor;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Comparison {
     pub median: Median,
-    /// The predicted time of each model in microseconds; `None` if the model is not run.
+    /// The time that each model predicts, in microseconds; `None` if the model is not run for this
+    /// median.
     pub predicted_us: Vec<Option<f64>>,
 }
 
-/// Returns the predictions and the measurements of a model that is run for these medians.
+/// Returns the predicted and the measured times of the comparisons for which a model is run.
 fn pairs(cells: &[Comparison], model: usize) -> impl Iterator<Item = (f64, f64)> {
     cells.iter().filter_map(move |cell| Some((cell.predicted_us[model]?, cell.median.time_us)))
 }
 
-/// Returns the error factor; `None` if the model is run for none of the medians.
+/// Returns the error factor of a model; `None` if the model is run for none of these medians.
 pub(super) fn error_factors(cells: &[Comparison], model: usize) -> Option<f64> {
     Some(error_factor(pairs(cells, model))).filter(|factor| factor.is_finite())
 }
 
-/// Predicted and measured times.
+/// Pairs of a predicted and a measured time.
 type Times = Vec<(f64, f64)>;
 
-/// Returns, for each collective, shape and size with several algorithms, the predicted and the
-/// measured time of each algorithm.
+/// Groups the comparisons by workload and shape. Returns, for each group with at least two
+/// algorithms, the predicted and the measured time of each algorithm.
 fn choices(cells: &[Comparison], model: usize) -> Vec<Times> {
     let mut groups: BTreeMap<[&str; 2], BTreeMap<&str, Times>> = BTreeMap::new();
     for cell in cells {
@@ -35,8 +39,8 @@ fn choices(cells: &[Comparison], model: usize) -> Vec<Times> {
         let algorithms = groups.entry([shape, workload]).or_default();
         algorithms.entry(algorithm).or_default().push((predicted, *time_us));
     }
-    // Several implementations of an algorithm have the same prediction. Their measured time is the
-    // geometric mean.
+    // If an algorithm has several implementations, all of them have the same prediction. Use the
+    // geometric mean of their measured times.
     let mean = |times: Times| {
         let sum: f64 = times.iter().map(|(_, measured)| measured.ln()).sum();
         (times[0].0, (sum / times.len() as f64).exp())
@@ -63,7 +67,8 @@ pub(super) fn ordered_pairs(cells: &[Comparison], model: usize) -> Option<(usize
     (all > 0).then_some((right, all))
 }
 
-/// Returns the mean and the largest regret; `None` if there is no choice between algorithms.
+/// Returns the mean and the largest regret; `None` if no workload was measured with at least two
+/// algorithms.
 pub(super) fn regret(cells: &[Comparison], model: usize) -> Option<(f64, f64)> {
     let regrets: Vec<f64> = choices(cells, model)
         .into_iter()
@@ -88,8 +93,9 @@ mod tests {
         Comparison { median, predicted_us: vec![Some(predicted), None] }
     }
 
-    /// All values are computed by hand. For 64 bytes, the prediction chooses b, which takes 3 us
-    /// instead of 2 us. For 128 bytes, the two times of b (2 and 8 us) have the geometric mean 4.
+    /// All expected values are computed by hand. For 64 bytes, the prediction selects b, which
+    /// takes 3 us, while the fastest algorithm takes 2 us. For 128 bytes, the two measured times of
+    /// b (2 and 8 us) have the geometric mean 4.
     #[test]
     fn orders_and_regrets_are_those_computed_by_hand() {
         let cells = [
@@ -104,7 +110,7 @@ mod tests {
         assert_eq!(ordered_pairs(&cells, 0), Some((3, 4)));
         let (mean, most) = regret(&cells, 0).unwrap();
         assert!((mean - 1.25).abs() < 1e-12 && (most - 1.5).abs() < 1e-12, "{mean} {most}");
-        // The factors are 2, 1, 1, 1, 2, 2 and 1.
+        // The seven ratios between predicted and measured times are 2, 1, 1, 1, 2, 2 and 1.
         let factor = error_factors(&cells, 0).unwrap();
         assert!((factor - 2.0_f64.powf(3.0 / 7.0)).abs() < 1e-12, "{factor}");
         assert_eq!(

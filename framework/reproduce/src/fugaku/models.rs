@@ -5,12 +5,13 @@ use crate::bench::{Bench, ReproduceError};
 use swapmeet_bridges::fit::linear::{LinearSample, fit_linear};
 use swapmeet_core::cost::machine::Machine;
 
-/// The parameters of `wormhole` that are fitted. Its times are linear in them.
+/// The fitted parameters of the model `wormhole`. The predicted time is a linear function of them.
 const PARAMETERS: [&str; 5] =
     ["startup_us", "byte_us", "hop_us", "rearrange_byte_us", "reduce_byte_us"];
 
-/// The parameters of the extended machine: with the protocols of a library, and with rearrangement
-/// only in an all-to-all, for each block and each byte.
+/// The fitted parameters of the extended machine. Unlike [`PARAMETERS`], they include the costs of
+/// message protocols, and a cost of rearrangement for each block. The extended machine charges
+/// rearrangement only in an all-to-all.
 const EXTENDED: [&str; 8] = [
     "startup_us",
     "byte_us",
@@ -22,23 +23,24 @@ const EXTENDED: [&str; 8] = [
     "eager_byte_us",
 ];
 
-/// The settings of the extended machine that times are not linear in. Of the powers of 2 from 4 KiB
-/// to 256 KiB, this size of the switch fits best, and the mean of hops fits better than the longest
-/// route.
+/// The fixed settings of the extended machine. The predicted time is not a linear function of them,
+/// so several values were tried. Of the powers of 2 from 4 KiB to 256 KiB, this value of
+/// `rendezvous_bytes` fits best. The mean number of hops fits better than the number of hops of the
+/// longest route.
 const EXTENDED_BASE: &str = "hops=mean,rearrangement=exchanges,rendezvous_bytes=131072";
 
 /// A machine whose predictions are compared with the measurements.
 pub(super) struct Model {
     pub name: &'static str,
-    /// The machine as a spec.
+    /// The spec of the machine.
     pub machine: String,
-    /// The medians for which the model is run.
+    /// Returns whether the model is run for a median.
     runs: fn(&Median) -> bool,
 }
 
 impl Model {
-    /// Returns all models. `costs` are the values of [`PARAMETERS`], and `extended` those of
-    /// [`EXTENDED`].
+    /// Returns all models. `costs` are the values of [`PARAMETERS`], and `extended` are the values
+    /// of [`EXTENDED`].
     pub(super) fn all(costs: &[f64], extended: &[f64]) -> Vec<Self> {
         let spec = |names: &[&str]| {
             let all = PARAMETERS.iter().zip(costs).filter(|(name, _)| names.contains(name));
@@ -80,7 +82,8 @@ impl Model {
         (self.runs)(median)
     }
 
-    /// Returns whether the model is one of synchronous steps, which run on every shape.
+    /// Returns whether the model has synchronous steps. Models of this kind are fast enough for
+    /// every shape.
     pub(super) fn is_synchronous(&self) -> bool {
         !self.machine.contains("model=")
     }
@@ -90,7 +93,8 @@ fn extended_machine(costs: &[f64]) -> String {
     format!("free:{EXTENDED_BASE},{}", values(&EXTENDED, costs).join(","))
 }
 
-/// Returns whether the preset `fugaku` has the values of the fit, to a hundredth.
+/// Returns whether the preset `fugaku` has these fitted values, with relative differences of at
+/// most 1 %.
 pub(super) fn preset_has(extended: &[f64]) -> bool {
     let Ok(preset) = Machine::parse("fugaku") else { return false };
     EXTENDED.iter().zip(extended).all(|(name, cost)| {
@@ -98,7 +102,7 @@ pub(super) fn preset_has(extended: &[f64]) -> bool {
     })
 }
 
-/// Returns the settings of parameters with these values.
+/// Returns a setting `NAME=VALUE` for each parameter.
 fn values(names: &[&str], costs: &[f64]) -> Vec<String> {
     let all = names.iter().zip(costs);
     all.map(|(name, cost)| format!("{name}={}", rounded(*cost))).collect()
@@ -117,7 +121,7 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// Fits [`PARAMETERS`] and [`EXTENDED`] to the fitted sizes.
+/// Fits [`PARAMETERS`] and [`EXTENDED`] to the medians for which [`Median::is_fitted`] is true.
 pub(super) fn fitted_costs(
     bench: &Bench<'_>,
     medians: &[Median],
@@ -127,8 +131,9 @@ pub(super) fn fitted_costs(
     Ok([fit(bench, medians, &PARAMETERS.map(unit))?, fit(bench, medians, &extended)?])
 }
 
-/// Fits costs to the fitted sizes. Each of `units` has the parameters of a machine on which one cost
-/// is 1 and all others are 0.
+/// Fits the values of parameters to measured medians. Each of `units` describes a machine on which
+/// one parameter is 1 and all others are 0. The time on this machine is the coefficient of the
+/// parameter, because times are linear.
 fn fit(
     bench: &Bench<'_>,
     medians: &[Median],

@@ -1,7 +1,7 @@
-//! Compares a claimed symmetry with plans of further nodes. With a symmetry, the plugin plans only
-//! the representatives (one node of each orbit), and the host derives the sends of all other nodes.
-//! This module requests plans of some of these other nodes too, and checks that their sends are
-//! equal to the derived sends.
+//! Checks a claimed symmetry. If a plugin claims a symmetry, it plans only the representatives (one
+//! node of each orbit), and the host derives the sends of all other nodes. For the check, this
+//! module lets the plugin plan some of these other nodes too. Their sends must be equal to the
+//! derived sends.
 
 use super::{Host, Outcome, PlanCall, PlanInputs, Requested};
 use crate::plugin::Algorithm;
@@ -9,19 +9,19 @@ use swapmeet_core::delivery::fault::Fault;
 use swapmeet_core::simulation::recording::{Recorded, Recording, RecordingTask};
 use swapmeet_core::simulation::{Simulation, Task};
 
-/// Minimum number of images that are compared if the full plan has too many sends. An image is the
+/// The smallest number of images that are compared, if not all nodes are compared. An image is the
 /// set of nodes to which one element of the symmetry group maps the representatives.
 const FEWEST_IMAGES: u64 = 3;
-/// Maximum number of images that are compared.
+/// The largest number of images that are compared.
 const MOST_IMAGES: u64 = 16;
-/// Maximum number of sends in all compared images of the representatives together. If even
-/// [`FEWEST_IMAGES`] images have more sends, they are compared nevertheless. Because of this limit,
-/// the comparison takes less time than the case.
+/// The approximate largest number of sends in all compared images together, so that the comparison
+/// takes less time than the case. At least [`FEWEST_IMAGES`] images are compared, even if they have
+/// more sends.
 const SENDS_OF_IMAGES: u64 = 1 << 16;
 
-/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes, as
-/// [`super::plan`] does. If the full plan has more than `most` sends, only some nodes are compared.
-/// Returns the number of compared nodes.
+/// Compares the symmetry that a schedule claims with the plugin's own plans of other nodes. If the
+/// full plan has more than `most` sends, only some nodes are compared. Returns the number of
+/// compared nodes.
 ///
 /// # Errors
 ///
@@ -38,12 +38,15 @@ pub fn compare_symmetry(
 }
 
 impl PlanCall<'_> {
-    /// Compares the sends of the representatives with the sends of other nodes. It does not verify
-    /// delivery or calculate times. Returns the number of compared nodes. This number is 0 if the
-    /// full plan has more than `most` sends and the plugin can plan only the representatives.
+    /// Compares the sends that are derived from the representatives with the plugin's own plans of
+    /// other nodes. Neither verifies delivery nor calculates times. Returns the number of compared
+    /// nodes. It is 0 if the full plan has more than `most` sends, and the plugin can plan only the
+    /// representatives.
     ///
-    /// Returns the error [`Fault::WrongSymmetry`] if the claim is wrong, and the outcome of a plan
-    /// that failed.
+    /// # Errors
+    ///
+    /// Returns [`Fault::WrongSymmetry`] if the claim is wrong, and the outcome of a plan that
+    /// failed.
     pub(super) fn compare_symmetry(
         self,
         most: u64,
@@ -53,7 +56,7 @@ impl PlanCall<'_> {
         let representatives = self.record(Recorded::Image(0), None, requested)?;
         let order = representatives.group().order();
         let sends = representatives.sends();
-        // Case 1: all sends of all nodes are compared.
+        // Case 1: the full plan is small enough to compare all nodes.
         if sends.saturating_mul(order) <= most {
             self.compare(&representatives, Recorded::Everyone, requested)?;
             return Ok(everyone);
@@ -62,7 +65,7 @@ impl PlanCall<'_> {
         if !representatives.can_start_anywhere() {
             return Ok(0);
         }
-        // Case 3: some images of the representatives are compared.
+        // Case 3: compare some images of the representatives.
         let affordable = SENDS_OF_IMAGES / sends.max(1);
         let images = random_numbers(order, affordable.clamp(FEWEST_IMAGES, MOST_IMAGES));
         for image in &images {
@@ -72,8 +75,8 @@ impl PlanCall<'_> {
         Ok(representatives.nodes() * (1 + images.len() as u64))
     }
 
-    /// Compares the sends that are derived from the representatives with the sends of a plan of
-    /// `nodes`.
+    /// Compares the derived sends of `nodes` with the sends in the plugin's own plan of these
+    /// nodes.
     fn compare(
         self,
         representatives: &Recording,
@@ -94,14 +97,15 @@ impl PlanCall<'_> {
             ));
         }
         let Some(step) = representatives.first_different_step(&others) else { return Ok(()) };
-        // The recordings do not contain single sends. Repeat both plans and keep the sends of this
-        // step, so that the error can name the send.
+        // The recordings do not contain single sends. Make both plans again and keep the sends of
+        // this step, so that the error can name the send that differs.
         let expected = self.record(Recorded::Image(0), Some(step), requested)?;
         let others = self.record(nodes, Some(step), requested)?;
         Err(wrong(expected.describe_difference(&others)))
     }
 
-    /// Plans the given nodes and records their sends.
+    /// Plans these nodes and records their sends. If `kept_step` is given, the recording also
+    /// contains the single sends of this step.
     fn record(
         self,
         nodes: Recorded,

@@ -1,12 +1,13 @@
-//! The host behind the context pointer that a plugin passes to each function.
+//! Access to the host through the context pointer that a plugin passes to each function of the
+//! host.
 
 use super::Host;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs `work` on the host that `ctx` points to, and returns the result. If the host panics,
-/// records the panic message and returns `or`. The panic must not unwind into the plugin, which has
-/// not caused it.
+/// Calls `work` with the host to which `ctx` points, and returns its result. If `work` panics,
+/// records the panic message in the host and returns `or`. The panic must not unwind into the
+/// plugin, which has not caused it.
 ///
 /// # Safety
 ///

@@ -1,4 +1,5 @@
-//! The functions with which a plugin reads the links of the topology and the demand of the nodes.
+//! The functions of the host that give a plugin the links of the topology and the demand of the
+//! nodes.
 
 use super::Host;
 use super::context::with;
@@ -10,8 +11,7 @@ use swapmeet_core::limits;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Task;
 
-/// The links of a topology, sorted by the vertex that they leave and then by the vertex to which
-/// they lead.
+/// The links of a topology, sorted by their start vertex and then by their end vertex.
 pub(super) struct LinkTable {
     /// The first link of each vertex: the links that leave vertex `v` have the indices
     /// `first[v]..first[v + 1]`.
@@ -77,7 +77,8 @@ fn demand_of(task: &Task, block_bytes: u64, from: u64) -> Vec<SwmByteCount> {
         _ => all(),
     };
     let bytes = |to| match &task.sizes {
-        // If all nodes receive the same block, its size depends only on `from`.
+        // In these collectives, all nodes receive the same block, so its size depends only on
+        // `from`.
         Some(sizes) if kind.required == FinalBlocks::All => sizes.bytes(from, from),
         Some(sizes) => sizes.bytes(from, to),
         None => block_bytes,

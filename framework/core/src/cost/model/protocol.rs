@@ -38,7 +38,8 @@ pub(super) struct Protocols {
 }
 
 impl Protocols {
-    /// Returns the start-up time of a message in addition to that of an empty message.
+    /// Returns the start-up time that a message of `bytes` bytes has in addition to the start-up
+    /// time of an empty message.
     pub(super) fn startup_us(&self, bytes: f64) -> f64 {
         if bytes > self.rendezvous_bytes as f64 {
             self.rendezvous_us
@@ -66,22 +67,22 @@ mod tests {
         // With one port, two messages of a node run in two rounds, and each has a start-up.
         let rounds = cost("ring:4", machine, &[&[(0, 1, 4), (0, 3, 4)]]);
         assert_eq!(rounds.parts.total(), 12.0);
-        // Without the new costs, the size of the switch has no effect.
+        // If neither protocol has costs, the size at which the protocol changes has no effect.
         assert_eq!(
             cost("ring:4", "free:startup_us=2,rendezvous_bytes=3", &[&[(0, 1, 4)]]).parts.total(),
             2.0
         );
     }
 
-    /// Under `fluid`, each message has the protocol of its own size. In the second step, rank 1
-    /// sends after it has received.
+    /// Under `fluid`, the size of each message determines its own protocol. In the second step,
+    /// rank 1 sends after it has received.
     #[test]
     fn each_message_of_fluid_has_a_protocol() {
         let machine = "free:model=fluid,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
         let total = |steps: &[&[(u32, u32, u64)]]| cost("ring:4", machine, steps).parts.total();
         assert_eq!(total(&[&[(0, 1, 4), (2, 3, 9)]]), 5.0);
         assert_eq!(total(&[&[(0, 1, 8)], &[(1, 2, 9)]]), 13.0);
-        // The two start-ups of a rank follow each other.
+        // A rank starts its two messages one after the other, so the times add up.
         assert_eq!(total(&[&[(0, 1, 3), (0, 3, 4)]]), 7.0);
     }
 

@@ -1,18 +1,19 @@
-//! Approximate shares of links for very many flows.
+//! Approximate rates for very many flows that share links.
 //!
-//! Exact shares need a new solution whenever a flow ends. Here one solution serves a *window* of
-//! time, in which a small fraction of the flows end. All windows together cost about as much as `1
-//! / fraction` solutions for all flows, however many flows there are.
+//! Exact rates change whenever a flow ends, so they must then be computed again. This module
+//! computes the rates once for a *window* of time, in which a small fraction of the flows end. One
+//! computation of all rates is called a solution. All windows together cost about as much as `1 /
+//! fraction` solutions for all flows, however many flows there are.
 //!
 //! If a flow ends in a window, its rate is limited to its mean rate in the window: its remaining
 //! bytes divided by the length of the window. The solution gives the remaining capacity to other
-//! flows. So no capacity is left idle and no byte is lost, and the error is of second order. The
-//! time at which the flow ends follows from the rate that the flow would have without the limit.
+//! flows. Therefore no capacity is left idle and no byte is lost, and the error is of second order.
+//! To find the time at which the flow ends, the rate that it would have without the limit is used.
 //!
-//! The length of a window is computed from the rates in the previous window. If this is a poor
-//! estimate, more than twice as many flows as planned would end (for example, because many flows
-//! have equal sizes). Rates without limits are then computed, and the length is computed from these
-//! rates.
+//! The length of a window is computed from the rates in the previous window. If these rates are a
+//! poor estimate, more than twice as many flows as planned would end, for example because many
+//! flows have equal sizes. In that case, rates without limits are computed first, and the length is
+//! computed from these rates.
 //!
 //! A window also ends when other flows start to share links. If there are only very few of these
 //! flows, they wait for the end of the window.
@@ -23,16 +24,17 @@ use crate::cost::model::fluid::timers::Timers;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The smallest number of flows that should end in a window. If fewer flows would end, shares are
-/// computed exactly again, because a window would serve the end of only one flow.
+/// The smallest number of flows that should end in a window. If fewer flows would end, windows save
+/// no work, so rates are computed exactly again.
 const LEAST_ENDS: f64 = 2.0;
-/// A window ends early if flows start to share links, as soon as the number of these flows is this
-/// part of the number of flows that end in a window.
+/// Limits the number of flows that wait for the end of a window before they share links. The limit
+/// is this fraction of the number of flows that should end in a window. The window ends early when
+/// more flows wait.
 const STARTS: f64 = 1.0 / 8.0;
-/// The length of a window is estimated from a sample of about this number of flows.
+/// The approximate number of flows in the sample from which the length of a window is estimated.
 const MEASURED: usize = 1 << 12;
-/// Flows that have ended are removed from the lists when less than this part of the listed flows
-/// still has bytes left.
+/// If less than this fraction of the listed flows has bytes left, the flows that have ended are
+/// removed from the lists.
 const LEAST_LISTED: f64 = 0.8;
 /// The smallest length of a window in µs. The model treats events within this time as simultaneous.
 const SHORTEST_US: f64 = 1e-3;
@@ -60,42 +62,43 @@ impl Flow {
     }
 }
 
-/// The flows on a link.
+/// A link with the flows on it.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     capacity: f64,
-    /// Sum of the weights of its flows.
+    /// Sum of the weights of the flows on the link.
     weights: f64,
     flows: u32,
     /// Sum of the weights of those flows on the link whose rates were limited in the last solution.
     limited: f64,
 }
 
-/// The state of a link during a solution.
+/// The state of a link while rates are computed.
 #[derive(Debug, Clone, Copy)]
 struct Filling {
     /// Capacity that has not been given to a flow.
     left: f64,
-    /// Sum of the weights of the flows that have no rate yet.
+    /// Sum of the weights of the flows on the link that have no rate yet.
     open: f64,
-    /// Number of the flows that have no rate yet.
+    /// Number of flows on the link that have no rate yet.
     opened: u32,
-    /// Level at which the link is full; infinity if it is not full.
+    /// Level at which the link becomes full; infinity if it does not become full. A level is a rate
+    /// divided by a weight.
     level: f64,
 }
 
 /// The timers that windows read and set.
 pub(in super::super) struct WindowTimers<'a> {
-    /// The ends of latencies, and of the flows that end in the current window.
+    /// The times at which latencies end, and at which flows of the current window end.
     pub ends: &'a mut Timers,
-    /// Timers of ranks. A message that a rank starts at such a time begins to share links at least
-    /// `latency` later.
+    /// The times at which ranks may start messages. Such a message begins to share links no earlier
+    /// than `latency` after this time.
     pub of_ranks: [&'a Timers; 2],
     pub latency: f64,
 }
 
 impl WindowTimers<'_> {
-    /// Returns the times until `limit` at which flows may start to share links.
+    /// Returns the times before `limit` at which flows may start to share links.
     fn starts(&self, limit: f64) -> Vec<f64> {
         let mut starts = Vec::new();
         self.ends.each_before(limit, &mut |us| starts.push(us));
@@ -117,13 +120,14 @@ pub(super) struct Windows {
     flows: Vec<Flow>,
     /// Number of flows in `flows` that have bytes left.
     sharing: usize,
-    /// The links of all routes. A link occurs as often as the route crosses it.
+    /// The links of the routes of all flows, one route after another. If a route crosses a link
+    /// twice, it contains the link twice.
     hops: Vec<u32>,
     /// For each flow, the position of its first link in `hops`.
     first_hop: Vec<u32>,
     loads: Vec<Load>,
     fillings: Vec<Filling>,
-    /// For each link, the position in `on` of its first flow.
+    /// For each link, the position in `on` of the first flow on this link.
     first_on: Vec<u32>,
     /// The indices of the flows on each link.
     on: Vec<u32>,
@@ -133,9 +137,10 @@ pub(super) struct Windows {
     has_rate: Vec<u64>,
     /// Number of flows that have been appended to `flows` since the last window began.
     new: usize,
-    /// The limits of flows in ascending order, each as a level and the index of the flow.
+    /// The flows whose rates are limited, in ascending order of the limit. Each entry is a level
+    /// and the index of the flow.
     limits: Vec<(f64, u32)>,
-    /// The next links to fill, by level.
+    /// The links that are not full yet, by the level at which they become full.
     queue: BinaryHeap<Reverse<(u64, u32)>>,
     /// Number of windows so far.
     count: usize,
@@ -166,8 +171,8 @@ impl Windows {
         }
     }
 
-    /// Creates the lists of the links of each flow and of the flows of each link again. Flows that
-    /// have ended are removed, and flows that have been appended to `flows` are added.
+    /// Makes new lists of the links of each flow, and of the flows on each link. Flows that have
+    /// ended are left out, and new flows are included.
     fn list(&mut self, shares: &Shares) {
         self.flows.retain(|flow| !flow.has_ended());
         self.sharing = self.flows.len();
@@ -187,7 +192,8 @@ impl Windows {
             }
             self.first_hop.push(self.hops.len() as u32);
         }
-        // A counting sort by link: `first_on` has the next position of each link, shifted by one.
+        // Sort by link with a counting sort. In the meantime, `first_on` has the next free position
+        // of each link, shifted by one.
         self.first_on.clear();
         self.first_on.extend([0, 0]);
         let mut sum = 0;
@@ -229,7 +235,7 @@ impl Windows {
         let (mut next_limit, mut examined) = (0, 0);
         while let Some(&Reverse((bits, link))) = self.queue.peek() {
             let key = f64::from_bits(bits);
-            // Case 1: a flow reaches its limit before the next link is full.
+            // Case 1: a flow reaches its limit before any link becomes full.
             if let Some(&(level, index)) = self.limits.get(next_limit).filter(|of| of.0 <= key) {
                 next_limit += 1;
                 if self.open(index) {
@@ -243,8 +249,8 @@ impl Windows {
             }
             self.queue.pop();
             examined += 1;
-            // Case 2: other links have given lower rates to flows of this link, so that this link
-            // is full only at a higher level.
+            // Case 2: some flows on this link have got lower rates from other links, so this link
+            // becomes full only at a higher level.
             let filling = &mut self.fillings[link as usize];
             if filling.opened == 0 {
                 continue;
@@ -267,7 +273,7 @@ impl Windows {
         examined
     }
 
-    /// Returns whether a flow has no rate yet, and marks the flow as having a rate.
+    /// Returns whether a flow has no rate yet. Marks the flow as a flow with a rate.
     fn open(&mut self, index: u32) -> bool {
         let (word, bit) = (&mut self.has_rate[index as usize / 64], 1 << (index % 64));
         let is_open = *word & bit == 0;
@@ -275,7 +281,7 @@ impl Windows {
         is_open
     }
 
-    /// Gives a flow its rate.
+    /// Sets the rate of a flow, and subtracts it from the capacity of its links.
     fn give(&mut self, index: usize, level: f64) {
         let flow = &mut self.flows[index];
         flow.level = level;
@@ -305,8 +311,8 @@ impl Windows {
         (*us, ends * step)
     }
 
-    /// Limits the rates of the flows that may end in a window of `us` µs to their mean rates in the
-    /// window.
+    /// Limits the rates of flows that may end in a window of `us` µs. The limit of a flow is its
+    /// mean rate in this window: with this rate, it ends exactly at the end of the window.
     fn limit(&mut self, us: f64) {
         self.limits.clear();
         let flows = (0..).zip(&self.flows).filter(|(_, flow)| !flow.has_ended());
@@ -317,22 +323,23 @@ impl Windows {
         self.limits.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     }
 
-    /// Computes the rates and the end of the window that begins `now`, and sets the timer of each
-    /// flow that ends in the window. Returns the number of links that were examined.
+    /// Begins a window at the time `now`: computes its rates and its end, and sets the timer of
+    /// each flow that ends in the window. Returns the number of links that were examined.
     fn next(&mut self, shares: &Shares, now: f64, timers: &mut WindowTimers<'_>) -> u64 {
         if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.flows.len() as f64 {
             self.list(shares);
         }
         self.count += 1;
         let mut examined = 0;
-        // 1. Compute rates without limits if too many flows have no rate.
+        // 1. If too many flows are new, compute rates without limits, because new flows have no
+        //    rate from which the length could be estimated.
         let new = std::mem::take(&mut self.new);
         let mut is_measured = new as f64 > self.fraction * self.sharing as f64;
         self.limits.clear();
         if is_measured {
             examined += self.solve();
         }
-        // 2. Find the length of the window and the rates in it.
+        // 2. Find the length of the window, and the rates in it.
         let us = loop {
             let (longest, planned) = self.length();
             let us = self.until_starts(now, longest, timers).max(SHORTEST_US);
@@ -376,8 +383,8 @@ impl Windows {
         examined
     }
 
-    /// Returns the length of a window, shortened from `us` if enough flows start to share links
-    /// before its end.
+    /// Returns the length of a window. It is less than `us` if too many flows would start to share
+    /// links in that time.
     fn until_starts(&self, now: f64, us: f64, timers: &WindowTimers<'_>) -> f64 {
         let mut starts = timers.starts(now + us);
         let enough = (STARTS * self.fraction * self.sharing as f64) as usize;
@@ -388,8 +395,8 @@ impl Windows {
         *start - now
     }
 
-    /// Returns the level that a flow would have without its limit. On links that are not full, the
-    /// flow gets a share of the capacity that is left.
+    /// Returns the level that a flow would have without its limit. On a link that is not full, the
+    /// capacity that is left is divided among the limited flows.
     fn unlimited_level(&self, index: usize) -> f64 {
         let Flow { weight, level, .. } = self.flows[index];
         let on_link = |link: &u32| {
@@ -405,19 +412,19 @@ impl Windows {
 }
 
 impl Shares {
-    /// Returns the time at which the current window ends; infinity if no windows are used.
+    /// Returns the time at which the current window ends; infinity if windows are not in use.
     pub(in super::super) fn window_end(&self) -> f64 {
         self.windows.as_ref().map_or(f64::INFINITY, |windows| windows.end)
     }
 
-    /// Returns whether windows begin with the next solution. `fraction` is the fraction of the
-    /// flows that should end in a window; 0 if no windows are used.
+    /// Returns whether windows should be used from the next solution on. `fraction` is the fraction
+    /// of the flows that should end in a window. It is 0 if windows must not be used.
     pub(in super::super) fn begins_windows(&self, fraction: f64) -> bool {
         self.windows.is_none() && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
-    /// Begins to use windows: removes all flows from their links, and unsets their timers, because
-    /// the times at which the flows end are not known any more.
+    /// Begins to use windows. All flows are removed from their links, and their timers are cleared,
+    /// because the windows now determine the rates and ends of flows.
     pub(in super::super) fn begin_windows(&mut self, fraction: f64, now: f64, ends: &mut Timers) {
         let capacities = self.links.iter().map(|link| link.capacity);
         let mut windows = Box::new(Windows::new(fraction, now, capacities));
@@ -451,8 +458,8 @@ impl Shares {
         Flow { number: number as u32, left, weight: self.flows[number].weight, level: 0.0 }
     }
 
-    /// Begins the next window. If `is_wanted` is `false` or few flows are left, ends the use of
-    /// windows instead. Returns whether a window has begun.
+    /// Begins the next window. If `is_wanted` is `false` or few flows are left, stops using windows
+    /// instead. Returns whether a window has begun.
     pub(in super::super) fn next_window(
         &mut self,
         is_wanted: bool,
@@ -466,7 +473,8 @@ impl Shares {
             self.windows = Some(windows);
             return true;
         }
-        // Add the flows to their links again.
+        // Stop using windows: return the flows to their links, so that exact rates are computed
+        // again.
         let flows = std::mem::take(&mut windows.flows);
         self.sharing -= flows.iter().filter(|flow| !flow.has_ended()).count();
         for flow in flows.iter().filter(|flow| !flow.has_ended()) {
