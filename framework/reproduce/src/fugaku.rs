@@ -80,7 +80,7 @@ fn by_schedule(medians: &[Median]) -> BTreeMap<(usize, &str), Vec<&Median>> {
     groups
 }
 
-/// Returns the workloads of these medians, each of them once.
+/// Returns the distinct workloads of these medians.
 fn workloads(medians: &[&Median]) -> Vec<String> {
     let mut all: Vec<String> = medians.iter().map(|median| median.workload.clone()).collect();
     all.sort_unstable();
@@ -124,8 +124,9 @@ struct Scope {
     covers: Box<dyn Fn(&Median) -> bool>,
 }
 
-/// Returns the lines of the summary tables. The first lines are shapes. The other lines are
-/// algorithms, on the two shapes that are used for the fit, with the sizes that are not.
+/// Returns the lines of the summary tables: first a line for each shape, and then a line for each
+/// algorithm. The lines of algorithms cover the shapes 4x4x4 and 8x8x8, without the sizes to which
+/// parameters are fitted.
 fn scopes(medians: &[Median]) -> Vec<Scope> {
     let scope =
         |name: &str, covers: Box<dyn Fn(&Median) -> bool>| Scope { name: name.to_owned(), covers };

@@ -59,8 +59,8 @@ struct Interval {
     gap: f64,
 }
 
-/// The interval of one network and demand; `None` until the search has ended. The lock is held
-/// during the search, so that no other thread begins the same search.
+/// The interval of one network and demand; `None` until the search for it has ended. The lock is
+/// held during the search, so that no other thread searches for the same interval.
 type Slot = Mutex<Option<Result<Interval, String>>>;
 
 /// The digest of a network and a demand.

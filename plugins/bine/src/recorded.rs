@@ -72,7 +72,8 @@ fn events(steps: &[RehearsedStep], collective: Collective, n: u64) -> Vec<String
             lines[to as usize] += &format!(" <{from}");
             let sent: Vec<_> =
                 before[from as usize].difference(&held[from as usize]).copied().collect();
-            // A rank sends one message in a step, so what it no longer holds was in that message.
+            // A rank sends one message in each step, so all blocks that it has lost in this step
+            // were in that message.
             held[to as usize].extend(sent);
         }
     }

@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn negabinary_digits_convert_both_ways() {
-        // 6 = 16 - 8 - 2 = 11010; -1 modulo 8 = -2 + 1 = 11.
+        // In base -2, 6 = 16 - 8 - 2 is 11010, and -1 = -2 + 1 is 11. Modulo 8, rank 7 is -1.
         assert_eq!((negabinary(6, 31), negabinary(7, 7)), (0b11010, 0b011));
         assert!((0..256).all(|r| rank(negabinary(r, 255), 255) == r));
     }

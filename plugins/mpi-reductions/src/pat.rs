@@ -2,10 +2,10 @@
 //! (`src/include/collectives.h`, commit 5067397) and in S. Jeaugey, *PAT: a new algorithm for
 //! all-gather and reduce-scatter operations at scale*, arXiv 2506.20252 (2025).
 //!
-//! Let P be p, rounded up to a power of two. Let A, a power of two, be the largest number of blocks
-//! in a message. The allgather takes `(log2 A + P/A - 1) alpha + (p - 1) m beta`. The
-//! reduce-scatter takes `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`, where m
-//! is the size of all results together.
+//! Let P be the number of ranks p, rounded up to a power of two. Let A, a power of two, be the
+//! largest number of blocks in a message. With blocks of m bytes, the allgather takes `(log2 A +
+//! P/A - 1) alpha + (p - 1) m beta`. With results of m bytes together, the reduce-scatter takes
+//! `(log2 A + P/A - 1) alpha + (p - 1)/p m beta + (p - 1)/p m gamma`.
 //!
 //! In the allgather, each block spreads along its own binomial tree. The rank at position i of this
 //! tree is the i-th rank before the origin of the block. It receives the block over a distance that
@@ -138,8 +138,8 @@ impl Algorithm for Pat {
             schedule.step()?;
             for rank in &planned {
                 if collective == Collective::AllGather {
-                    // In the tree of a block, the position of the sender is `distance` less than that
-                    // of the receiver.
+                    // In the tree of a block, the position of the sender is `distance` less than
+                    // that of the receiver.
                     let first = (rank + positions.first - distance) % n;
                     let origins = [Axis::stride(first, positions.stride, count)];
                     let send = Blocks::new(rank, (rank + n - distance) % n).copy().strict();

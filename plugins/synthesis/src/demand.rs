@@ -27,9 +27,8 @@ pub(crate) struct Demand {
 impl Demand {
     /// Reads the demand. In a step, a link of the smallest bandwidth carries `group` blocks, or
     /// `group` segments if the user divides blocks into `segments`. If sizes differ, it carries
-    /// `group` times the mean size of the blocks that are not empty, or two of the largest segments
-    /// if two of these are larger. The data of a node for itself is omitted, because it is a local
-    /// copy.
+    /// `group` times the mean size of the blocks that are not empty, but at least two of the
+    /// largest segments. The data of a node for itself is omitted, because it is a local copy.
     ///
     /// # Errors
     /// [`Stop::Unsupported`] if there are too many pairs, or if a segment is too large.

@@ -252,9 +252,9 @@ impl Solver<'_> {
         lengths.max(self.cut)
     }
 
-    /// Examines the cuts between the first vertices in the order of the tree and all other
-    /// vertices. Returns the largest number of steps that one of these cuts needs for the blocks
-    /// that must cross it.
+    /// Examines one cut for each vertex. The cut separates this vertex and all earlier vertices, in
+    /// the order of their distances from the root, from all later vertices. Returns the largest
+    /// number of steps that one of the cuts needs for the blocks that must cross it.
     fn best_prefix(&self) -> f64 {
         let Some((into, of_link)) = &self.into else { return 0.0 };
         let (quota, nodes) = (&self.resources.quota, self.network.nodes as u64);

@@ -12,9 +12,9 @@ use std::collections::BinaryHeap;
 pub(crate) enum Order {
     /// The piece with the most remaining links is first.
     Farthest,
-    /// The piece is first whose remaining path, after the next link, contains the resource with the
-    /// largest remaining load. Loads are divided into this number of classes. Among pieces of the
-    /// same class, the piece with the most remaining links is first.
+    /// Pieces are sorted by the largest remaining load of a resource on their remaining path, after
+    /// the next link. The piece with the largest value is first. The values are divided into this
+    /// number of classes. Within a class, the piece with the most remaining links is first.
     MostLoaded(u32),
 }
 

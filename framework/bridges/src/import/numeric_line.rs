@@ -1,4 +1,4 @@
-//! Parses the lines of numbers in the output of benchmarks. The output also contains other lines.
+//! Parses the lines of results in the output of benchmarks. Lines of this kind begin with a number.
 
 use super::{ParseError, error_at};
 use swapmeet_core::text::excerpt;

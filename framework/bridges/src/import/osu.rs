@@ -9,7 +9,8 @@ pub(super) fn is_like(text: &str) -> bool {
     text.lines().take(20).any(|line| line.starts_with("# OSU "))
 }
 
-/// Returns the collective that a title names, such as `# OSU MPI Allgather Latency Test v7.4`.
+/// Returns the collective in a title line, such as `# OSU MPI Allgather Latency Test v7.4`. The
+/// outer option is `None` if the line is no title.
 fn title(line: &str) -> Option<Option<&'static str>> {
     let title = line.strip_prefix("# OSU ")?.split(" Latency Test").next()?;
     let name = title.strip_prefix("MPI ").unwrap_or(title);

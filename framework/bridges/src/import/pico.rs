@@ -45,7 +45,8 @@ struct Allocation {
     torus: Option<String>,
 }
 
-/// Returns the allocation with this number or shape of nodes, such as `64` or `4x4x4`.
+/// Returns the allocation for `nodes`, which is a number of nodes (`64`) or the shape of a torus
+/// (`4x4x4`).
 fn allocation(nodes: &str, tasks_per_node: &str) -> Option<Allocation> {
     let tasks: u64 = tasks_per_node.parse().ok()?;
     let mut sides = nodes.split('x').map(|side| side.parse::<u64>().ok());

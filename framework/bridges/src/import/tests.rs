@@ -1,5 +1,5 @@
-//! Tests of the import formats. The texts were printed by the programs, or follow the descriptions
-//! of the formats.
+//! Tests of the import formats. The example outputs were printed by the real programs, or follow
+//! the descriptions of the formats.
 
 use super::*;
 use std::path::Path;

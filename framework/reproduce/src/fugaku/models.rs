@@ -132,8 +132,8 @@ pub(super) fn fitted_costs(
 }
 
 /// Fits the values of parameters to measured medians. Each of `units` describes a machine on which
-/// one parameter is 1 and all others are 0. The time on this machine is the coefficient of the
-/// parameter, because times are linear.
+/// one parameter is 1 and all others are 0. Times are linear functions of the parameters, so the
+/// time on this machine is the coefficient of the parameter.
 fn fit(
     bench: &Bench<'_>,
     medians: &[Median],

@@ -49,7 +49,8 @@ impl LinkTable {
         Ok(Self { first, links: listed.into_iter().map(|(_, link)| link).collect() })
     }
 
-    /// Returns the links that leave a vertex; `None` if there is no such vertex.
+    /// Returns the links that leave a vertex; `None` if the topology has no vertex with this
+    /// number.
     fn of_vertex(&self, vertex: u64) -> Option<&[SwmLink]> {
         let vertex = usize::try_from(vertex).ok()?;
         let end = *self.first.get(vertex.checked_add(1)?)?;
@@ -112,8 +113,8 @@ unsafe fn write_list<T: Copy>(
 }
 
 pub(super) unsafe extern "C" fn vertices(ctx: *mut c_void) -> u64 {
-    // SAFETY: the ABI requires that a plugin passes the context pointer of the table. The same
-    // holds for all functions below.
+    // SAFETY: the ABI requires that a plugin passes the context pointer of the table. This is the
+    // reason in all functions below, too.
     unsafe { with(ctx, 0, |host| vertices_of(host.task.topology.as_ref())) }
 }
 

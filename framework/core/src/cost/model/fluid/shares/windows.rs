@@ -294,8 +294,9 @@ impl Windows {
         }
     }
 
-    /// Returns the time in which [`Self::fraction`] of the flows end if they keep their present
-    /// rates, and the number of these flows. Both are estimated from a sample.
+    /// Returns the time after which the fraction [`Self::fraction`] of the flows has ended, if all
+    /// flows keep their present rates. Also returns the number of these flows. Both are estimated
+    /// from a sample.
     fn length(&self) -> (f64, usize) {
         let step = self.flows.len() / MEASURED + 1;
         let sample = self.flows.iter().skip(self.count % step).step_by(step);
