@@ -149,7 +149,7 @@ impl ShareCollective for Rings {
         vec![PartMessage { to: self.along(c, 1, dimension), sign, parts: bit_words(radix, [part]) }]
     }
 
-    /// All nodes apply the same rule relative to their own coordinates.
+    /// The period is 1, because all nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }

@@ -106,7 +106,7 @@ impl ShareCollective for TernaryExchange {
         vec![message((c + distance) % radix), message((c + radix - distance) % radix)]
     }
 
-    /// All nodes apply the same rule relative to their own coordinates.
+    /// The period is 1, because all nodes apply the same rule relative to their own coordinates.
     fn period(&self, _: usize) -> u64 {
         1
     }
