@@ -149,10 +149,9 @@ mod tests {
         assert_eq!(moved("virtual_channels", "2", true, StepSize::Small).as_deref(), Some("3"));
         assert_eq!(moved("virtual_channels", "1", false, StepSize::Small), None);
         assert_eq!(moved("free_contention", "1", false, StepSize::Large), None);
-        assert_eq!(
-            moved("rearrangement", "declared", true, StepSize::Small).as_deref(),
-            Some("packed")
-        );
+        for [from, to] in [["declared", "exchanges"], ["exchanges", "packed"]] {
+            assert_eq!(moved("rearrangement", from, true, StepSize::Small).as_deref(), Some(to));
+        }
         let circuit = moved("model", "wormhole", true, StepSize::Small).unwrap();
         assert_ne!(circuit, "wormhole");
     }
