@@ -57,42 +57,61 @@ impl Figure {
     /// Lays out the figure from top to bottom: title, panels in one or two columns, legend and
     /// crossovers.
     fn scene(&self, paper: &Paper) -> Scene {
-        let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
-        let (font, gap) = (paper.font(), paper.font());
-        let mut scene = Scene::new(width, font / 12.0);
-        let mut top = heading(&mut scene, &self.title, font);
-        let cell = (width - gap) / columns as f64 - gap;
+        let font = paper.font();
+        let mut scene = Scene::new(paper.width(self.panels.len()), font / 12.0);
+        let top = heading(&mut scene, &self.title, font);
+        let (frames, mut top) = self.frames(paper, top);
         let mut letters = 0;
-        // Draw the panels row by row. In a row, the title that needs the most lines determines the
-        // space for all titles, so that the axes of all panels are aligned.
-        for row in self.panels.chunks(columns) {
-            let titles: Vec<Vec<String>> =
-                row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
-            let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as f64;
-            for (column, (panel, title)) in row.iter().zip(titles).enumerate() {
-                let left = gap + column as f64 * (cell + gap);
-                for (number, line) in title.iter().enumerate() {
-                    let at = (left + cell / 2.0, top + (number as f64 + 1.0) * 1.3 * font);
-                    scene.text(at, line, font, Anchor::Middle);
-                }
-                let frame = Frame {
-                    left,
-                    top: top + lines * 1.3 * font + 0.7 * font,
-                    width: cell,
-                    height: 0.66 * cell,
-                    font,
-                };
-                frame.draw(&mut scene, self, panel, letters);
-                letters += panel.crossings.len();
+        for (frame, panel) in frames.iter().zip(&self.panels) {
+            for (number, line) in frame.title.iter().enumerate() {
+                let y =
+                    frame.top - 0.7 * font - (frame.title_lines - number - 1) as f64 * 1.3 * font;
+                scene.text((frame.left + frame.width / 2.0, y), line, font, Anchor::Middle);
             }
-            top += lines * 1.3 * font + 0.7 * font + 0.66 * cell + gap;
+            frame.draw(&mut scene, self, panel, letters);
+            letters += panel.crossings.len();
         }
         // Below the panels, draw the legend, the crossovers and the explanations.
         top = legend::names(&mut scene, self, top, font);
         top = legend::crossings(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
-        scene.height = remarks(&mut scene, &self.remarks, top, font) + gap;
+        scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         scene
+    }
+
+    /// Returns the frame of each panel, below the y coordinate `top`, and the y coordinate of the
+    /// lower end of the last row of panels.
+    fn frames(&self, paper: &Paper, top: f64) -> (Vec<Frame>, f64) {
+        let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
+        let (font, gap) = (paper.font(), paper.font());
+        let cell = (width - gap) / columns as f64 - gap;
+        let (mut frames, mut top) = (Vec::new(), top);
+        // In a row, the title that needs the most lines determines the space for all titles, so that
+        // the axes of all panels are aligned.
+        for row in self.panels.chunks(columns) {
+            let titles: Vec<Vec<String>> =
+                row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
+            let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0);
+            top += title_lines as f64 * 1.3 * font + 0.7 * font;
+            frames.extend(titles.into_iter().enumerate().map(|(column, title)| Frame {
+                left: gap + column as f64 * (cell + gap),
+                top,
+                width: cell,
+                height: 0.66 * cell,
+                font,
+                title,
+                title_lines,
+            }));
+            top += 0.66 * cell + gap;
+        }
+        (frames, top)
+    }
+
+    /// Returns for each panel the labels of the ticks of both axes.
+    #[cfg(test)]
+    pub(crate) fn axis_labels(&self, paper: &Paper) -> Vec<[Vec<String>; 2]> {
+        let (frames, _) = self.frames(paper, 0.0);
+        frames.iter().zip(&self.panels).map(|(frame, panel)| frame.labels(self, panel)).collect()
     }
 }
 

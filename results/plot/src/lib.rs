@@ -7,6 +7,8 @@
 mod data;
 mod draw;
 mod figure;
+#[cfg(test)]
+mod geometry;
 mod labels;
 mod marks;
 mod page;

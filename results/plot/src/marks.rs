@@ -44,6 +44,12 @@ impl Picture {
         Self { scene, title: title.to_owned(), width: paper.width }
     }
 
+    /// Returns the marks of the picture.
+    #[cfg(test)]
+    pub(crate) fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
     /// Returns the picture as SVG. Text is written as text elements, not as outlines. In an HTML
     /// page, the picture is at most as wide as the element that contains it.
     pub fn svg(&self) -> String {

@@ -25,6 +25,10 @@ pub(super) struct Frame {
     pub height: f64,
     /// The font size.
     pub font: f64,
+    /// The lines of the title, which is placed above the panel.
+    pub title: Vec<String>,
+    /// The number of lines that the titles of the panel's row need.
+    pub title_lines: usize,
 }
 
 /// The axes of a panel, with their ticks.
@@ -33,6 +37,8 @@ struct Axes {
     y: Scale,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
+    /// The lines of the label of the x axis.
+    x_label: Vec<String>,
 }
 
 impl Axes {
@@ -78,42 +84,67 @@ impl Frame {
         self.crossings(scene, figure, panel, &axes, letters);
     }
 
+    /// Returns the labels of the ticks of both axes.
+    #[cfg(test)]
+    pub(super) fn labels(&self, figure: &Figure, panel: &Panel) -> [Vec<String>; 2] {
+        let Axes { x_ticks, y_ticks, .. } = self.axes(figure, panel);
+        [x_ticks, y_ticks].map(|ticks| {
+            let labels = ticks.into_iter().map(|tick| tick.label);
+            labels.filter(|label| !label.is_empty()).collect()
+        })
+    }
+
     /// Returns the axes, with scales that contain all values and leave room for the labels.
     fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
-        let font = self.font;
+        let (font, size) = (self.font, 0.9 * self.font);
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
         let bounds = panel.bound.iter().flat_map(|bound| &bound.points).map(|point| point.y);
         let heights = points().flat_map(|point| heights(figure, point)).chain(bounds);
         let mut y = Scale::around(heights, figure.log.y, 0.06);
-        y.ends = (self.top + self.height - 3.8 * font, self.top);
+        let left = self.left + 1.2 * font;
+        // The label of the x axis may need several lines, below the labels of the ticks.
+        let x_label = wrapped(figure.x.label(), font, 0.7 * self.width);
+        let below = 3.8 * font + (x_label.len() as f64 - 1.0) * 1.2 * font;
+        y.ends = (self.top + self.height - below, self.top);
         let base = if figure.y.is_bytes() { Base::Two } else { Base::Ten };
-        let most = ((y.ends.0 - y.ends.1) / (2.6 * font)) as usize;
-        let y_ticks = y.ticks(base, most, |value, figures| figure.y.text_to(value, figures));
-        let labels = y_ticks.iter().map(|tick| width(&tick.label, 0.9 * font)).fold(0.0, f64::max);
+        // Labels have a generous distance, unless only a smaller distance leaves room for three.
+        let apart = |least: f64| {
+            move |ticks: &[Tick]| {
+                ticks.windows(2).all(|pair| y.at(pair[0].value) - y.at(pair[1].value) >= least)
+            }
+        };
+        let text = |value: f64, figures: usize| figure.y.text_to(value, figures);
+        let y_ticks = most_labels([2.6, 1.2], |gap| y.ticks(base, apart(gap * font), text));
+        let labels = y_ticks.iter().map(|tick| width(&tick.label, size)).fold(0.0, f64::max);
         let title = wrapped(&figure.y_label, font, y.ends.0 - y.ends.1).len() as f64;
         let mut x = Scale::around(points().map(|point| point.x), figure.log.x, 0.04);
-        x.ends = (self.left + title * 1.3 * font + labels + 1.2 * font, self.left + self.width);
-        let (x_ticks, beyond) = self.x_ticks(figure, panel, &x);
-        // Shorten the axis, so that there is room for the last label, which may extend beyond the
-        // end of the axis by half its length.
-        x.ends.1 -= beyond;
-        Axes { x, y, x_ticks, y_ticks }
+        x.ends = (left + title * 1.3 * font + labels, self.left + self.width);
+        let x_ticks = self.x_ticks(figure, panel, &x);
+        x = self.shortened(x, &x_ticks);
+        Axes { x, y, x_ticks, y_ticks, x_label }
     }
 
-    /// Returns as many ticks as fit, and the length by which the last label extends beyond the
-    /// axis.
-    fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> (Vec<Tick>, f64) {
-        let size = 0.9 * self.font;
+    /// Returns the x axis, shortened so that there is room for the label of the last tick, which
+    /// may extend beyond the end of the axis by half its length.
+    fn shortened(&self, x: Scale, ticks: &[Tick]) -> Scale {
+        let end = |tick: &Tick| x.at(tick.value) + width(&tick.label, 0.9 * self.font) / 2.0;
+        let beyond = ticks.iter().map(|tick| end(tick) - x.ends.1).fold(0.0, f64::max);
+        Scale { ends: (x.ends.0, x.ends.1 - beyond), ..x }
+    }
+
+    /// Returns as many ticks as fit.
+    fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> Vec<Tick> {
         let text = |value: f64, figures: usize| figure.x.text_to(value, figures);
-        let covers = |tick: &Tick| {
-            let half = width(&tick.label, size) / 2.0;
-            (x.at(tick.value) - half, x.at(tick.value) + half)
+        let apart = |gap: f64| {
+            move |ticks: &[Tick]| {
+                let x = self.shortened(*x, ticks);
+                let half = |tick: &Tick| width(&tick.label, 0.9 * self.font) / 2.0;
+                ticks.windows(2).all(|pair| {
+                    let (left, right) = (&pair[0], &pair[1]);
+                    x.at(left.value) + half(left) + gap < x.at(right.value) - half(right)
+                })
+            }
         };
-        let apart = |ticks: &[Tick]| {
-            let labelled: Vec<&Tick> = ticks.iter().filter(|tick| !tick.label.is_empty()).collect();
-            labelled.windows(2).all(|pair| covers(pair[0]).1 + self.font < covers(pair[1]).0)
-        };
-        let base = if figure.x == Axis::Variation { Base::Ten } else { Base::Two };
         let mut own: Vec<f64> =
             panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
@@ -122,14 +153,11 @@ impl Frame {
         // would have no meaning, because there is no network between two networks.
         let own: Vec<Tick> =
             own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
-        let ticks = if figure.x == Axis::Nodes && apart(&own) {
-            own
-        } else {
-            let tries = (2..=12).rev().map(|most| x.ticks(base, most, text));
-            tries.into_iter().find(|ticks| apart(ticks)).unwrap_or_default()
-        };
-        let beyond = ticks.iter().map(|tick| covers(tick).1 - x.ends.1).fold(0.0, f64::max);
-        (ticks, beyond)
+        if figure.x == Axis::Nodes && own.len() >= 3 && apart(0.5 * self.font)(&own) {
+            return own;
+        }
+        let base = if figure.x == Axis::Variation { Base::Ten } else { Base::Two };
+        most_labels([1.0, 0.4], |gap| x.ticks(base, apart(gap * self.font), text))
     }
 
     fn frame(&self, scene: &mut Scene, figure: &Figure, axes: &Axes) {
@@ -167,12 +195,10 @@ impl Frame {
         };
         let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom)];
         scene.marks.push(Mark::Lines { points: corners, closed: true, look: border, hint: None });
-        scene.text(
-            ((left + right) / 2.0, bottom + 3.0 * font),
-            figure.x.label(),
-            font,
-            Anchor::Middle,
-        );
+        for (number, words) in axes.x_label.iter().enumerate() {
+            let at = ((left + right) / 2.0, bottom + (3.0 + 1.2 * number as f64) * font);
+            scene.text(at, words, font, Anchor::Middle);
+        }
         for (number, words) in wrapped(&figure.y_label, font, bottom - top).into_iter().enumerate()
         {
             let at = (self.left + (number as f64 + 1.0) * 1.2 * font, (top + bottom) / 2.0);
@@ -290,6 +316,15 @@ impl Frame {
             scene.marks.push(Mark::Text(text));
         }
     }
+}
+
+/// Returns the ticks for the first distance that leaves room for three labels. If no distance does,
+/// returns the ticks for the last distance.
+fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tick> {
+    let ticks = distances.map(ticks);
+    let has_three =
+        |ticks: &&Vec<Tick>| ticks.iter().filter(|tick| !tick.label.is_empty()).count() >= 3;
+    ticks.iter().find(has_three).unwrap_or(&ticks[1]).clone()
 }
 
 /// Returns the candidate position with this number for a letter, relative to its crossover. The

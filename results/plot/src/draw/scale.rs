@@ -65,65 +65,98 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Returns the ticks of the axis. About `most` ticks, or fewer, have labels, and no two labels
-    /// are equal. `text` formats a value with a given number of digits.
+    /// Returns the ticks of the axis: the best choice whose labels have room, according to `fits`.
+    /// No two labels are equal. `text` formats a value with a given number of digits.
+    ///
+    /// Among the choices with room, the first one that has three labels and covers the axis is
+    /// taken. If there is none, the choice with the most labels is taken.
     pub(super) fn ticks(
         &self,
         base: Base,
-        most: usize,
+        fits: impl Fn(&[Tick]) -> bool,
         text: impl Fn(f64, usize) -> String,
     ) -> Vec<Tick> {
-        let (values, between) = self.values(base, most.max(2));
-        let written =
-            |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
-        let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
-        let labels = (3..12).map(written).find(differ).unwrap_or_else(|| written(12));
-        let mut ticks: Vec<Tick> =
-            values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect();
-        ticks.extend(between.into_iter().map(|value| Tick { value, label: String::new() }));
-        ticks
+        let mut best: Vec<Tick> = Vec::new();
+        for (named, minor) in self.choices(base) {
+            let ticks = labelled(named, &text);
+            if !fits(&ticks) {
+                continue;
+            }
+            let is_good = ticks.len() >= 3 && self.is_covered_by(&ticks);
+            if is_good || ticks.len() > best.len() {
+                best = ticks;
+                best.extend(minor.into_iter().map(|value| Tick { value, label: String::new() }));
+            }
+            if is_good {
+                break;
+            }
+        }
+        best
     }
 
-    /// Returns two lists of values: for ticks with a label, and for ticks without a label.
-    fn values(&self, base: Base, most: usize) -> (Vec<f64>, Vec<f64>) {
-        let factor = match base {
-            Base::Ten => 10.0_f64,
-            Base::Two => 2.0,
-        };
+    /// Returns whether the labels lie on more than one half of the axis. On a logarithmic axis,
+    /// evenly spaced values are crowded at the upper end, so the rest of the axis would have no
+    /// number.
+    fn is_covered_by(&self, ticks: &[Tick]) -> bool {
+        let (first, last) = (self.at(ticks[0].value), self.at(ticks[ticks.len() - 1].value));
+        (last - first).abs() >= 0.5 * (self.ends.1 - self.ends.0).abs()
+    }
+
+    /// Returns the choices of ticks, best first. Each choice consists of the values with labels and
+    /// the values without labels.
+    fn choices(&self, base: Base) -> Vec<(Vec<f64>, Vec<f64>)> {
+        let mut choices = Vec::new();
         if self.log {
+            let factor = if base == Base::Ten { 10.0_f64 } else { 2.0 };
             let (first, last) = (self.low.log(factor), self.high.log(factor));
             // Because of rounding, a power of the base that lies at an end of the axis could seem
             // to lie beyond it. The tolerance prevents this.
             let powers: Vec<i32> =
                 ((first - 1e-9).ceil() as i32..=(last + 1e-9).floor() as i32).collect();
-            if powers.len() >= 3 || (base == Base::Ten && powers.len() == 2 && most < 6) {
-                let step = powers.len().div_ceil(most).max(1);
-                let labelled = |power: &&i32| power.rem_euclid(step as i32) == 0;
-                let value = |power: &i32| factor.powi(*power);
-                let (named, others): (Vec<&i32>, Vec<&i32>) = powers.iter().partition(labelled);
-                let mut between: Vec<f64> = others.into_iter().map(value).collect();
-                if step == 1 && base == Base::Ten {
-                    between
-                        .extend(self.multiples(&powers, &[2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]));
+            let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
+            // Every power, every second power, etc. Powers that are multiples of the step come
+            // first, because readers know them better.
+            for step in 1..=(powers.len() as i32 / 2).max(1) {
+                for rest in 0..step {
+                    let is_named = |power: &i32| power.rem_euclid(step) == rest;
+                    let (named, mut minor): (Vec<f64>, Vec<f64>) = (
+                        powers.iter().filter(|p| is_named(p)).map(|p| factor.powi(*p)).collect(),
+                        powers.iter().filter(|p| !is_named(p)).map(|p| factor.powi(*p)).collect(),
+                    );
+                    if step == 1 && base == Base::Ten {
+                        let between = [2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0];
+                        minor.extend(self.multiples(&whole, &between));
+                    }
+                    choices.push((named, minor));
                 }
-                return (named.into_iter().map(value).collect(), between);
             }
+            // A few powers of ten at most are followed by multiples of them.
+            choices.retain(|(named, _)| named.len() >= 3);
             if base == Base::Ten && self.high / self.low >= 4.0 {
-                let whole: Vec<i32> = (first.floor() as i32..=last.ceil() as i32).collect();
-                let named = self.multiples(&whole, &[1.0, 2.0, 5.0]);
-                if (3..=most).contains(&named.len()) {
-                    return (named, self.multiples(&whole, &[3.0, 4.0, 6.0, 7.0, 8.0, 9.0]));
-                }
+                let others = [4.0, 6.0, 7.0, 8.0, 9.0];
+                let with = |more: &[f64]| self.multiples(&whole, &[&others[..], more].concat());
+                choices.push((self.multiples(&whole, &[1.0, 2.0, 5.0]), with(&[3.0])));
+                choices.push((self.multiples(&whole, &[1.0, 3.0]), with(&[2.0, 5.0])));
             }
         }
-        (self.even(base, most), Vec::new())
+        choices.extend((2..=12).rev().map(|most| (self.even(base, most), Vec::new())));
+        choices.dedup();
+        if self.log {
+            // The last choice always has three labels, at values that are not round.
+            let ratio = self.high / self.low;
+            let places = [1.0 / 8.0, 0.5, 7.0 / 8.0].map(|share| self.low * ratio.powf(share));
+            choices.push((places.map(two_digits).to_vec(), Vec::new()));
+        }
+        choices
     }
 
     fn multiples(&self, powers: &[i32], of: &[f64]) -> Vec<f64> {
-        let below = powers.first().map(|first| first - 1);
-        let powers = below.into_iter().chain(powers.iter().copied());
-        let all = powers.flat_map(|power| of.iter().map(move |times| times * 10.0_f64.powi(power)));
-        all.filter(|value| self.holds(*value)).collect()
+        let all = powers
+            .iter()
+            .flat_map(|power| of.iter().map(move |times| times * 10.0_f64.powi(*power)));
+        let mut all: Vec<f64> = all.filter(|value| self.holds(*value)).collect();
+        all.sort_by(f64::total_cmp);
+        all
     }
 
     /// Returns evenly spaced ticks: multiples of a round number.
@@ -146,6 +179,22 @@ impl Scale {
     }
 }
 
+/// Returns ticks with labels of as few digits as needed for all labels to differ, but at least of
+/// three digits.
+fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
+    let written =
+        |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
+    let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
+    let labels = (3..12).map(written).find(differ).unwrap_or_else(|| written(12));
+    values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect()
+}
+
+/// Rounds a value above 0 to two significant digits.
+fn two_digits(value: f64) -> f64 {
+    let unit = 10.0_f64.powf(value.log10().floor() - 1.0);
+    (value / unit).round() * unit
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,7 +205,7 @@ mod tests {
     }
 
     fn labels(scale: Scale, base: Base, text: fn(f64, usize) -> String) -> String {
-        let ticks = scale.ticks(base, 6, text);
+        let ticks = scale.ticks(base, |ticks| ticks.len() <= 6, text);
         ticks
             .iter()
             .map(|tick| tick.label.as_str())
