@@ -108,6 +108,15 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
     );
     let mut terminal = Terminal::start(&path, &command, 100, 30);
     terminal.wait_for("1/3");
+    // The letters of a filter are not commands, although the network has no lines to filter.
+    terminal.keys("6/pex\r");
+    // Any key but `y` and `x` lets the run continue.
+    terminal.keys("x");
+    terminal.wait_for("2 cases not finished. Cancel them?");
+    terminal.keys("n2");
+    terminal.wait_for("1 ok, 1 running, 1 waiting");
+    terminal.keys("x");
+    terminal.wait_for("y or x: cancel   n or Esc: continue");
     terminal.keys("x");
     terminal.wait_for("done: 1 case verified, 2 stopped");
     terminal.wait_for("-  stopped  sleeps");

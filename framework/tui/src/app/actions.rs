@@ -24,6 +24,7 @@ pub(super) enum Action {
     Save,
     Render,
     Undo,
+    Redo,
     Command,
     Filter,
     Expand,
@@ -70,7 +71,12 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Add, &[ch('a')], "run the selected cases that have no row yet")
         .hint("add")
         .ranked(1),
-    bind(Action::Stop, &[ch('x')], "cancel the run; unfinished cases get no row").hint("stop"),
+    bind(
+        Action::Stop,
+        &[ch('x')],
+        "cancel the run after confirmation (y or x confirms); unfinished cases get no row",
+    )
+    .hint("stop"),
     bind(Action::Baseline, &[ch('b')], "make this algorithm the baseline; again: the fastest"),
     bind(
         Action::Save,
@@ -81,6 +87,7 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     bind(Action::Render, &[ch('F')], "write a figure of this panel, or a report of all rows"),
     bind(Action::Undo, &[ch('u')], "undo the last change of selection, baseline or sliders")
         .hint("undo"),
+    bind(Action::Redo, &[ctrl('r')], "redo the change that was undone last"),
     bind(Action::Command, &[ch(':')], "search all keys by words and run one").hint("commands"),
     bind(Action::Filter, FILTER, "filter lines by words; Esc shows all").hint("filter"),
     bind(Action::Expand, &[ch('e')], "expand the panel to the whole screen, or restore it")
@@ -175,16 +182,19 @@ impl App {
                 self.show((self.active + self.panels.len() - 1) % self.panels.len());
             }
             Action::Expand => self.expanded = !self.expanded,
-            Action::Filter => match panel.no_filter_reason() {
-                Some(why) => session.show_message(why, false),
-                None => self.prompt = Some(Prompt::for_filter(panel.list().filter.text())),
-            },
+            Action::Filter => {
+                self.prompt = Some(match panel.no_filter_reason() {
+                    Some(why) => Prompt::without_filter(why),
+                    None => Prompt::for_filter(panel.list().filter.text()),
+                });
+            }
             // Runs: start, add to, stop or freeze a run.
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
             Action::Run if loses => self.question = Some(Question::Run),
             Action::Run => session.run(),
             Action::Add => session.add(),
+            Action::Stop if session.queue.is_busy() => self.question = Some(Question::Stop),
             Action::Stop => session.stop(),
             Action::Baseline => {
                 let name = panel.algorithm(session);
@@ -193,6 +203,7 @@ impl App {
             // Other commands: open a prompt, undo, or change the appearance.
             Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
             Action::Undo => session.undo(),
+            Action::Redo => session.redo(),
             Action::Command => self.prompt = Some(Prompt::for_command()),
             Action::Render => self.prompt = Some(Prompt::for_rendering(&session.selection)),
             Action::Theme => {
@@ -242,7 +253,8 @@ impl App {
                 self.exit = Some(how);
             }
             (Question::Run, again) if yes || again == Some(Action::Run) => self.session.run(),
-            (Question::Exit(_) | Question::Run, _) => {}
+            (Question::Stop, again) if yes || again == Some(Action::Stop) => self.session.stop(),
+            (Question::Exit(_) | Question::Run | Question::Stop, _) => {}
         }
     }
 

@@ -65,6 +65,8 @@ pub(crate) enum Question {
     Exit(ExitMode),
     /// Whether to start a new run although cases run or rows are unsaved.
     Run,
+    /// Whether to cancel the run.
+    Stop,
 }
 
 /// The help overlay, which lists all keys.
@@ -260,7 +262,8 @@ fn hints(rows: &[KeyRow]) -> Vec<(String, &'static str, Key)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::numbered;
+    use crate::keys::{ctrl, numbered};
+    use crate::session::selection::Section;
     use crossterm::event::KeyCode;
     use swapmeet_runner::experiment::Experiment;
     use swapmeet_runner::registry::Registry;
@@ -339,6 +342,48 @@ mod tests {
                 "docs/dashboard.md should have a paragraph that begins with {begins:?}"
             );
         }
+    }
+
+    /// The letters of a filter are commands in every panel, for instance `x` cancels a run.
+    #[test]
+    fn a_filter_is_text_in_every_panel() {
+        let mut app = app();
+        for panel in 0..app.panels.len() {
+            app.show(panel);
+            let theme = app.appearance.theme;
+            "/pex t\u{20}".chars().for_each(|c| app.key(&ch(c).event()));
+            let title = app.panels[panel].title();
+            assert!(app.prompt.is_some() && app.message().is_none(), "{title}");
+            assert_eq!((app.active, app.appearance.theme), (panel, theme), "{title}");
+            assert!(!app.session.runs.frozen, "{title}");
+            app.key(&crate::keys::key(KeyCode::Enter).event());
+            assert!(app.prompt.is_none(), "{title}");
+        }
+    }
+
+    #[test]
+    fn undone_changes_can_be_redone() {
+        let mut app = app();
+        let press = |app: &mut App, key: Key| app.key(&key.event());
+        let put = |app: &mut App, spec: &str| {
+            app.session.selection.put(Section::Topologies, spec.to_owned(), None);
+            app.sync();
+        };
+        let selected = |app: &App| app.session.selection.choices(Section::Topologies).len();
+        put(&mut app, "ring:4");
+        put(&mut app, "ring:8");
+        (0..2).for_each(|_| press(&mut app, ch('u')));
+        assert_eq!(selected(&app), 0);
+        press(&mut app, ctrl('r'));
+        assert_eq!((selected(&app), app.message()), (1, Some("redone: selection")));
+        press(&mut app, ctrl('r'));
+        assert_eq!(selected(&app), 2);
+        press(&mut app, ctrl('r'));
+        assert_eq!(app.message(), Some("nothing to redo"));
+        press(&mut app, ch('u'));
+        put(&mut app, "ring:9");
+        press(&mut app, ctrl('r'));
+        assert_eq!(app.message(), Some("nothing to redo"), "a new change discards undone ones");
     }
 
     #[test]

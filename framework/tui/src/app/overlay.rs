@@ -70,6 +70,11 @@ fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect)
             format!("{unrun} not finished. Cancel and start a new run?"),
             "y or R: new run   n or Esc: continue",
         ),
+        Question::Stop => (
+            "Cancel",
+            format!("{unrun} not finished. Cancel them?"),
+            "y or x: cancel   n or Esc: continue",
+        ),
         Question::Run => (
             "Run",
             format!("{rows} on screen not saved. Discard and run?"),
@@ -100,9 +105,9 @@ fn boxed(painter: &mut Painter<'_, '_>, area: Rect, title: &str, wide: u16, high
 fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let theme = painter.theme;
     let wide = area.width.saturating_sub(4).min(76);
-    let filter = prompt.purpose == Purpose::Filter;
+    let filter = matches!(prompt.purpose, Purpose::Filter | Purpose::NoFilter);
     let high = match prompt.purpose {
-        Purpose::Filter => 3,
+        Purpose::Filter | Purpose::NoFilter => 3,
         Purpose::Panel => 8,
         Purpose::SaveAs(_) | Purpose::Render(_) => 6,
         Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
@@ -145,7 +150,11 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     };
     let known = match prompt.purpose {
         Purpose::Panel => app.panels[app.active].explain(text, &app.session),
-        Purpose::Filter | Purpose::Command | Purpose::SaveAs(_) | Purpose::Render(_) => None,
+        Purpose::Filter
+        | Purpose::NoFilter
+        | Purpose::Command
+        | Purpose::SaveAs(_)
+        | Purpose::Render(_) => None,
     };
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {

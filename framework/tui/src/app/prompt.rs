@@ -19,6 +19,9 @@ pub(crate) enum Purpose {
     Panel,
     /// The filter of the active panel.
     Filter,
+    /// A filter that is typed in a panel without lines. It has no effect, but its letters must not
+    /// act as commands.
+    NoFilter,
     /// Words that search for a command.
     Command,
     /// The file name for saving the session. The field states whether existing files may be
@@ -71,6 +74,11 @@ impl Prompt {
 
     pub(super) fn for_filter(text: &str) -> Self {
         Self::new(Purpose::Filter, "filter", text)
+    }
+
+    /// Creates an input that ignores its text. `why` says why the active panel has no filter.
+    pub(super) fn without_filter(why: &str) -> Self {
+        Self::new(Purpose::NoFilter, why, "")
     }
 
     pub(super) fn for_command() -> Self {
@@ -166,7 +174,7 @@ impl App {
         let Some(prompt) = &mut self.prompt else { return };
         (prompt.error, prompt.at) = (None, 0);
         match prompt.purpose {
-            Purpose::Command => {}
+            Purpose::Command | Purpose::NoFilter => {}
             Purpose::Filter => {
                 let filter = Filter::of(prompt.input.value());
                 self.filter(filter);
@@ -194,7 +202,7 @@ impl App {
         // Use the text. If it has an error, the input stays open with the text.
         prompt.error = match prompt.purpose {
             Purpose::Panel => self.panels[self.active].accept(&text, &mut self.session).err(),
-            Purpose::Filter => None,
+            Purpose::Filter | Purpose::NoFilter => None,
             Purpose::Command => match self.commands(&text).get(prompt.at) {
                 Some(command) => {
                     self.perform(command);

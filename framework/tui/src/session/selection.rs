@@ -343,7 +343,7 @@ impl Selection {
         &self.state
     }
 
-    /// Restores an earlier state of the selection.
+    /// Restores another state of the selection.
     pub(super) fn restore(&mut self, state: SelectionState) {
         let is_gone = |own: &OwnMachine| {
             state.own_machines.iter().all(|kept| kept.name.value != own.name.value)
@@ -352,6 +352,11 @@ impl Selection {
             self.suggestions[Section::Machines as usize]
                 .retain(|suggestion| suggestion.prefill != own.name.value);
         }
+        let is_new = |own: &&OwnMachine| {
+            self.state.own_machines.iter().all(|known| known.name.value != own.name.value)
+        };
+        let new = state.own_machines.iter().filter(is_new).map(|own| own_machine(&own.name.value));
+        self.suggestions[Section::Machines as usize].splice(0..0, new);
         self.state = state;
     }
 

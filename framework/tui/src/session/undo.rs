@@ -18,6 +18,8 @@ struct Snapshot {
 #[derive(Debug, Default)]
 pub(super) struct Undo {
     past: Vec<Snapshot>,
+    /// The states that undo has left. The state that was left last is at the end.
+    future: Vec<Snapshot>,
     now: Option<Snapshot>,
 }
 
@@ -42,6 +44,7 @@ impl Session {
         let Some(old) = self.undo.now.replace(new.clone()).filter(|old| *old != new) else {
             return;
         };
+        self.undo.future.clear();
         let continues = new.only_sliders_differ(&old)
             && self.undo.past.last().is_some_and(|before| old.only_sliders_differ(before));
         if !continues {
@@ -58,24 +61,41 @@ impl Session {
             return self.show_message("nothing to undo", false);
         };
         let now = Snapshot::of(self);
-        let what = if before.selection != now.selection {
+        let what = self.return_to(&before, &now);
+        self.undo.future.push(now);
+        self.show_message(&format!("undone: {what}"), false);
+    }
+
+    /// Repeats the change that was undone last.
+    pub(crate) fn redo(&mut self) {
+        let Some(after) = self.undo.future.pop() else {
+            return self.show_message("nothing to redo", false);
+        };
+        let now = Snapshot::of(self);
+        let what = self.return_to(&after, &now);
+        self.undo.past.push(now);
+        self.show_message(&format!("redone: {what}"), false);
+    }
+
+    /// Restores a state. Returns which part of the state has changed.
+    fn return_to(&mut self, wanted: &Snapshot, now: &Snapshot) -> &'static str {
+        if wanted.selection != now.selection {
+            self.selection.restore(wanted.selection.clone());
+        }
+        if wanted.baseline != now.baseline {
+            self.baseline.clone_from(&wanted.baseline);
+            self.analysis.is_stale = true;
+        }
+        if wanted.sliders != now.sliders {
+            self.restore(wanted.sliders.clone());
+        }
+        self.undo.now = Some(wanted.clone());
+        if wanted.selection != now.selection {
             "selection"
-        } else if before.baseline != now.baseline {
+        } else if wanted.baseline != now.baseline {
             "baseline"
         } else {
             "sliders"
-        };
-        if before.selection != now.selection {
-            self.selection.restore(before.selection.clone());
         }
-        if before.baseline != now.baseline {
-            self.baseline.clone_from(&before.baseline);
-            self.analysis.is_stale = true;
-        }
-        if before.sliders != now.sliders {
-            self.restore(before.sliders.clone());
-        }
-        self.undo.now = Some(before);
-        self.show_message(&format!("undone: {what}"), false);
     }
 }
