@@ -5,7 +5,10 @@
 //! A second benchmark moves sliders. After each key, the dashboard calculates the times of 20
 //! schedules of 10^5 steps again.
 //!
-//! Run both by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
+//! A third benchmark opens 100,000 rows and measures the processor time of the thread that draws,
+//! for each key.
+//!
+//! Run all by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
 //! response within this time appears immediate.
 
 #![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
@@ -16,6 +19,7 @@ use std::num::NonZero;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
 
 /// The number of keys that are pressed for each measurement, without and with workers.
 const KEYS: usize = 400;
@@ -28,6 +32,8 @@ const SCHEDULES: usize = 20;
 const LONGEST_RING: usize = 100_000;
 /// The number of times that a slider is moved.
 const NOTCHES: usize = 40;
+/// The number of rows for which the processor time of keys is measured.
+const ROWS: usize = 100_000;
 
 fn main() {
     let (answers, prices) = slide();
@@ -37,6 +43,77 @@ fn main() {
         summary(answers)
     );
     keys();
+    many_rows();
+}
+
+/// Opens many rows and prints the processor time that each key takes on the thread that draws.
+fn many_rows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("rows.csv");
+    std::fs::write(&file, rows()).expect("a file");
+    let mut command = CommandBuilder::new(swapmeet_tests::build().join("swapmeet"));
+    command.arg("tui");
+    command.arg(&file);
+    let (mut child, mut writer, mut screen) = start(command, folder.path(), 120, 40);
+    screen.wait_for("3 Comparison: paragon, baseline");
+    let id = child.process_id().expect("a process");
+    // The first number is the processor time in nanoseconds.
+    let busy = || {
+        let text = std::fs::read_to_string(format!("/proc/{id}/task/{id}/schedstat"));
+        let first = text.ok().and_then(|text| text.split(' ').next()?.parse().ok());
+        Duration::from_nanos(first.expect("schedstat needs Linux"))
+    };
+    println!("{ROWS} rows, milliseconds of processor time of the thread that draws, for each key");
+    for (panel, key) in [("3", "j"), ("3", "s"), ("2", "j"), ("5", "]"), ("9", "j"), ("4", "j")] {
+        writer.write_all(panel.as_bytes()).expect("a key");
+        std::thread::sleep(Duration::from_millis(300));
+        let times = (0..NOTCHES).map(|_| {
+            let before = busy();
+            writer.write_all(key.as_bytes()).expect("a key");
+            std::thread::sleep(Duration::from_millis(100));
+            busy() - before
+        });
+        println!("panel {panel}, key {key}: {}", summary(times.collect()));
+    }
+    writer.write_all(b"\x03").expect("a key");
+    child.wait().expect("it ends");
+}
+
+/// Returns rows of ten algorithms on many networks with many sizes, as CSV.
+fn rows() -> Vec<u8> {
+    const ALGORITHMS: [&str; 10] = [
+        "pex",
+        "bruck",
+        "suh-shin",
+        "pairwise",
+        "gen",
+        "direct",
+        "two-stage",
+        "four-stage",
+        "row-column",
+        "linear",
+    ];
+    let mut csv = Vec::new();
+    let mut sink = CsvSink::new(&mut csv);
+    for row in 0..ROWS {
+        let (algorithm, size, network) = (row % 10, row / 10 % 100, row / 1000);
+        let time = 1000.0 + (row * 7919 % 9973) as f64;
+        let record = Record {
+            algorithm: ALGORITHMS[algorithm].to_owned(),
+            topology: format!("torus:{}x{}", 4 + network % 10 * 2, 4 + network / 10 * 2),
+            workload: format!("uniform:{}", 8 * (size + 1)),
+            machine: "paragon".to_owned(),
+            model: "wormhole".to_owned(),
+            status: Status::Ok,
+            verified: Verified::Blocks,
+            time_us: Some(time),
+            startup_us: Some(time),
+            ..Record::default()
+        };
+        sink.record(&record).expect("a row");
+    }
+    sink.finish().expect("rows");
+    csv
 }
 
 /// Formats the median and the maximum.

@@ -1,5 +1,7 @@
 //! Filters, which select lines of a panel by the words that the user types.
 
+use std::ops::BitOr;
+
 /// A filter, which consists of terms. A text passes if it satisfies all terms. Case is ignored. A
 /// term is a word, alternatives (`pex|bruck`), or the exclusion of a word (`!pex`).
 #[derive(Debug, Clone, Default)]
@@ -16,6 +18,24 @@ struct Term {
     words: Vec<String>,
 }
 
+/// The terms of which a text contains a word: bit `i` is set for term `i`. Texts that occur in many
+/// lines are searched once; the results for all texts of a line are combined with `|`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Found(u64);
+
+impl Found {
+    /// The maximum number of terms; further terms have no effect.
+    const TERMS: usize = 64;
+}
+
+impl BitOr for Found {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
 impl Term {
     /// Parses a term. Returns `None` if the term has no word yet, as in `!`.
     fn of(word: &str) -> Option<Self> {
@@ -30,7 +50,7 @@ impl Filter {
     pub(crate) fn of(line: &str) -> Self {
         Self {
             text: line.to_owned(),
-            terms: line.split_whitespace().filter_map(Term::of).collect(),
+            terms: line.split_whitespace().filter_map(Term::of).take(Found::TERMS).collect(),
         }
     }
 
@@ -54,8 +74,20 @@ impl Filter {
     /// instance, the first text may satisfy one term and the second text another term. The texts
     /// must be in lower case.
     pub(crate) fn passes_any(&self, texts: &[&str]) -> bool {
-        let has = |word: &String| texts.iter().any(|text| text.contains(word));
-        self.terms.iter().all(|term| term.words.iter().any(has) != term.is_not)
+        self.accepts(texts.iter().fold(Found::default(), |all, text| all | self.find(text)))
+    }
+
+    /// Returns the terms of which a text contains a word. The text must be in lower case.
+    pub(crate) fn find(&self, text: &str) -> Found {
+        let has = |term: &Term| term.words.iter().any(|word| text.contains(word));
+        let found = self.terms.iter().enumerate().filter(|(_, term)| has(term));
+        Found(found.fold(0, |all, (at, _)| all | 1 << at))
+    }
+
+    /// Returns whether a text passes in which these terms were found.
+    pub(crate) fn accepts(&self, found: Found) -> bool {
+        let is_found = |at: usize| found.0 & 1 << at != 0;
+        self.terms.iter().enumerate().all(|(at, term)| is_found(at) != term.is_not)
     }
 }
 

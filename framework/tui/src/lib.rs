@@ -11,6 +11,7 @@ mod click_map;
 mod filter;
 mod input;
 mod keys;
+mod memo;
 mod paint;
 mod panel;
 mod panels;

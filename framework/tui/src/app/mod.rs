@@ -262,9 +262,13 @@ fn hints(rows: &[KeyRow]) -> Vec<(String, &'static str, Key)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::Filter;
     use crate::keys::{ctrl, numbered};
+    use crate::panel::Panel;
+    use crate::session::comparison::{Compared, tests::row};
     use crate::session::selection::Section;
     use crossterm::event::KeyCode;
+    use std::rc::Rc;
     use swapmeet_runner::experiment::Experiment;
     use swapmeet_runner::registry::Registry;
 
@@ -359,6 +363,27 @@ mod tests {
             app.key(&crate::keys::key(KeyCode::Enter).event());
             assert!(app.prompt.is_none(), "{title}");
         }
+    }
+
+    /// Lists that depend on all rows are kept between keys and frames.
+    #[test]
+    fn keys_do_no_work_for_each_row() {
+        use crate::panels::{cases::Cases, comparison::Comparison};
+        let mut app = app();
+        let rows = (0..50).map(|time| row("a", &format!("ring:{}", time + 4), 0, 1.0));
+        app.session.compared = Compared::of(rows.collect(), None);
+        let (mut comparison, mut cases) = (Comparison::default(), Cases::default());
+        let (lines, order) = (cases.rows(&app.session), comparison.order(&app.session));
+        comparison.step(7, &mut app.session);
+        cases.step(7, &mut app.session);
+        assert_eq!(comparison.list().cursor, 7);
+        assert!(Rc::ptr_eq(&order, &comparison.order(&app.session)));
+        assert!(Rc::ptr_eq(&lines, &cases.rows(&app.session)));
+        comparison.list_mut().filter = Filter::of("ring:5");
+        assert_eq!(comparison.order(&app.session).len(), 5, "ring:5 and ring:50 to ring:53");
+        comparison.list_mut().filter = Filter::of("ring:5 !ring:50");
+        app.session.compared.number += 1;
+        assert_eq!(comparison.order(&app.session).len(), 4);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use crate::keys::Binding;
 use crate::paint::{Painter, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
-use crate::session::comparison::Line;
 use crate::session::files::command;
 use crate::session::queue::CaseRow;
 use crate::session::{Request, Session};
@@ -166,15 +165,9 @@ fn detail(name: &str, value: impl Into<String>) -> DetailLine {
 /// Returns a text with the number of this repetition if the case has several repetitions. The text
 /// is needed because a line of the comparison shows the mean of all repetitions.
 fn of_repetitions(session: &Session, row: &CaseRow) -> String {
-    let is = |line: &&Line| row.record().is_some_and(|record| line.is_of(record));
-    match session
-        .compared
-        .lines
-        .iter()
-        .find(is)
-        .and_then(|line| line.stats.time.as_ref())
-        .map(|time| time.n)
-    {
+    let compared = &session.compared;
+    let line = row.record().and_then(|record| compared.line_of(record));
+    match line.and_then(|at| compared.lines[at].stats.time.as_ref()).map(|time| time.n) {
         Some(count) if count > 1 => format!(" of repetition {} of {count}", row.key.repetition + 1),
         _ => String::new(),
     }

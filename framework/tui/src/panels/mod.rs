@@ -1,7 +1,7 @@
 //! All panels; each is a module.
 
-mod cases;
-mod comparison;
+pub(crate) mod cases;
+pub(crate) mod comparison;
 mod curves;
 mod details;
 mod explore;

@@ -4,7 +4,7 @@
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, widest, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
-use crate::session::comparison::{Line, group_label};
+use crate::session::comparison::Line;
 use crate::session::{RenderKind, Session};
 use ratatui::layout::Rect;
 use swapmeet_results::{duration, parts};
@@ -89,14 +89,11 @@ impl Panel for Parts {
         let (filter, filtered) = (&self.list.filter, self.list.filter.suffix());
         let head = format!("Where time goes{which}: ");
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
-        let title = format!("{head}{}{filtered}", group_label(groups, group, room));
+        let title = format!("{head}{}{filtered}", session.compared.group_label(group, room));
         let area = painter.panel(area, &title);
         // Draw a bar for each algorithm that has a time in this group and passes the filter.
-        let timed = session
-            .compared
-            .lines
-            .iter()
-            .filter(|l| l.group == number && parts::total(&l.parts).is_some());
+        let lines = session.compared.lines_of(number).iter();
+        let timed = lines.filter(|l| parts::total(&l.parts).is_some());
         let mut lines: Vec<&Line> =
             timed.filter(|l| session.passes(filter, &l.stats.algorithm, "")).collect();
         if lines.is_empty() {

@@ -4,7 +4,6 @@
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
 use crate::paint::{Painter, cut, scroll_start, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
-use crate::session::comparison::Line;
 use crate::session::what_if::{Slider, StepSize, presets_of};
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
@@ -297,8 +296,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
     // be compared.
     let theme = painter.theme;
     let compared = &session.compared;
-    let lines: Vec<&Line> =
-        compared.lines.iter().filter(|line| line.group == session.group).collect();
+    let lines = compared.lines_of(session.group);
     let mut y = 0;
     if let Some(group) = compared.groups.get(session.group).filter(|_| area.height > 3) {
         let setting = &group.setting;
@@ -310,7 +308,7 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
     let foot = u16::from(area.height > 5);
     let names = widest(lines.iter().map(|line| &line.stats.algorithm)).min(area.width / 3);
     let most = lines.iter().filter_map(|line| line.stats.mean()).fold(0.0, f64::max);
-    for line in &lines {
+    for line in lines {
         if y + foot >= area.height {
             break;
         }

@@ -89,14 +89,9 @@ impl Panel for Winners {
         let Some(MapCell { group, winner }) = cell(map, self.list.cursor, self.column) else {
             return;
         };
-        let lines = session.compared.lines.iter().filter(|line| line.group == *group);
-        let fastest = lines
-            .filter(|line| line.stats.algorithm == winner.algorithm)
-            .map(|line| &line.sample)
-            .next();
-        let case = fastest.and_then(|sample| {
-            session.queue.rows().iter().position(|row| row.record() == Some(sample))
-        });
+        let mut lines = session.compared.lines_of(*group).iter();
+        let fastest = lines.find(|line| line.stats.algorithm == winner.algorithm);
+        let case = fastest.and_then(|line| session.queue.find(&line.sample));
         (session.group, self.seen) = (*group, Some(*group));
         session.focus = case.or(session.focus);
     }

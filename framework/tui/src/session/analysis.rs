@@ -35,7 +35,7 @@ impl Session {
             analysis.is_stale = false;
             let (sender, receiver) = channel();
             let (records, baseline) = (self.queue.records(), self.baseline.clone());
-            let scenario = self.what_if.scenario();
+            let (scenario, number) = (self.what_if.scenario(), self.compared.number + 1);
             let work = move || {
                 let (records, scenario) = match scenario {
                     Some(scenario) => {
@@ -44,7 +44,8 @@ impl Session {
                     }
                     None => (records.into_iter().map(Arc::unwrap_or_clone).collect(), None),
                 };
-                let compared = Compared { scenario, ..Compared::of(records, baseline.as_deref()) };
+                let compared =
+                    Compared { scenario, number, ..Compared::of(records, baseline.as_deref()) };
                 // Ignore a failed send. It means that the session has ended and the receiver no
                 // longer exists.
                 drop(sender.send(compared));
@@ -67,7 +68,9 @@ impl Session {
             if let Some(result) = &compared.scenario {
                 self.what_if.schedule_planning(result);
             }
-            self.compared = compared;
+            let old = std::mem::replace(&mut self.compared, compared);
+            // Another thread frees the old lines, because this takes a long time if there are many.
+            drop(std::thread::Builder::new().spawn(move || drop(old)));
         }
         true
     }

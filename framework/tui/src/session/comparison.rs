@@ -2,11 +2,11 @@
 
 use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use swapmeet_results::analysis::{Axis, Family, WinnerMap, families, winner_maps};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
-    CompareError, Comparison, Group, Parts, Record, Residual, Status, compare, parts,
+    CompareError, Comparison, Group, Parts, Record, Residual, Setting, Status, compare, parts,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -47,9 +47,27 @@ pub(crate) struct Compared {
     pub(crate) error: Option<String>,
     /// If the user has changed values in the what-if panel, the result of these changes.
     pub(crate) scenario: Option<ScenarioResult>,
+    /// The number of this analysis. Each result has another number, so that panels notice new lines.
+    pub(crate) number: u64,
+    /// The topologies, workloads, machines and models of all groups.
+    pub(crate) specs: [BTreeSet<String>; 4],
+    /// The group of each setting.
+    pub(super) group_of: HashMap<Setting, usize>,
+    /// For each topology and workload, the maxima over all rows.
+    pub(super) peaks: HashMap<[String; 2], Peaks>,
     /// For each group, three numbers: the positions of its topology, workload and machine in the
     /// order of first occurrence.
     pub(crate) ranks: Vec<[usize; 3]>,
+}
+
+/// The maxima over the rows with the same topology and workload. They are the ends of the colour
+/// scales in the network panel.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Peaks {
+    /// The maximum number of messages on one link in one step.
+    pub(crate) link_messages: u64,
+    /// The maximum number of bytes that one node held at the end of a step.
+    pub(crate) node_bytes: u64,
 }
 
 impl Line {
@@ -100,6 +118,26 @@ impl Compared {
         self.scenario.as_ref().is_some_and(|result| result.outdated.contains(algorithm))
     }
 
+    /// Returns the lines of a group.
+    pub(crate) fn lines_of(&self, group: usize) -> &[Line] {
+        // The lines are sorted by group.
+        let first = self.lines.partition_point(|line| line.group < group);
+        let after = self.lines.partition_point(|line| line.group <= group);
+        &self.lines[first..after]
+    }
+
+    /// Returns the index of the line that summarises a row.
+    pub(crate) fn line_of(&self, row: &Record) -> Option<usize> {
+        let group = *self.group_of.get(&row.case().setting.owned())?;
+        let first = self.lines.partition_point(|line| line.group < group);
+        Some(first + self.lines_of(group).iter().position(|line| line.is_of(row))?)
+    }
+
+    /// Returns the maxima over all rows with this topology and workload.
+    pub(crate) fn peaks(&self, topology: &str, workload: &str) -> Peaks {
+        self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
+    }
+
     /// Compares rows. If no row has the baseline, compares them without a baseline.
     pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
         let files = [(String::new(), records)];
@@ -138,7 +176,19 @@ impl Compared {
             };
             group.lines.iter().filter_map(line).collect::<Vec<_>>()
         };
-        let lines = comparison.groups.iter().enumerate().flat_map(of_group).collect();
+        let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
+        let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
+        for Line { sample, .. } in &lines {
+            let key = [&sample.topology, &sample.workload].map(Clone::clone);
+            let peaks = peaks.entry(key).or_default();
+            let bytes = u64::try_from(sample.peak_node_bytes.unwrap_or(0)).unwrap_or(u64::MAX);
+            peaks.link_messages = peaks.link_messages.max(sample.max_link_messages.unwrap_or(0));
+            peaks.node_bytes = peaks.node_bytes.max(bytes);
+        }
+        let groups = || comparison.groups.iter();
+        let specs = GROUP_SPECS.map(|spec| groups().map(|group| spec(group).to_owned()).collect());
+        let group_of =
+            groups().enumerate().map(|(at, group)| (group.setting.clone(), at)).collect();
         let along = |axis| families(&comparison, axis).families;
         let families =
             Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
@@ -147,6 +197,9 @@ impl Compared {
             lines,
             families,
             maps,
+            specs,
+            group_of,
+            peaks,
             groups: comparison.groups,
             residuals: comparison.residuals,
             ranks,
@@ -170,36 +223,44 @@ fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
         .collect()
 }
 
-/// Returns a label that distinguishes a group from the other groups. If the label is wider than
-/// `room`, specs that are the same in all groups are left out, and the remaining specs are
-/// abbreviated.
-pub(crate) fn group_label(groups: &[Group], group: &Group, room: usize) -> String {
-    let parts: [fn(&Group) -> &str; 4] = [
-        |g| &g.setting.topology,
-        |g| &g.setting.workload,
-        |g| &g.setting.machine,
-        |g| &g.setting.model,
-    ];
-    let varies = |part: &fn(&Group) -> &str| groups.iter().any(|other| part(other) != part(group));
-    // The machine usually determines the cost model, so show the model only if it differs between
-    // groups.
-    let shown = |part: &(usize, fn(&Group) -> &str)| part.0 < 3 || varies(&part.1);
-    let join = |texts: &[String]| texts.join(", ");
-    let all: Vec<_> = parts.into_iter().enumerate().filter(shown).map(|(_, part)| part).collect();
-    let full = join(&all.iter().map(|part| part(group).to_owned()).collect::<Vec<_>>());
-    if full.width() <= room || !all.iter().any(varies) {
-        return full;
+/// The specs that distinguish groups, in the order of [`Compared::specs`].
+pub(crate) const GROUP_SPECS: [fn(&Group) -> &str; 4] = [
+    |group| &group.setting.topology,
+    |group| &group.setting.workload,
+    |group| &group.setting.machine,
+    |group| &group.setting.model,
+];
+
+impl Compared {
+    /// Returns a label that distinguishes a group from the other groups. If the label is wider than
+    /// `room`, specs that are the same in all groups are left out, and the remaining specs are
+    /// abbreviated.
+    pub(crate) fn group_label(&self, group: &Group, room: usize) -> String {
+        /// The maximum number of different texts of a spec that are abbreviated in each frame. If
+        /// there are more, the spec is only cut.
+        const MOST: usize = 64;
+        let specs: Vec<(&str, &BTreeSet<String>)> =
+            GROUP_SPECS.iter().map(|spec| spec(group)).zip(&self.specs).collect();
+        // The machine usually determines the cost model, so show the model only if it differs
+        // between groups.
+        let shown = if self.specs[3].len() > 1 { 4 } else { 3 };
+        let full: Vec<&str> = specs[..shown].iter().map(|(text, _)| *text).collect();
+        let full = full.join(", ");
+        let apart: Vec<_> = specs[..shown].iter().filter(|(_, others)| others.len() > 1).collect();
+        if full.width() <= room || apart.is_empty() {
+            return full;
+        }
+        let mut wide: Vec<usize> = apart.iter().map(|(text, _)| text.width()).collect();
+        while wide.iter().map(|wide| wide + 2).sum::<usize>() > room + 2 {
+            let Some(widest) = wide.iter_mut().max().filter(|wide| **wide > 6) else { break };
+            *widest -= 1;
+        }
+        let short = |((text, others), wide): (&&(&str, &BTreeSet<String>), &usize)| {
+            let others = others.iter().map(String::as_str).filter(|_| others.len() <= MOST);
+            Abbreviations::of(others.chain([*text]), *wide).get(text).to_owned()
+        };
+        apart.iter().zip(&wide).map(short).collect::<Vec<_>>().join(", ")
     }
-    let apart: Vec<_> = all.into_iter().filter(varies).collect();
-    let mut wide: Vec<usize> = apart.iter().map(|part| part(group).width()).collect();
-    while wide.iter().map(|wide| wide + 2).sum::<usize>() > room + 2 {
-        let Some(widest) = wide.iter_mut().max().filter(|wide| **wide > 6) else { break };
-        *widest -= 1;
-    }
-    let short = |(part, wide): (&fn(&Group) -> &str, &usize)| {
-        Abbreviations::of(groups.iter().map(part), *wide).get(part(group)).to_owned()
-    };
-    join(&apart.iter().zip(&wide).map(short).collect::<Vec<_>>())
 }
 
 #[cfg(test)]

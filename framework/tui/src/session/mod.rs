@@ -300,10 +300,15 @@ impl Session {
     /// Returns whether an algorithm passes a filter. The filter searches its label, `text`, its
     /// plugin, its title and its paper.
     pub(crate) fn passes(&self, filter: &Filter, label: &str, text: &str) -> bool {
-        let name = label.split([':', ' ']).next().unwrap_or(label);
-        let about = self.abouts.get(name).map_or("", String::as_str);
         filter.text().is_empty()
-            || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), about])
+            || filter.passes_any(&[&label.to_lowercase(), &text.to_lowercase(), self.about(label)])
+    }
+
+    /// Returns the plugin, title and paper of an algorithm, in lower case. `label` is the name of
+    /// the algorithm, with or without parameters.
+    pub(crate) fn about(&self, label: &str) -> &str {
+        let name = label.split([':', ' ']).next().unwrap_or(label);
+        self.abouts.get(name).map_or("", String::as_str)
     }
 
     /// Makes an algorithm the baseline. If it already is the baseline, the fastest algorithm of

@@ -3,7 +3,7 @@
 use super::batch::BatchEvent;
 use super::suggestions::about;
 use crate::filter::Filter;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{CaseId, Record, Status};
@@ -122,8 +122,15 @@ impl CaseRow {
 pub(crate) struct Prepared {
     rows: Vec<CaseRow>,
     cases: Vec<Case>,
+    /// The index of each row.
+    index: HashMap<Arc<CaseId>, usize>,
     common: Common,
     forecast: Forecast,
+}
+
+/// Returns the index of each row.
+fn index(rows: &[CaseRow]) -> HashMap<Arc<CaseId>, usize> {
+    rows.iter().zip(0..).map(|(row, at)| (Arc::clone(&row.key), at)).collect()
 }
 
 /// The specs that are the same in all cases, in the order of [`CaseRow::specs`]. A spec that
@@ -178,7 +185,8 @@ impl Prepared {
         let forecast = Forecast::new(&cases);
         let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
         let common = each.reduce(|a, b| join(a, &b)).unwrap_or_default();
-        Self { rows, cases, common, forecast }
+        let index = index(&rows);
+        Self { rows, cases, index, common, forecast }
     }
 
     /// Returns the number of new rows.
@@ -230,6 +238,10 @@ pub(crate) struct Tally {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     rows: Vec<CaseRow>,
+    /// The index of each row.
+    index: HashMap<Arc<CaseId>, usize>,
+    /// The number of changes of rows and their states, so that panels notice a change.
+    changes: u64,
     tally: Tally,
     /// The indices of the rows that belong to the batch that was started last.
     batch: Vec<usize>,
@@ -266,9 +278,25 @@ impl Queue {
         self.tally
     }
 
+    /// Returns the number of changes of rows and their states.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Returns the index of the row of a case.
+    pub(crate) fn index_of(&self, case: &CaseId) -> Option<usize> {
+        self.index.get(case).copied()
+    }
+
+    /// Returns the index of the row whose case is that of a record.
+    pub(crate) fn find(&self, record: &Record) -> Option<usize> {
+        self.index_of(&record.case().owned())
+    }
+
     /// Removes and returns all rows.
-    pub(crate) fn clear(&mut self) -> Vec<CaseRow> {
-        std::mem::take(self).rows
+    pub(crate) fn clear(&mut self) -> Self {
+        let empty = Self { changes: self.changes + 1, ..Self::default() };
+        std::mem::replace(self, empty)
     }
 
     /// Returns the identity of each case that has ended.
@@ -284,11 +312,16 @@ impl Queue {
         self.rows.retain(|row| !matches!(row.state, CaseState::Stopped));
         let first = self.rows.len();
         if first == 0 {
-            self.common = prepared.common;
-        } else if !prepared.rows.is_empty() {
-            self.common = join(std::mem::take(&mut self.common), &prepared.common);
+            (self.common, self.index) = (prepared.common, prepared.index);
+            self.rows = prepared.rows;
+        } else {
+            if !prepared.rows.is_empty() {
+                self.common = join(std::mem::take(&mut self.common), &prepared.common);
+            }
+            // Cancelled rows have been removed, so the indices of the remaining rows may differ.
+            self.rows.extend(prepared.rows);
+            self.index = index(&self.rows);
         }
-        self.rows.extend(prepared.rows);
         self.batch =
             (first..self.rows.len()).filter(|at| self.rows[*at].record().is_none()).collect();
         (self.began, self.forecast) = (now, prepared.forecast);
@@ -311,6 +344,7 @@ impl Queue {
         let (index, state) = match event {
             BatchEvent::Started(index) => (index, CaseState::Running(now)),
             BatchEvent::Progress(index, steps, messages) => {
+                // Panels do not list rows by their progress, so this is no change of state.
                 if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) {
                     row.pace.reached(steps, messages, now);
                 }
@@ -331,10 +365,12 @@ impl Queue {
         row.length = row.case.as_ref().ok().and_then(|case| self.lengths.of(case));
         *of(&mut self.tally, &row.state) -= 1;
         row.state = state;
+        self.changes += 1;
         *of(&mut self.tally, &row.state) += 1;
     }
 
     fn count(&mut self) {
+        self.changes += 1;
         self.tally = Tally { cases: self.rows.len(), ..Tally::default() };
         for row in &self.rows {
             *of(&mut self.tally, &row.state) += 1;

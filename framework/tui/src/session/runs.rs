@@ -105,8 +105,7 @@ impl Session {
         let focused =
             self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
         let new = self.queue.enqueue(prepared, self.now);
-        self.focus =
-            focused.and_then(|key| self.queue.rows().iter().position(|row| row.key == key));
+        self.focus = focused.and_then(|key| self.queue.index_of(&key));
         self.analysis.is_stale = true;
         if new.is_empty() {
             return self.show_message(
@@ -201,10 +200,10 @@ impl Session {
     /// Removes all rows. A separate thread frees their memory, because this takes a long time if
     /// there are many rows.
     fn remove_rows(&mut self) {
-        let (rows, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
+        let (queue, held_back) = (self.queue.clear(), std::mem::take(&mut self.runs.held_back));
         (self.focus, self.recording, self.group) = (None, None, 0);
         (self.what_if, self.kept) = (WhatIf::default(), None);
-        drop(std::thread::Builder::new().spawn(move || drop((rows, held_back))));
+        drop(std::thread::Builder::new().spawn(move || drop((queue, held_back))));
     }
 
     /// Cancels the running batch.

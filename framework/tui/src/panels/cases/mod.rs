@@ -4,6 +4,7 @@ mod columns;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, bind};
+use crate::memo::Memo;
 use crate::paint::{Painter, clock, cut, scroll_start, widest, width, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::files::{OutputFile, write_rows};
@@ -13,6 +14,7 @@ use columns::columns;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use std::path::Path;
+use std::rc::Rc;
 use swapmeet_results::{Status, duration, units};
 
 /// The minimum width for the reason of a failure. If less is available, the reason is not shown.
@@ -24,6 +26,9 @@ pub(crate) struct Cases {
     list: List,
     /// The index of the case that was in focus at the last update.
     seen: Option<usize>,
+    /// The indices of the rows that pass the filter. They depend on the filter and on the changes
+    /// of rows.
+    shown: Memo<(String, u64), Vec<usize>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +64,7 @@ impl Panel for Cases {
 
     /// Puts the case under the cursor into focus.
     fn cursor_moved(&mut self, session: &mut Session) {
-        if let Some((index, _)) = self.rows(session).get(self.list.cursor) {
+        if let Some(index) = self.rows(session).get(self.list.cursor) {
             session.focus = Some(*index);
         }
     }
@@ -70,8 +75,7 @@ impl Panel for Cases {
             return;
         }
         self.seen = session.focus;
-        if let Some(at) =
-            self.rows(session).iter().position(|(index, _)| session.focus == Some(*index))
+        if let Some(at) = self.rows(session).iter().position(|index| session.focus == Some(*index))
         {
             self.list.cursor = at;
         }
@@ -109,6 +113,7 @@ impl Panel for Cases {
         let area = painter.panel(area, &title);
         // If there are no cases, show which key to press.
         let rows = self.rows(session);
+        let row = |index: &usize| &session.queue.rows()[*index];
         if rows.is_empty() {
             let text = if session.queue.rows().is_empty() {
                 "No cases yet. Select cases in Explore (1), then press R to run them."
@@ -123,22 +128,25 @@ impl Panel for Cases {
         let area = Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area };
         let cursor = self.list.cursor.min(rows.len() - 1);
         let area = Rect {
-            height: area.height.saturating_sub(reason(painter, rows[cursor].1, area)),
+            height: area.height.saturating_sub(reason(painter, row(&rows[cursor]), area)),
             ..area
         };
         // The widths of columns depend only on the rows that are visible.
         let first = scroll_start(cursor, rows.len(), usize::from(area.height));
-        let shown = || rows.iter().enumerate().skip(first).take(usize::from(area.height));
+        let shown = || {
+            let rows = rows.iter().map(row).enumerate();
+            rows.skip(first).take(usize::from(area.height))
+        };
         let states: Vec<CaseDisplay> =
-            shown().map(|(_, (_, row))| state(painter, session, row)).collect();
+            shown().map(|(_, row)| state(painter, session, row)).collect();
         let words = widest(states.iter().map(|state| &state.word));
         let bar = u16::from(rows.len() > usize::from(area.height));
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
-        let in_sight: Vec<&CaseRow> = shown().map(|(_, (_, row))| *row).collect();
+        let in_sight: Vec<&CaseRow> = shown().map(|(_, row)| row).collect();
         let (columns, gap) =
             columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(5 + words));
         // Each line consists of a mark, the state, the columns, and the beginning of the reason.
-        for ((y, (index, (_, row))), state) in (0_u16..).zip(shown()).zip(&states) {
+        for ((y, (index, row)), state) in (0_u16..).zip(shown()).zip(&states) {
             let here = index == cursor;
             let style = if here { painter.cursor() } else { state.style };
             let plain = if here { style } else { painter.theme.text };
@@ -172,15 +180,15 @@ impl Panel for Cases {
 }
 
 impl Cases {
-    /// Returns the rows that pass the filter, each with its index in the queue.
-    fn rows<'s>(&self, session: &'s Session) -> Vec<(usize, &'s CaseRow)> {
-        session
-            .queue
-            .rows()
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| row.passes(&self.list.filter))
-            .collect()
+    /// Returns the indices of the rows that pass the filter.
+    pub(crate) fn rows(&self, session: &Session) -> Rc<Vec<usize>> {
+        let (filter, rows) = (&self.list.filter, session.queue.rows());
+        // Without a filter, the states of rows do not matter.
+        let is_all = filter.text().is_empty();
+        let changes = if is_all { rows.len() as u64 } else { session.queue.changes() };
+        self.shown.get((filter.text().to_owned(), changes), || {
+            (0..rows.len()).filter(|index| is_all || rows[*index].passes(filter)).collect()
+        })
     }
 }
 

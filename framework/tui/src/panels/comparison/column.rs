@@ -1,9 +1,11 @@
 //! The columns of the comparison panel: their titles, texts and sort order.
 
+use crate::filter::{Filter, Found};
 use crate::paint::Painter;
-use crate::session::comparison::{Compared, Line};
+use crate::session::comparison::{Compared, GROUP_SPECS, Line};
 use ratatui::style::Style;
 use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
 use swapmeet_results::{Group, Status, duration};
 
 /// A column of the comparison.
@@ -117,10 +119,20 @@ impl Column {
         )
     }
 
+    /// Returns the texts of this column in all groups; `None` if it does not describe groups.
+    pub(super) fn texts(self, compared: &Compared) -> Option<&BTreeSet<String>> {
+        let [topologies, workloads, machines, _] = &compared.specs;
+        match self {
+            Self::Topology => Some(topologies),
+            Self::Workload => Some(workloads),
+            Self::Machine => Some(machines),
+            _ => None,
+        }
+    }
+
     /// Returns whether the text of this column differs between groups.
     pub(super) fn varies(self, compared: &Compared) -> bool {
-        let mut groups = compared.groups.iter().map(|group| self.of(group));
-        groups.next().is_some_and(|first| groups.any(|other| other != first))
+        self.texts(compared).is_some_and(|texts| texts.len() > 1)
     }
 
     /// Returns the text of this column for a group. The text is empty if the column does not
@@ -199,33 +211,53 @@ impl Column {
     }
 }
 
-/// Returns the lines that pass the filter, sorted by a column. If `None`, the lines are sorted by
-/// group, with the fastest line of each group first.
-pub(super) fn sorted(
+/// Returns the indices of the lines that pass the filter. Each text that occurs in many lines is
+/// searched only once. `about` describes an algorithm, in lower case.
+pub(super) fn passing<'s>(
     compared: &Compared,
-    column: Option<Column>,
-    reverse: bool,
-    passes: impl Fn(&Line, &str) -> bool,
-) -> Vec<&Line> {
-    let has = |line: &&Line| {
-        let group = &compared.groups[line.group];
-        let specs = [&group.setting.topology, &group.setting.workload, &group.setting.machine]
-            .map(String::as_str)
-            .join(" ");
-        passes(line, &format!("{specs} {} {}", line.stats.status, line.stats.verification))
+    filter: &Filter,
+    about: impl Fn(&str) -> &'s str,
+) -> Vec<usize> {
+    if filter.text().is_empty() {
+        return (0..compared.lines.len()).collect();
+    }
+    let find = |text: &str| filter.find(&text.to_lowercase());
+    // Terms must not match across two specs, so the specs of a group are one text with spaces.
+    let specs = compared.groups.iter().map(|group| {
+        find(&GROUP_SPECS[..3].iter().map(|spec| spec(group)).collect::<Vec<_>>().join(" "))
+    });
+    let groups: Vec<Found> = specs.collect();
+    let mut algorithms: HashMap<&str, Found> = HashMap::new();
+    let passes = |index: &usize| {
+        let line = &compared.lines[*index];
+        let name = &*line.stats.algorithm;
+        let algorithm =
+            *algorithms.entry(name).or_insert_with(|| find(name) | filter.find(about(name)));
+        let outcome = find(line.stats.status.word()) | find(&line.stats.verification);
+        filter.accepts(groups[line.group] | algorithm | outcome)
     };
-    let mut lines: Vec<&Line> = compared.lines.iter().filter(has).collect();
-    let Some(column) = column else { return lines };
-    lines.sort_by(|a, b| {
-        let (a, b) = (column.value(compared, a), column.value(compared, b));
+    (0..compared.lines.len()).filter(passes).collect()
+}
+
+/// Sorts the indices of lines by a column.
+pub(super) fn sort(
+    compared: &Compared,
+    lines: Vec<usize>,
+    by: Column,
+    reverse: bool,
+) -> Vec<usize> {
+    // Collect the values first, because the lines themselves are far apart in memory.
+    let value = |index: usize| (by.value(compared, &compared.lines[index]), index);
+    let mut lines: Vec<(SortKey<'_>, usize)> = lines.into_iter().map(value).collect();
+    lines.sort_by(|(a, _), (b, _)| {
         // Lines without a value are last, both in ascending and in descending order.
-        match (&a, &b) {
+        match (a, b) {
             (SortKey::Nothing, _) | (_, SortKey::Nothing) => a.rank().cmp(&b.rank()),
-            _ if reverse => b.compare(&a),
-            _ => a.compare(&b),
+            _ if reverse => b.compare(a),
+            _ => a.compare(b),
         }
     });
-    lines
+    lines.into_iter().map(|(_, index)| index).collect()
 }
 
 #[cfg(test)]
@@ -234,8 +266,12 @@ mod tests {
     use crate::session::comparison::tests::row;
     use swapmeet_results::Record;
 
-    fn names(lines: &[&Line]) -> String {
-        lines.iter().map(|l| l.stats.algorithm.as_str()).collect::<Vec<_>>().join(" ")
+    fn sorted(all: &Compared, by: Column, reverse: bool, filter: &str) -> Vec<usize> {
+        sort(all, passing(all, &Filter::of(filter), |_| ""), by, reverse)
+    }
+
+    fn names(all: &Compared, lines: &[usize]) -> String {
+        lines.iter().map(|l| &*all.lines[*l].stats.algorithm).collect::<Vec<_>>().join(" ")
     }
 
     #[test]
@@ -246,11 +282,12 @@ mod tests {
             vec![row("b", "ring:4", 0, 20.0), failed, row("a", "ring:4", 0, 10.0)],
             None,
         );
-        assert_eq!(names(&sorted(&all, Some(Column::Time), false, |_, _| true)), "a b c");
-        assert_eq!(names(&sorted(&all, Some(Column::Time), true, |_, _| true)), "b a c");
-        assert_eq!(names(&sorted(&all, Some(Column::Algorithm), true, |_, _| true)), "c b a");
-        let timeouts = |_: &Line, text: &str| text.contains("ring:4") && text.contains("timeout");
-        assert_eq!(names(&sorted(&all, Some(Column::Time), false, timeouts)), "c");
+        let names = |by, reverse, filter| names(&all, &sorted(&all, by, reverse, filter));
+        assert_eq!(names(Column::Time, false, ""), "a b c");
+        assert_eq!(names(Column::Time, true, ""), "b a c");
+        assert_eq!(names(Column::Algorithm, true, ""), "c b a");
+        assert_eq!(names(Column::Time, false, "ring:4 timeout"), "c");
+        assert_eq!(names(Column::Time, false, "RING:4 !timeout"), "a b");
     }
 
     #[test]
@@ -261,9 +298,9 @@ mod tests {
             row("b", "torus:8x8", 0, 4.0),
         ];
         let all = Compared::of(rows, None);
-        let sorted = sorted(&all, Some(Column::Topology), false, |_, _| true);
+        let sorted = sorted(&all, Column::Topology, false, "");
         let topologies: Vec<&str> =
-            sorted.iter().map(|l| all.groups[l.group].setting.topology.as_str()).collect();
+            sorted.iter().map(|l| &*all.groups[all.lines[*l].group].setting.topology).collect();
         assert_eq!(topologies, ["torus:8x8", "torus:8x8", "torus:16x16"]);
     }
 }

@@ -4,6 +4,7 @@ use super::column::Column;
 use crate::abbreviate::Abbreviations;
 use crate::paint::{widest, width};
 use crate::session::comparison::{Compared, Line};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The least important columns. They are removed first if the width is too small.
@@ -25,7 +26,8 @@ const USEFUL_WIDTH: usize = 8;
 /// The input of the layout.
 pub(super) struct LayoutInput<'a> {
     pub(super) compared: &'a Compared,
-    pub(super) lines: &'a [&'a Line],
+    /// The algorithms of all lines.
+    pub(super) algorithms: &'a BTreeSet<String>,
     /// The lines that are currently visible.
     pub(super) shown: &'a [&'a Line],
     pub(super) room: u16,
@@ -49,7 +51,7 @@ pub(super) struct Layout {
 impl LayoutInput<'_> {
     /// Chooses the columns that fit, and their widths.
     pub(super) fn layout(&self) -> Layout {
-        let Self { compared, lines, shown, room, sort, across } = *self;
+        let Self { compared, shown, room, sort, across, .. } = *self;
         let wanted = |column: &Column| match column {
             Column::Topology | Column::Workload | Column::Machine => column.varies(compared),
             Column::Interval => shown.iter().any(|line| line.interval().is_some()),
@@ -73,8 +75,9 @@ impl LayoutInput<'_> {
         // The minimum widths of specs have three candidates. The first only keeps specs
         // recognisable. The second also keeps different specs different. The third is easy to read.
         // Use the last candidate with which the columns for time and ratio still fit.
-        let texts = |(column, _): &(Column, u16)| (*column, texts(compared, lines, shown, *column));
-        let specs: Vec<(Column, BTreeSet<String>)> = columns[..first].iter().map(texts).collect();
+        let texts = |(column, _): &(Column, u16)| (*column, self.texts(*column));
+        let specs: Vec<(Column, Cow<'_, BTreeSet<String>>)> =
+            columns[..first].iter().map(texts).collect();
         let different = |least: usize| -> Vec<(Column, u16)> {
             let least = |texts: &BTreeSet<String>| {
                 Abbreviations::min_width(texts.iter().map(String::as_str), least) as u16
@@ -137,27 +140,18 @@ impl LayoutInput<'_> {
         let gap = if total_width(&columns, 2) <= room { 2 } else { 1 };
         Layout { columns, gap, more, farthest }
     }
-}
 
-/// Returns the texts of a column that should have different abbreviations. These are the texts of
-/// all lines or, if there are too many different texts, those of the visible lines.
-pub(super) fn texts(
-    compared: &Compared,
-    lines: &[&Line],
-    shown: &[&Line],
-    column: Column,
-) -> BTreeSet<String> {
-    /// The maximum number of texts to compare in each frame.
-    const MOST: usize = 64;
-    let all: BTreeSet<String> = if column == Column::Algorithm {
-        lines.iter().map(|line| line.stats.algorithm.clone()).collect()
-    } else {
-        compared.groups.iter().map(|group| column.of(group).to_owned()).collect()
-    };
-    if all.len() <= MOST {
-        all
-    } else {
-        shown.iter().map(|line| column.text(compared, line)).collect()
+    /// Returns the texts of a column that should have different abbreviations. These are the texts
+    /// of all lines or, if there are too many different texts, those of the visible lines.
+    pub(super) fn texts(&self, column: Column) -> Cow<'_, BTreeSet<String>> {
+        /// The maximum number of texts to compare in each frame.
+        const MOST: usize = 64;
+        let all = column.texts(self.compared).unwrap_or(self.algorithms);
+        if all.len() <= MOST {
+            Cow::Borrowed(all)
+        } else {
+            Cow::Owned(self.shown.iter().map(|line| column.text(self.compared, line)).collect())
+        }
     }
 }
 

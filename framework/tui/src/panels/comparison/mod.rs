@@ -7,13 +7,16 @@ mod layout;
 use crate::abbreviate::Abbreviations;
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
+use crate::memo::Memo;
 use crate::paint::{Painter, cut, scroll_start, width};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::Line;
 use crate::session::{Request, Session};
-use column::{Column, sorted};
-use layout::{Layout, LayoutInput, texts};
+use column::{Column, passing, sort};
+use layout::{Layout, LayoutInput};
 use ratatui::layout::Rect;
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// The comparison panel.
 #[derive(Debug, Default)]
@@ -28,6 +31,19 @@ pub(crate) struct Comparison {
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
+    /// The lines that pass the filter, for the number of the analysis and the filter.
+    shown: Memo<(u64, String), Shown>,
+    /// The order of these lines, for the same inputs, the sort column and its direction.
+    order: Memo<(u64, String, Option<Column>, bool), Vec<usize>>,
+}
+
+/// The lines that pass the filter.
+#[derive(Debug)]
+struct Shown {
+    /// The indices of the lines, sorted by group.
+    lines: Vec<usize>,
+    /// The algorithms of the lines.
+    algorithms: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +102,7 @@ impl Panel for Comparison {
     list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
-        self.sorted(session).len()
+        self.order(session).len()
     }
 
     /// Moves the cursor to the line that contains the case in focus. If no line contains it, a case
@@ -94,8 +110,9 @@ impl Panel for Comparison {
     fn activated(&mut self, session: &mut Session) {
         let record =
             session.focus.and_then(|at| session.queue.rows().get(at)).and_then(|row| row.record());
-        let found = record
-            .and_then(|record| self.sorted(session).iter().position(|line| line.is_of(record)));
+        let line = record.and_then(|record| session.compared.line_of(record));
+        let found =
+            line.and_then(|line| self.order(session).iter().position(|index| *index == line));
         match found {
             Some(at) => self.list.cursor = at,
             None => self.cursor_moved(session),
@@ -103,14 +120,8 @@ impl Panel for Comparison {
     }
 
     fn cursor_moved(&mut self, session: &mut Session) {
-        let lines = self.sorted(session);
-        let Some(line) = lines.get(self.list.cursor) else { return };
-        let group = line.group;
-        let case = session
-            .queue
-            .rows()
-            .iter()
-            .position(|row| row.record().is_some_and(|r| *r == line.sample));
+        let Some(line) = self.line(session) else { return };
+        let (group, case) = (line.group, session.queue.find(&line.sample));
         session.group = group;
         session.focus = case.or(session.focus);
     }
@@ -132,12 +143,12 @@ impl Panel for Comparison {
     }
 
     fn algorithm(&self, session: &Session) -> Option<String> {
-        self.sorted(session).get(self.list.cursor).map(|line| line.sample.algorithm.clone())
+        self.line(session).map(|line| line.sample.algorithm.clone())
     }
 
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
         let compared = &session.compared;
-        let lines = self.sorted(session);
+        let lines = self.order(session);
         let area = painter.panel(area, &self.title_of(session));
         if let Some(error) = &compared.error {
             return painter.placeholder(area, error);
@@ -153,13 +164,14 @@ impl Panel for Comparison {
         let cursor = self.list.cursor.min(lines.len() - 1);
         let height = usize::from(area.height.saturating_sub(1));
         let first = scroll_start(cursor, lines.len(), height);
-        let shown = &lines[first..(first + height).min(lines.len())];
+        let in_sight = &lines[first..(first + height).min(lines.len())];
+        let shown: Vec<&Line> = in_sight.iter().map(|index| &compared.lines[*index]).collect();
         let bar = u16::from(lines.len() > height);
         let room = area.width.saturating_sub(2 + bar);
         let wanted = LayoutInput {
             compared,
-            lines: &lines,
-            shown,
+            algorithms: &self.passing(session).algorithms,
+            shown: &shown,
             room,
             sort: self.sort,
             across: self.across,
@@ -173,12 +185,12 @@ impl Panel for Comparison {
         let short = |(column, wide): &(Column, u16)| match column {
             column if column.is_number() || *column == Column::Verified => Abbreviations::default(),
             column => Abbreviations::of(
-                texts(compared, &lines, shown, *column).iter().map(String::as_str),
+                wanted.texts(*column).iter().map(String::as_str),
                 usize::from(*wide),
             ),
         };
         let shorts: Vec<Abbreviations> = layout.columns.iter().map(short).collect();
-        for (y, (index, line)) in (1..).zip((first..).zip(shown)) {
+        for (y, (index, line)) in (1..).zip((first..).zip(&shown)) {
             let here = index == cursor;
             let cursor = painter.cursor();
             if here {
@@ -186,7 +198,7 @@ impl Panel for Comparison {
             }
             // Highlight the first line of each group to separate groups. An empty line between
             // groups would take more space.
-            let begins = index == first || lines[index - 1].group != line.group;
+            let begins = index == first || compared.lines[lines[index - 1]].group != line.group;
             let mut x = 1;
             for ((column, wide), short) in layout.columns.iter().zip(&shorts) {
                 let style = if here { cursor } else { column.style(painter, line, begins) };
@@ -208,12 +220,32 @@ impl Panel for Comparison {
 }
 
 impl Comparison {
-    /// Returns the lines in the order in which they are displayed.
-    fn sorted<'s>(&self, session: &'s Session) -> Vec<&'s Line> {
-        let passes = |line: &Line, text: &str| {
-            session.passes(&self.list.filter, &line.stats.algorithm, text)
-        };
-        sorted(&session.compared, self.sort, self.reverse, passes)
+    /// Returns the lines that pass the filter.
+    fn passing(&self, session: &Session) -> Rc<Shown> {
+        let (compared, filter) = (&session.compared, &self.list.filter);
+        self.shown.get((compared.number, filter.text().to_owned()), || {
+            let lines = passing(compared, filter, |label| session.about(label));
+            let mut algorithms: BTreeSet<&String> = BTreeSet::new();
+            algorithms.extend(lines.iter().map(|index| &compared.lines[*index].stats.algorithm));
+            Shown { algorithms: algorithms.into_iter().cloned().collect(), lines }
+        })
+    }
+
+    /// Returns the indices of the lines in the order in which they are displayed.
+    pub(crate) fn order(&self, session: &Session) -> Rc<Vec<usize>> {
+        let filter = self.list.filter.text().to_owned();
+        self.order.get((session.compared.number, filter, self.sort, self.reverse), || {
+            let lines = self.passing(session).lines.clone();
+            match self.sort {
+                None => lines,
+                Some(column) => sort(&session.compared, lines, column, self.reverse),
+            }
+        })
+    }
+
+    /// Returns the line under the cursor.
+    fn line<'s>(&self, session: &'s Session) -> Option<&'s Line> {
+        session.compared.lines.get(*self.order(session).get(self.list.cursor)?)
     }
 
     fn sort_by(&mut self, column: Option<Column>, session: &mut Session) {

@@ -18,7 +18,6 @@ use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
 use crate::paint::{Painter, cut_middle};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::Session;
-use crate::session::comparison::group_label;
 use crate::session::queue::CaseRow;
 use crate::session::recording::{FrameSelection, KeptSchedule, Recording};
 use lattice::Lattice;
@@ -437,21 +436,15 @@ fn named(
 /// node.
 fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity: Quantity) -> u64 {
     let [_, topology, workload, _] = row.specs();
-    let here = session.compared.lines.iter().map(|line| &line.sample);
-    let here = here.filter(|sample| (&*sample.topology, &*sample.workload) == (topology, workload));
+    let peaks = session.compared.peaks(topology, workload);
     let own = |recording: &&Recording| {
         let most = recording.most[quantity as usize];
         if quantity == Quantity::Messages { most } else { recording.bytes(most) }
     };
     let own = shown.iter().map(own).fold(0, u64::max);
     match quantity {
-        Quantity::Messages => {
-            here.filter_map(|sample| sample.max_link_messages).fold(own, u64::max)
-        }
-        Quantity::Bytes | Quantity::Held => {
-            let peaks = here.filter_map(|sample| sample.peak_node_bytes);
-            peaks.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)).fold(own, u64::max)
-        }
+        Quantity::Messages => own.max(peaks.link_messages),
+        Quantity::Bytes | Quantity::Held => own.max(peaks.node_bytes),
     }
 }
 
@@ -468,7 +461,7 @@ fn title(session: &Session, row: &CaseRow, room: usize) -> String {
         Some(group) if full.width() > room => {
             let head = format!("Network: {algorithm}, ");
             let room = room.saturating_sub(head.width());
-            head + &group_label(&session.compared.groups, group, room)
+            head + &session.compared.group_label(group, room)
         }
         _ => full,
     }
