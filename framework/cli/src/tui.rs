@@ -10,14 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use swapmeet_plot::{
-    Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, WinnerFigure,
+    Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, Styles, WinnerFigure,
 };
 use swapmeet_results::{Record, read_files};
 use swapmeet_runner::case::Product;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::lookup::experiment_of;
-use swapmeet_tui::{Appearance, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal};
+use swapmeet_tui::{
+    Appearance, Background, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal,
+};
 
 /// The exit status if the user quits before all cases have run.
 const INTERRUPTED: u8 = 130;
@@ -43,7 +45,11 @@ fn theme(appearance: &AppearanceArgs) -> Result<Theme, Failure> {
         return Ok(theme);
     }
     let of_environment = Theme::of_environment();
-    let Some(name) = config::read()?.theme else { return Ok(of_environment) };
+    let Some(name) = config::read()?.theme else {
+        // Ask the terminal only if the answer can change the theme.
+        let background = of_environment.has_colours().then(Background::of_terminal).flatten();
+        return Ok(background.map_or(of_environment, |background| of_environment.on(background)));
+    };
     let own = Theme::named(&name.value).ok_or_else(|| {
         let names: Vec<&str> = Theme::names().collect();
         name.error(format!("unknown theme `{}`", name.value))
@@ -166,6 +172,7 @@ fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
 fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let files = [(String::new(), rows)];
     let baseline = request.baseline.as_deref();
+    let styles = Styles::in_order(request.algorithms.iter().map(String::as_str));
     let drawn: Box<dyn Drawable> = match request.kind {
         RenderKind::Report => {
             return crate::report::page_of(&files, None, baseline)
@@ -182,10 +189,11 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
                 labels: &[],
                 bound: false,
             };
-            Box::new(Figure::of(&files, &wanted).map_err(|e| e.to_string())?)
+            Box::new(Figure { styles, ..Figure::of(&files, &wanted).map_err(|e| e.to_string())? })
         }
         RenderKind::Winners => {
-            Box::new(WinnerFigure::of(&files, None, &[]).map_err(|e| e.to_string())?)
+            let figure = WinnerFigure::of(&files, None, &[]).map_err(|e| e.to_string())?;
+            Box::new(WinnerFigure { styles, ..figure })
         }
         RenderKind::Parts => Box::new(
             StackedBars::of(StackKind::Parts, &files, None, &[]).map_err(|e| e.to_string())?,

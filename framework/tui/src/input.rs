@@ -4,6 +4,7 @@
 //! up, it is always reported as ready for reading but never delivers data, so that crossterm
 //! retries forever. Only the reading thread is caught in this loop, not the thread that draws.
 
+use crate::background::AnswerFilter;
 use crossterm::event::{Event, read};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM};
@@ -25,8 +26,12 @@ impl Input {
     pub(crate) fn listen() -> io::Result<Self> {
         let (sender, events) = channel();
         let listen = move || {
+            let mut answers = AnswerFilter::default();
             loop {
                 let event = read();
+                if event.as_ref().is_ok_and(|event| answers.removes(event)) {
+                    continue;
+                }
                 let is_last = event.is_err();
                 if sender.send(event).is_err() || is_last {
                     return;

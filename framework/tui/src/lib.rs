@@ -7,6 +7,7 @@
 
 mod abbreviate;
 mod app;
+mod background;
 mod click_map;
 mod filter;
 mod input;
@@ -21,6 +22,7 @@ pub mod terminal;
 mod theme;
 
 pub use app::{App, Appearance, ExitMode, Outcome};
+pub use background::Background;
 pub use click_map::ClickMap;
 pub use screen::{draw, draw_panel};
 pub use session::{FACTS, RenderKind, RenderRequest, RenderRows, RowSink, Setup, WATCH};

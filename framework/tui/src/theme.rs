@@ -1,6 +1,7 @@
 //! Colour themes. This module also contains replacements for terminals without colours or without
 //! Unicode.
 
+use crate::background::Background;
 use ratatui::style::{Color, Modifier, Style};
 use std::env;
 
@@ -23,7 +24,8 @@ pub struct Theme {
     pub(crate) cursor: Style,
     /// The style of the line under the cursor in other panels.
     pub(crate) faint_cursor: Style,
-    /// The colours of algorithms in curves and maps.
+    /// The colours of algorithms in curves and maps. Their hues have the order of the colours in
+    /// saved figures, where black takes the place of the colour of text.
     pub(crate) series: [Color; 8],
     /// The colours of the kinds of time, such as start-up or contention.
     pub(crate) parts: [Color; 7],
@@ -40,11 +42,12 @@ const fn fg(color: Color) -> Style {
 
 const PLAIN: Style = Style::new();
 
-/// A theme of the 16 standard colours, which can be read on any background.
+/// A theme for dark backgrounds. It uses the standard colours of the terminal, and colours of the
+/// 256-colour palette in place of standard colours that are too dark on black.
 const DEFAULT: Theme = Theme {
     name: "default",
     text: PLAIN,
-    dim: fg(Color::DarkGray),
+    dim: fg(Color::Indexed(245)),
     accent: fg(Color::Cyan).add_modifier(Modifier::BOLD),
     good: fg(Color::Green),
     warn: fg(Color::Yellow),
@@ -52,48 +55,73 @@ const DEFAULT: Theme = Theme {
     cursor: Style::new().fg(Color::Black).bg(Color::Cyan),
     faint_cursor: fg(Color::Cyan),
     series: [
+        Color::Reset,
+        Color::Indexed(75),
+        Color::LightRed,
+        Color::Green,
+        Color::LightMagenta,
+        Color::Yellow,
+        Color::Cyan,
+        Color::Gray,
+    ],
+    parts: [
+        Color::Indexed(75),
+        Color::Green,
         Color::Cyan,
         Color::Yellow,
         Color::LightMagenta,
-        Color::Green,
         Color::LightRed,
-        Color::LightBlue,
         Color::Gray,
-        Color::LightYellow,
     ],
-    parts: [
-        Color::Blue,
-        Color::Green,
+    heat: [
+        Color::Indexed(245),
+        Color::Indexed(75),
         Color::Cyan,
+        Color::Green,
         Color::Yellow,
-        Color::Magenta,
-        Color::Red,
-        Color::Gray,
+        Color::LightRed,
     ],
-    heat: [Color::DarkGray, Color::Blue, Color::Cyan, Color::Green, Color::Yellow, Color::LightRed],
     coloured: true,
 };
 
-/// A theme of those standard colours that can be read on a white background.
+/// A theme for light backgrounds. It uses the 256-colour palette, because few standard colours can
+/// be read on white.
 const LIGHT: Theme = Theme {
     name: "light",
-    dim: fg(Color::Gray).add_modifier(Modifier::DIM),
-    accent: fg(Color::Blue).add_modifier(Modifier::BOLD),
-    warn: fg(Color::Magenta),
-    bad: fg(Color::Red),
-    cursor: Style::new().fg(Color::White).bg(Color::Blue),
-    faint_cursor: fg(Color::Blue),
+    dim: fg(Color::Indexed(240)),
+    accent: fg(Color::Indexed(25)).add_modifier(Modifier::BOLD),
+    good: fg(Color::Indexed(28)),
+    warn: fg(Color::Indexed(130)),
+    bad: fg(Color::Indexed(160)),
+    cursor: Style::new().fg(Color::Indexed(231)).bg(Color::Indexed(25)),
+    faint_cursor: fg(Color::Indexed(25)),
     series: [
-        Color::Blue,
-        Color::Red,
-        Color::Magenta,
-        Color::Green,
-        Color::DarkGray,
-        Color::Cyan,
-        Color::Black,
-        Color::LightRed,
+        Color::Reset,
+        Color::Indexed(26),
+        Color::Indexed(160),
+        Color::Indexed(28),
+        Color::Indexed(162),
+        Color::Indexed(94),
+        Color::Indexed(23),
+        Color::Indexed(242),
     ],
-    heat: [Color::Gray, Color::Cyan, Color::Blue, Color::Green, Color::Magenta, Color::Red],
+    parts: [
+        Color::Indexed(26),
+        Color::Indexed(28),
+        Color::Indexed(23),
+        Color::Indexed(130),
+        Color::Indexed(127),
+        Color::Indexed(160),
+        Color::Indexed(242),
+    ],
+    heat: [
+        Color::Indexed(243),
+        Color::Indexed(26),
+        Color::Indexed(23),
+        Color::Indexed(28),
+        Color::Indexed(127),
+        Color::Indexed(160),
+    ],
     ..DEFAULT
 };
 
@@ -109,30 +137,30 @@ const RICH: Theme = Theme {
     cursor: Style::new().fg(Color::Rgb(30, 36, 48)).bg(Color::Rgb(136, 192, 208)),
     faint_cursor: fg(Color::Rgb(136, 192, 208)),
     series: [
-        Color::Rgb(102, 194, 255),
-        Color::Rgb(255, 183, 77),
-        Color::Rgb(186, 104, 200),
-        Color::Rgb(129, 199, 132),
-        Color::Rgb(229, 115, 115),
         Color::Rgb(240, 240, 240),
-        Color::Rgb(255, 241, 118),
-        Color::Rgb(161, 136, 127),
+        Color::Rgb(79, 156, 249),
+        Color::Rgb(240, 118, 66),
+        Color::Rgb(87, 190, 140),
+        Color::Rgb(222, 140, 190),
+        Color::Rgb(214, 182, 72),
+        Color::Rgb(120, 214, 240),
+        Color::Rgb(158, 158, 158),
     ],
     parts: [
-        Color::Rgb(92, 107, 192),
+        Color::Rgb(113, 128, 214),
         Color::Rgb(102, 187, 106),
         Color::Rgb(38, 198, 218),
         Color::Rgb(255, 202, 40),
-        Color::Rgb(171, 71, 188),
+        Color::Rgb(190, 96, 206),
         Color::Rgb(239, 83, 80),
         Color::Rgb(189, 189, 189),
     ],
-    // Six colours of the Inferno colour map, from dark to bright.
+    // The hues of the Inferno colour map, with dark colours made brighter so that they can be read.
     heat: [
-        Color::Rgb(58, 60, 74),
-        Color::Rgb(87, 16, 110),
-        Color::Rgb(158, 42, 99),
-        Color::Rgb(216, 79, 60),
+        Color::Rgb(118, 122, 140),
+        Color::Rgb(170, 98, 204),
+        Color::Rgb(222, 82, 140),
+        Color::Rgb(232, 98, 78),
         Color::Rgb(248, 149, 34),
         Color::Rgb(252, 255, 164),
     ],
@@ -178,6 +206,15 @@ impl Theme {
         if no_color || dumb { MONO } else { DEFAULT }
     }
 
+    /// Returns the theme that can be read on this background of the terminal.
+    #[must_use]
+    pub fn on(self, background: Background) -> Self {
+        match background {
+            Background::Light if self.has_colours() => LIGHT,
+            Background::Light | Background::Dark => self,
+        }
+    }
+
     /// Returns whether the theme uses colours.
     pub fn has_colours(&self) -> bool {
         self.name != MONO.name
@@ -190,9 +227,10 @@ impl Theme {
         THEMES[(at + 1) % THEMES.len()]
     }
 
-    /// Returns the style of the algorithm with this index in curves and maps.
-    pub(crate) fn series(&self, index: usize) -> Style {
-        fg(self.series[index % self.series.len()])
+    /// Returns the style of the algorithm with this number in curves and maps.
+    pub(crate) fn series(&self, number: usize) -> Style {
+        // As in saved figures, the colours of the next marks are shifted by one.
+        fg(self.series[(number + number / self.series.len()) % self.series.len()])
     }
 
     /// Returns the mark and the style of a kind of time. The index after the last part is the time
@@ -213,7 +251,17 @@ impl Theme {
     }
 }
 
-pub(crate) const MARKS: [char; 8] = ['●', '■', '▲', '◆', '○', '□', '△', '◇'];
+/// The marks of algorithms. The first eight have the shapes of the markers in saved figures.
+const MARKS: [char; 24] = [
+    '●', '■', '▲', '◆', '▼', '✖', '★', '✚', '○', '□', '△', '◇', '▽', '☆', 'b', 'c', 'd', 'e', 'f',
+    'g', 'h', 'k', 'm', 'n',
+];
+
+/// Returns the mark of the algorithm with this number in curves and maps.
+pub(crate) fn mark(number: usize) -> char {
+    MARKS[number % MARKS.len()]
+}
+
 /// In themes without colours, the marks of the kinds of time.
 const FILLINGS: [char; 7] = ['█', '░', '=', '▓', '▒', 'x', 'o'];
 /// In themes without colours, the marks of the levels of a heat map.
@@ -275,6 +323,11 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
         '◇' => "$",
         '■' => "@",
         '□' => "O",
+        '✖' => "X",
+        '★' => "#",
+        '✚' => "%",
+        '▽' => "u",
+        '☆' => "z",
         '✕' | '×' => "x",
         '±' => "+",
         'µ' => "u",
@@ -291,6 +344,75 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns red, green and blue of a colour. The sixteen colours of the terminal are those of
+    /// xterm.
+    fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
+        match color {
+            Color::Reset => default,
+            Color::Black => [0, 0, 0],
+            Color::Green => [0, 205, 0],
+            Color::Yellow => [205, 205, 0],
+            Color::Cyan => [0, 205, 205],
+            Color::Gray => [229, 229, 229],
+            Color::LightRed => [255, 0, 0],
+            Color::LightMagenta => [255, 0, 255],
+            Color::Indexed(index @ 232..) => [8 + 10 * (index - 232); 3],
+            Color::Indexed(index @ 16..) => {
+                let index = index - 16;
+                [index / 36, index / 6 % 6, index % 6]
+                    .map(|level| if level == 0 { 0 } else { 55 + 40 * level })
+            }
+            Color::Rgb(r, g, b) => [r, g, b],
+            other => panic!("the contrast of {other} depends on the terminal"),
+        }
+    }
+
+    /// Returns the contrast ratio of two colours, as defined by WCAG 2.
+    fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
+        let linear = |value: u8| {
+            let value = f64::from(value) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        let luminance =
+            |[r, g, b]: [u8; 3]| 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn contrasts_are_those_of_the_definition() {
+        // Two examples of the Web Content Accessibility Guidelines 2: black, and the grey #767676.
+        assert_eq!(contrast([0; 3], [255; 3]), 21.0);
+        assert!((contrast([0x76; 3], [255; 3]) - 4.54).abs() < 0.005);
+    }
+
+    /// WCAG 2 requires a contrast ratio of 4.5 for text.
+    #[test]
+    fn every_style_can_be_read() {
+        for theme in THEMES.iter().filter(|theme| theme.has_colours()) {
+            let (text, ground) =
+                if theme.name == "light" { ([0; 3], [255; 3]) } else { ([255; 3], [0; 3]) };
+            let styles = [
+                theme.text,
+                theme.dim,
+                theme.accent,
+                theme.good,
+                theme.warn,
+                theme.bad,
+                theme.cursor,
+                theme.faint_cursor,
+            ];
+            let marks = [&theme.series[..], &theme.parts, &theme.heat].concat();
+            for style in styles.into_iter().chain(marks.into_iter().map(fg)) {
+                let front = rgb(style.fg.unwrap_or_default(), text);
+                let back = rgb(style.bg.unwrap_or_default(), ground);
+                let contrast = contrast(front, back);
+                assert!(contrast >= 4.5, "{}: {contrast:.2} of {style:?}", theme.name);
+                assert!(!style.add_modifier.contains(Modifier::DIM), "{}: {style:?}", theme.name);
+            }
+        }
+    }
 
     #[test]
     fn heat_levels_reserve_the_ends_for_zero_and_maximum() {

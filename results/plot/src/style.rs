@@ -103,6 +103,12 @@ impl Styles {
         Self(taken)
     }
 
+    /// Assigns the first style to the first algorithm, and so on. The dashboard uses this for its
+    /// figures, because they have the same marks as its panels.
+    pub fn in_order<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(names.into_iter().zip(0..).map(|(name, index)| (name.to_owned(), index)).collect())
+    }
+
     /// Returns the style of an algorithm.
     pub fn get(&self, name: &str) -> Style {
         style_number(self.0.get(name).copied().unwrap_or_default())
@@ -135,6 +141,12 @@ mod tests {
             .map(|style| format!("{:?} {:?}", style.dashes, style.marker))
             .collect();
         assert_eq!(looks.len(), Figure::MOST_CURVES);
+    }
+
+    #[test]
+    fn styles_in_order_begin_with_the_first() {
+        let styles = Styles::in_order(["b", "a"]);
+        assert_eq!([styles.get("b"), styles.get("a")], [style_number(0), style_number(1)]);
     }
 
     #[test]

@@ -109,6 +109,28 @@ fn the_screen_can_be_drawn_at_any_size() {
     assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
 }
 
+/// An algorithm has the same mark in curves and maps, whatever the filter leaves out.
+#[test]
+fn an_algorithm_keeps_its_mark() {
+    let mut session = compared();
+    let marks = |session: &mut Session, algorithm: &str| {
+        let screen = session.screen(120, 40);
+        let words: Vec<&str> = screen.split_whitespace().collect();
+        let at = words.iter().position(|word| *word == algorithm);
+        at.map(|at| words[at - 1].to_owned())
+    };
+    session.keys("e4");
+    let all = ["suh-shin", "pex", "bruck"].map(|name| marks(&mut session, name));
+    assert_eq!(all, ["●", "■", "▲"].map(|mark| Some(mark.to_owned())), "in order of selection");
+    session.keys("/!suh-shin");
+    session.key(KeyCode::Enter);
+    assert_eq!(marks(&mut session, "suh-shin"), None);
+    assert_eq!(marks(&mut session, "bruck"), all[2]);
+    session.keys("9");
+    assert_eq!(marks(&mut session, "bruck"), all[2]);
+    assert_eq!(marks(&mut session, "pex"), all[1]);
+}
+
 /// The model `flat` has no propagation time. This must not change the names of the parts that
 /// follow it.
 #[test]
@@ -362,7 +384,7 @@ fn filters_apply_to_every_panel() {
         ("1", "doubling", "recursive doubling", "suh-shin "),
         ("2", "6x6 unsupported", "pex  torus:6x6", "torus:4x4"),
         ("3", "8x8 16KiB pex", "pex", "bruck"),
-        ("4", "bruck", "● bruck", "pex"),
+        ("4", "bruck", "▲ bruck", "pex"),
         ("5", "suh", "suh-shin", "bruck"),
         ("7", "bytes", "peak_node_bytes", "Bruck"),
         ("8", "done", "72 cases verified", "not a power of two"),

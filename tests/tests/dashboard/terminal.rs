@@ -78,6 +78,25 @@ fn ctrl_c_keeps_rows_and_restores_the_terminal() {
     assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4"]);
 }
 
+/// The test answers the question for the background as a terminal would.
+#[test]
+fn a_light_background_selects_the_light_theme() {
+    let folder = tempfile::tempdir().unwrap();
+    for (colour, next) in [("ffff/ffff/f0f0", "rich"), ("0000/1010/2020", "light")] {
+        let mut terminal = Terminal::start(folder.path(), "swapmeet tui", 80, 24);
+        terminal.keys(&format!("\u{1b}]11;rgb:{colour}\u{7}\u{1b}[?62;22c"));
+        terminal.wait_for("Explore: 0 cases selected");
+        terminal.keys("t");
+        terminal.wait_for(&format!("theme: {next}"));
+        // An answer that arrives late is not typed into the dashboard.
+        terminal.keys(&format!("\u{1b}]11;rgb:{colour}\u{1b}\\:"));
+        terminal.wait_for("┌ command");
+        assert!(!terminal.shown().contains("rgb"), "{}", terminal.shown());
+        terminal.keys("\u{3}");
+        terminal.end(0);
+    }
+}
+
 #[test]
 fn signals_restore_the_terminal() {
     let folder = tempfile::tempdir().unwrap();

@@ -261,7 +261,8 @@ impl App {
         if rows.is_empty() {
             return Err("there are no rows to draw yet".to_owned());
         }
-        rendered_file(name, figure, session.baseline.as_deref(), rows, session.render)
+        let (baseline, algorithms) = (session.baseline.as_deref(), session.looks.algorithms());
+        rendered_file(name, figure, baseline, algorithms, rows, session.render)
     }
 
     fn save(&mut self, files: &[OutputFile], name: &str) {

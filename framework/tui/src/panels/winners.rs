@@ -6,10 +6,9 @@ use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::paint::{Painter, cut_middle, scroll_start, widest, width, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::{RenderKind, Request, Session};
-use crate::theme::MARKS;
+use crate::theme::mark;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
-use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Axis, MapCell, Margin, Winner, WinnerMap};
 
 /// The winners panel. Its cursor moves over the rows of the displayed map.
@@ -155,10 +154,7 @@ impl Panel for Winners {
                 map.title
             ),
         );
-        // Give each algorithm the same mark and colour in all maps.
-        let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
-        let names: Vec<&str> = names.into_iter().collect();
-        let legend = legend(painter, &names, &map.winners(), area);
+        let legend = legend(painter, session, map, area);
         let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
         let lines = (words.len() as u16).min(area.height / 3);
         let room = Rect {
@@ -166,7 +162,7 @@ impl Panel for Winners {
             height: area.height.saturating_sub(legend + lines + 1),
             ..area
         };
-        let high = self.draw_map(painter, map, &names, room);
+        let high = self.draw_map(painter, session, map, room);
         // In the remaining rows, list the fastest algorithm for each block size. The list belongs
         // to the map row under the cursor.
         let strip = strip(map, self.list.cursor);
@@ -207,8 +203,8 @@ impl Winners {
     fn draw_map(
         &self,
         painter: &mut Painter<'_, '_>,
+        session: &Session,
         map: &WinnerMap,
-        names: &[&str],
         area: Rect,
     ) -> u16 {
         /// The minimum width of a map cell, which has a mark, a shade and a space.
@@ -257,12 +253,11 @@ impl Winners {
                     painter.put(place, 0, y, "-", if here { painter.cursor() } else { theme.dim });
                     continue;
                 };
-                let name =
-                    names.iter().position(|name| *name == cell.winner.algorithm).unwrap_or(0);
-                let own = theme.series(name);
+                let look = session.looks.number(&cell.winner.algorithm);
+                let own = theme.series(look);
                 let text = format!(
                     "{}{}",
-                    MARKS[name % MARKS.len()],
+                    mark(look),
                     shade(&cell.winner).to_string().repeat(usize::from(wide) - 2)
                 );
                 painter.put(
@@ -291,14 +286,15 @@ fn shade(winner: &Winner) -> char {
 }
 
 /// Draws the legend of marks and shades. Returns the number of screen rows that this takes.
-fn legend(painter: &mut Painter<'_, '_>, names: &[&str], here: &[&str], area: Rect) -> u16 {
+fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
-    for (i, name) in names.iter().enumerate().filter(|(_, name)| here.contains(name)) {
-        let text = format!("{} {name}", MARKS[i % MARKS.len()]);
+    for name in map.winners() {
+        let look = session.looks.number(name);
+        let text = format!("{} {name}", mark(look));
         if x > 1 && x + width(&text) > area.width {
             (x, y) = (1, y + 1);
         }
-        x = painter.put(area, x, y, &text, painter.theme.series(i)) + 3;
+        x = painter.put(area, x, y, &text, painter.theme.series(look)) + 3;
     }
     painter.put(
         area,

@@ -49,6 +49,8 @@ pub(crate) struct Compared {
     pub(crate) scenario: Option<ScenarioResult>,
     /// The number of this analysis. Each result has another number, so that panels notice new lines.
     pub(crate) number: u64,
+    /// The names of the algorithms of all lines.
+    pub(crate) algorithms: BTreeSet<String>,
     /// The topologies, workloads, machines and models of all groups.
     pub(crate) specs: [BTreeSet<String>; 4],
     /// The group of each setting.
@@ -185,6 +187,9 @@ impl Compared {
             peaks.link_messages = peaks.link_messages.max(sample.max_link_messages.unwrap_or(0));
             peaks.node_bytes = peaks.node_bytes.max(bytes);
         }
+        let algorithms: BTreeSet<&String> =
+            lines.iter().map(|line| &line.stats.algorithm).collect();
+        let algorithms = algorithms.into_iter().cloned().collect();
         let groups = || comparison.groups.iter();
         let specs = GROUP_SPECS.map(|spec| groups().map(|group| spec(group).to_owned()).collect());
         let group_of =
@@ -197,6 +202,7 @@ impl Compared {
             lines,
             families,
             maps,
+            algorithms,
             specs,
             group_of,
             peaks,

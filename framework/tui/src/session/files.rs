@@ -100,6 +100,8 @@ pub struct RenderRequest {
     pub path: PathBuf,
     /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<String>,
+    /// Algorithms in the order of their styles: the first has the first mark and colour.
+    pub algorithms: Vec<String>,
 }
 
 /// Renders rows and returns the content of the file. `Err` is the error message.
@@ -111,6 +113,7 @@ pub(crate) fn rendered_file(
     path: &Path,
     figure: RenderKind,
     baseline: Option<&str>,
+    algorithms: &[String],
     rows: Vec<Arc<Record>>,
     render: RenderRows,
 ) -> Result<OutputFile, String> {
@@ -135,8 +138,12 @@ pub(crate) fn rendered_file(
     };
     // Rendering many rows takes seconds. Therefore, render them later, in the thread that writes
     // the file.
-    let request =
-        RenderRequest { kind, path: path.to_owned(), baseline: baseline.map(str::to_owned) };
+    let request = RenderRequest {
+        kind,
+        path: path.to_owned(),
+        baseline: baseline.map(str::to_owned),
+        algorithms: algorithms.to_owned(),
+    };
     let count = units::count(rows.len(), "row");
     let content = move |file: &mut dyn Write| {
         let rows = rows.iter().map(|row| (**row).clone()).collect();

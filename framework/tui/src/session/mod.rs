@@ -6,6 +6,7 @@ pub(crate) mod batch;
 pub(crate) mod comparison;
 pub(crate) mod files;
 mod log;
+mod looks;
 pub(crate) mod queue;
 pub(crate) mod recording;
 mod runs;
@@ -21,6 +22,7 @@ use files::OutputFile;
 pub use files::{RenderKind, RenderRequest, RenderRows};
 use log::Log;
 pub(crate) use log::LogLine;
+use looks::Looks;
 use queue::{CaseRow, CaseState, Queue};
 pub use recording::WATCH;
 use recording::{FrameSelection, KeptSchedule, Recording, RecordingRequest};
@@ -100,6 +102,8 @@ pub(crate) struct Session {
     /// The algorithm with which the other algorithms are compared.
     pub(crate) baseline: Option<String>,
     pub(crate) compared: Compared,
+    /// The marks and colours of algorithms.
+    pub(crate) looks: Looks,
     /// The state of the what-if panel.
     pub(crate) what_if: WhatIf,
     /// The part of the focused case's schedule that has been simulated so far.
@@ -133,6 +137,7 @@ impl Session {
             group: 0,
             baseline: setup.experiment.baseline.as_ref().map(|b| b.value.clone()),
             compared: Compared::default(),
+            looks: Looks::default(),
             what_if: WhatIf::default(),
             recording: None,
             kept: None,

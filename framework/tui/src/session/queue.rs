@@ -122,6 +122,8 @@ impl CaseRow {
 pub(crate) struct Prepared {
     rows: Vec<CaseRow>,
     cases: Vec<Case>,
+    /// The algorithms of the rows, in the order of their first rows.
+    algorithms: Vec<String>,
     /// The index of each row.
     index: HashMap<Arc<CaseId>, usize>,
     common: Common,
@@ -185,8 +187,20 @@ impl Prepared {
         let forecast = Forecast::new(&cases);
         let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
         let common = each.reduce(|a, b| join(a, &b)).unwrap_or_default();
+        let mut algorithms = Vec::new();
+        for row in &rows {
+            let [algorithm, ..] = row.specs();
+            if !algorithms.iter().any(|known| known == algorithm) {
+                algorithms.push(algorithm.to_owned());
+            }
+        }
         let index = index(&rows);
-        Self { rows, cases, index, common, forecast }
+        Self { rows, cases, algorithms, index, common, forecast }
+    }
+
+    /// Returns the algorithms of the new rows, in the order of their first rows.
+    pub(crate) fn algorithms(&self) -> &[String] {
+        &self.algorithms
     }
 
     /// Returns the number of new rows.

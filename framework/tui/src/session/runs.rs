@@ -104,6 +104,7 @@ impl Session {
     fn begin(&mut self, prepared: Prepared) {
         let focused =
             self.focus.and_then(|at| self.queue.rows().get(at)).map(|row| Arc::clone(&row.key));
+        self.looks.add(prepared.algorithms());
         let new = self.queue.enqueue(prepared, self.now);
         self.focus = focused.and_then(|key| self.queue.index_of(&key));
         self.analysis.is_stale = true;
@@ -186,6 +187,7 @@ impl Session {
             Ok((Purpose::Add, Ok(prepared))) => self.begin(prepared),
             Ok((Purpose::Open, Ok(prepared))) => {
                 let text = format!("{} opened", units::count(prepared.len(), "row"));
+                self.looks.add(prepared.algorithms());
                 self.queue.enqueue(prepared, self.now);
                 (self.analysis.is_stale, self.runs.saved) = (true, true);
                 self.add_log(&text, false);

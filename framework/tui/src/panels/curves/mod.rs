@@ -9,7 +9,7 @@ use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::Compared;
 use crate::session::{RenderKind, Session};
 
-use crate::theme::MARKS;
+use crate::theme::mark;
 use axes::{Axes, Scale};
 use ratatui::layout::Rect;
 use swapmeet_results::analysis::{Axis, Curve, Family, Point};
@@ -145,7 +145,7 @@ impl Panel for Curves {
         (self.farthest, self.list.cursor) = (farthest, self.list.cursor.min(farthest));
         let first = self.list.cursor;
         let listed = listed as u16;
-        let mut legend = legend(painter, &session.compared, family, area);
+        let mut legend = legend(painter, session, family, area);
         if !family.shared_xs.is_empty() && area.height > 10 {
             let values = family
                 .shared_xs
@@ -181,8 +181,8 @@ impl Panel for Curves {
         let optimum = optimum(&session.compared, family);
         let axes = Axes::new(family, optimum.as_slice(), self.scale);
         frame(painter, family, &axes, area, plot);
-        let pieces = |(i, curve): (usize, &Curve)| {
-            let style = painter.theme.series(i);
+        let pieces = |curve: &Curve| {
+            let style = painter.theme.series(session.looks.number(&curve.algorithm));
             let lines =
                 curve.segments(&family.shared_xs).map(|points| axes.line(points, plot.width));
             // Curves whose times have not been recalculated yet are dashed.
@@ -197,16 +197,17 @@ impl Panel for Curves {
             lines.extend(dashes(&line).into_iter().map(|dash| (dash, painter.theme.dim)));
         }
         painter.lines(plot, ([axes.x.0, axes.x.1], [axes.y.0, axes.y.1]), &lines);
-        for (i, curve) in distinct(family) {
+        for curve in distinct(family) {
+            let look = session.looks.number(&curve.algorithm);
+            let style = painter.theme.series(look);
             for point in &curve.points {
                 if let Some((low, high)) = interval(session, point) {
                     let (x, top) = axes.cell((point.x, high), plot);
                     let bottom = axes.cell((point.x, low), plot).1;
-                    (top..=bottom)
-                        .for_each(|y| painter.dot(plot, x, y, '│', painter.theme.series(i)));
+                    (top..=bottom).for_each(|y| painter.dot(plot, x, y, '│', style));
                 }
                 let (x, y) = axes.cell((point.x, point.time), plot);
-                painter.dot(plot, x, y, MARKS[i % MARKS.len()], painter.theme.series(i));
+                painter.dot(plot, x, y, mark(look), style);
             }
         }
         for crossover in &crossovers {
@@ -284,25 +285,28 @@ fn coincide(a: &Curve, b: &Curve) -> bool {
     times(a) == times(b)
 }
 
-/// Returns the curves that differ, with their indices. If several curves are equal, only the first
-/// of them is returned.
-fn distinct(family: &Family) -> impl Iterator<Item = (usize, &Curve)> {
-    let curves = || family.curves.iter().enumerate();
-    curves().filter(|(i, curve)| !family.curves[..*i].iter().any(|other| coincide(curve, other)))
+/// Returns the curves that differ. If several curves are equal, only the first of them is returned.
+fn distinct(family: &Family) -> impl Iterator<Item = &Curve> {
+    let is_new = |(i, curve): &(usize, &Curve)| {
+        !family.curves[..*i].iter().any(|other| coincide(curve, other))
+    };
+    family.curves.iter().enumerate().filter(is_new).map(|(_, curve)| curve)
 }
 
 /// Draws the legend. Returns the number of screen rows that this takes.
-fn legend(painter: &mut Painter<'_, '_>, compared: &Compared, family: &Family, area: Rect) -> u16 {
+fn legend(painter: &mut Painter<'_, '_>, session: &Session, family: &Family, area: Rect) -> u16 {
     let (mut x, mut y) = (1, 0);
-    for (i, curve) in distinct(family) {
-        let alike = family.curves.iter().skip(i).filter(|other| coincide(curve, other));
+    let compared = &session.compared;
+    for curve in distinct(family) {
+        let alike = family.curves.iter().filter(|other| coincide(curve, other));
         let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
         let old = if compared.is_outdated(&curve.algorithm) { " (outdated)" } else { "" };
-        let text = format!("{} {names}{old}", MARKS[i % MARKS.len()]);
+        let look = session.looks.number(&curve.algorithm);
+        let text = format!("{} {names}{old}", mark(look));
         if x > 1 && x + width(&text) > area.width {
             (x, y) = (1, y + 1);
         }
-        x = painter.put(area, x, y, &text, painter.theme.series(i)) + 3;
+        x = painter.put(area, x, y, &text, painter.theme.series(look)) + 3;
     }
     if optimum(compared, family).is_some() {
         let text = "- - optimum";
