@@ -100,21 +100,27 @@ impl Algorithm for Greedy {
         };
         // Find the schedule and write it.
         let collective = problem.collective();
+        if collective == Collective::Broadcast {
+            let segments = problem.whole("segments", 1..=4096)?;
+            let origins = vec![problem.root() as u32; segments as usize];
+            let moves = search.gather(&network, &origins, schedule)?;
+            schedule.layout(&[], segments as u32)?;
+            return forwards(&network, &moves, schedule, |blocks, segment| {
+                blocks.segments(Axis::one(segment)).copy()
+            });
+        }
+        // A node collects the data of other nodes in no regular order. In a grid with one axis, any
+        // set of nodes is one box, which makes verification fast. A symmetry, however, needs the
+        // axes of the network.
+        let group = Translations::of(&network, dims);
+        let line = [network.nodes as u64];
+        let grid = if group.is_some() { dims } else { &line };
         match collective {
-            Collective::Broadcast => {
-                let segments = problem.whole("segments", 1..=4096)?;
-                let origins = vec![problem.root() as u32; segments as usize];
-                let moves = search.gather(&network, &origins, schedule)?;
-                schedule.layout(&[], segments as u32)?;
-                return forwards(&network, &moves, schedule, |blocks, segment| {
-                    blocks.segments(Axis::one(segment)).copy()
-                });
-            }
-            Collective::AllReduce => schedule.layout_in_parts(dims, 1)?,
-            _ => schedule.layout(dims, 1)?,
+            Collective::AllReduce => schedule.layout_in_parts(grid, 1)?,
+            _ => schedule.layout(grid, 1)?,
         }
         // If translations of the grid make all nodes equivalent, plan one node.
-        if let Some(group) = Translations::of(&network, dims) {
+        if let Some(group) = group {
             return search.equal_nodes(&network, &group, collective, schedule);
         }
         // Otherwise, plan all nodes.

@@ -217,33 +217,56 @@ impl<L: Layout> Inventory<L> {
     where
         L::Element: 'a,
     {
-        let layout = &self.layout;
-        let (mut values, mut load) = (0, 0);
-        let mut add = |a: &[L::Element]| {
-            let count = layout.values(a);
-            values += count;
-            load += self.load(a, count);
+        let measure = |a: &[L::Element]| {
+            let count = self.layout.values(a);
+            (count, self.load(a, count))
         };
-        let mut same = Vec::new();
-        for (i, a) in boxes.clone().enumerate() {
-            if i == 1 {
-                same = layout.full().to_vec();
-            }
-            // Leave out values to which earlier boxes contribute.
-            let earlier = boxes.clone().take(i);
-            let earlier: Vec<Vec<L::Element>> = earlier
-                .filter(|other| layout.terms_of(a, other, &mut same))
-                .map(|other| layout.with_all_origins(other))
-                .collect();
-            if earlier.is_empty() {
-                add(a);
-                continue;
-            }
-            let values = vec![layout.with_all_origins(a)];
-            let rest = without(layout, values, earlier.iter().map(Vec::as_slice));
-            rest.iter().for_each(|a| add(a));
+        // Most sends consist of one box, for which no list is needed.
+        let mut first = boxes.clone();
+        if let (Some(only), None) = (first.next(), first.next()) {
+            return measure(only);
         }
-        (values, load)
+        let each = self.all_contributions(boxes.clone());
+        each.iter().map(|a| measure(a)).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1))
+    }
+
+    /// Returns all contributions to the values to which these boxes contribute, as boxes that share
+    /// no block.
+    fn all_contributions<'a>(
+        &self,
+        boxes: impl Iterator<Item = &'a [L::Element]>,
+    ) -> Vec<Vec<L::Element>>
+    where
+        L::Element: 'a,
+    {
+        let layout = &self.layout;
+        let mut found: Vec<Vec<L::Element>> = Vec::new();
+        for a in boxes {
+            let all = vec![layout.with_all_origins(a)];
+            let new = without(layout, all, found.iter().map(Vec::as_slice));
+            found.extend(new);
+        }
+        found
+    }
+
+    /// Returns all contributions to the values to which these boxes contribute, as boxes that share
+    /// no block, if no contribution is missing. No two of the given boxes may share a block.
+    pub(super) fn complete_values<'a>(
+        &self,
+        boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),
+    ) -> Option<Vec<Vec<L::Element>>>
+    where
+        L::Element: 'a,
+    {
+        let layout = &self.layout;
+        let held: u64 = boxes.clone().map(|a| layout.count(a)).sum();
+        // The number of contributions to one value divides the number of blocks of complete values.
+        let contributions = layout.members_of(Side::Origins, layout.full());
+        if !held.is_multiple_of(contributions) {
+            return None;
+        }
+        let all = self.all_contributions(boxes.clone());
+        (all.iter().map(|a| layout.count(a)).sum::<u64>() == held).then_some(all)
     }
 
     /// Returns the first block of a box, with numbers of nodes of the machine.

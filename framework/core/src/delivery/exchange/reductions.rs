@@ -60,12 +60,21 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values and, unless they were replaced, the receiver's own values.
+        // Store the received values and, unless they were replaced, the receiver's own values. Boxes
+        // that are joined in pairs do not always become one box. So a sum that has just become
+        // complete is stored as one box, which makes later copies of the sum short.
         let layout = &self.inventory.layout;
-        for record in
-            received.chunks_exact(format.elements()).chain(own.chunks_exact(format.elements()))
-        {
-            self.holdings.insert(layout, list, record);
+        let complete = (!own.is_empty())
+            .then(|| format.boxes(received).chain(format.boxes(&own)))
+            .and_then(|both| self.inventory.complete_values(&both));
+        if let Some(complete) = complete {
+            let arrival = format.arrival(received);
+            complete.iter().for_each(|a| self.holdings.insert_box(layout, list, a, arrival));
+        } else {
+            received
+                .chunks_exact(format.elements())
+                .chain(own.chunks_exact(format.elements()))
+                .for_each(|record| self.holdings.insert(layout, list, record));
         }
         self.own_values = own;
         checked

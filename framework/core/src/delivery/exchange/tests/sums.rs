@@ -63,6 +63,17 @@ fn a_missing_contribution_is_reported() {
     );
 }
 
+/// In a grid of 3 x 3 nodes, the contributions of four pairs of nodes surround the contribution of
+/// the node in the middle. No two of these five boxes can be joined.
+#[test]
+fn a_complete_sum_is_stored_as_one_box() {
+    let mut x = exchange(Collective::of(&ALL_REDUCE), &[3, 3], 1);
+    let sums = |pairs: [(u64, u64); 4]| pairs.map(|(from, to)| combine(from, to, false));
+    step(&mut x, &sums([(1, 0), (5, 2), (7, 8), (3, 6)])).unwrap();
+    step(&mut x, &sums([(0, 4), (2, 4), (8, 4), (6, 4)])).unwrap();
+    assert_eq!((x.held()[4], x.holdings.of(4).count()), (1, 1));
+}
+
 #[test]
 fn a_virtual_node_holds_a_second_value() {
     let mut placement = Placement::new(Grid::new(&[3]).unwrap(), 2);
