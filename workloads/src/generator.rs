@@ -15,6 +15,7 @@ use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BlockSizes, CollectiveKind};
 use swapmeet_core::spec::SpecError;
 
+mod birkhoff;
 mod hot;
 pub(crate) mod irregular;
 pub(crate) mod matrix;
@@ -58,6 +59,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
     irregular::IRREGULAR,
     hot::HOT,
     moe::MOE,
+    birkhoff::BIRKHOFF,
     matrix::MATRIX,
     matrix::FRACTIONS,
 ];

@@ -21,8 +21,8 @@ frozen!(SwmStr: 16; ptr @ 0, len @ 8);
 frozen!(SwmAxis: 40; kind @ 0, reserved @ 4, first @ 8, stride @ 16, count @ 24, words @ 32);
 frozen!(SwmSet: 24; kind @ 0, axis_count @ 4, node @ 8, axes @ 16);
 frozen!(SwmRoute: 40; size @ 0, dim_count @ 4, signs @ 8, order @ 16, path @ 24, path_len @ 32);
-frozen!(SwmBlocks: 136; size @ 0, flags @ 4, from @ 8, to @ 16, origins @ 24, destinations @ 48, segments @ 72, route @ 112,
-    label @ 120);
+frozen!(SwmBlocks: 144; size @ 0, flags @ 4, from @ 8, to @ 16, origins @ 24, destinations @ 48, segments @ 72, route @ 112,
+    label @ 120, extra_bytes @ 136);
 frozen!(SwmBucket: 40; size @ 0, flags @ 4, from @ 8, to @ 16, bucket @ 24, route @ 32);
 frozen!(SwmBytes: 48; size @ 0, flags @ 4, from @ 8, to @ 16, counts @ 24, count @ 32, route @ 40);
 frozen!(SwmByteCount: 16; destination @ 0, bytes @ 8);

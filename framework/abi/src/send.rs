@@ -77,6 +77,10 @@ pub struct SwmBlocks {
     /// The plugin's name for this send, such as its position in an input file. Error messages about
     /// the send include this name. It may be empty.
     pub label: SwmStr,
+    /// Since 1.1: bytes that the message carries in addition to the blocks, such as padding, or the
+    /// sizes of blocks. If this is not 0, the message is sent even if no block is selected. It must
+    /// be 0 if all blocks have the same size, because the host then counts blocks instead of bytes.
+    pub extra_bytes: u64,
 }
 
 /// A send of one bucket of the sender's last redistribution ([`SwmHost::send_bucket`]), in a

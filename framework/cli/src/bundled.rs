@@ -21,4 +21,5 @@ pub(crate) const PLUGINS: &[Linked] = &[
     Linked { name: "thakur", table: swapmeet_plugin_thakur::plugin_table },
     Linked { name: "torus-allreduce", table: swapmeet_plugin_torus_allreduce::plugin_table },
     Linked { name: "torus-exchange", table: swapmeet_plugin_torus_exchange::plugin_table },
+    Linked { name: "unequal", table: swapmeet_plugin_unequal::plugin_table },
 ];

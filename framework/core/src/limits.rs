@@ -45,6 +45,9 @@ limits! {
     AXIS_WORDS = 1 << 17, "words of bits for an axis";
     /// The maximum number of segments of a block. Every set has one bit for each segment.
     SEGMENTS = 4096, "segments of a block";
+    /// The maximum number of extra bytes of a send. The loads of a step, which has fewer than 2^23
+    /// sends with extra bytes, then fit into 64 bits.
+    EXTRA_BYTES = 1 << 40, "extra bytes of a send";
     /// The maximum number of nodes on the path of a message.
     PATH = 1 << 24, "nodes of a path";
     /// The maximum number of links that a plugin can read. So many links take 512 MiB.

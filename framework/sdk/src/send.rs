@@ -124,6 +124,7 @@ impl<'a> Blocks<'a> {
                 segments: Axis::ALL.raw(),
                 route: std::ptr::null(),
                 label: SwmStr::EMPTY,
+                extra_bytes: 0,
             },
             borrowed: PhantomData,
         }
@@ -196,6 +197,16 @@ impl<'a> Blocks<'a> {
     #[must_use]
     pub const fn route(mut self, route: &'a Route<'a>) -> Self {
         self.raw.route = &raw const route.raw;
+        self
+    }
+
+    /// Adds bytes that are not part of any block, such as padding, or the sizes of blocks. With
+    /// extra bytes, a message is sent even if the rule selects no block. Use this only if
+    /// [`Problem::is_uniform`](crate::Problem::is_uniform) returns `false`: if all blocks have the
+    /// same size, the host counts blocks instead of bytes, and refuses extra bytes.
+    #[must_use]
+    pub const fn extra_bytes(mut self, bytes: u64) -> Self {
+        self.raw.extra_bytes = bytes;
         self
     }
 

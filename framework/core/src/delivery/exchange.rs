@@ -60,6 +60,9 @@ pub struct Rule<'a> {
     pub combine: bool,
     /// Whether sender and receiver may be the same node.
     pub local: bool,
+    /// Bytes that the message carries in addition to the blocks, such as padding. No node holds
+    /// them afterwards. Must be 0 if blocks are counted, because the load is then not in bytes.
+    pub extra_bytes: u64,
 }
 
 impl Rule<'_> {
@@ -77,6 +80,7 @@ impl Rule<'_> {
             copy: false,
             combine: false,
             local: false,
+            extra_bytes: 0,
         }
     }
 }

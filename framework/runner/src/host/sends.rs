@@ -93,6 +93,7 @@ impl Host<'_> {
             copy: send.flags & SWM_COPY != 0,
             combine: send.flags & SWM_COMBINE != 0,
             local: send.flags & SWM_LOCAL != 0,
+            extra_bytes: send.extra_bytes,
             ..Rule::new(send.from, send.to)
         };
         // SAFETY: for the same reason as above.

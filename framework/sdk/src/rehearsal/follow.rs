@@ -143,7 +143,12 @@ pub(super) fn follow(goal: &Goal<'_>, schedule: &Rehearsed) -> Result<Proved, Di
         let mut messages: BTreeMap<(u64, u64, &RehearsedRoute), u128> = BTreeMap::new();
         for send in &step.sends {
             let [from, to] = [send.from, send.to].map(|node| places.physical[node as usize]);
-            match holdings.send(send).map_err(wrong(number))? {
+            // Extra bytes make a message of a send that selects no block.
+            let load = match (holdings.send(send).map_err(wrong(number))?, send.extra_bytes) {
+                (load, 0) => load,
+                (load, extra) => Some(load.unwrap_or(0) + u128::from(extra)),
+            };
+            match load {
                 Some(0) if goal.settings.skip_empty => {}
                 Some(load) if from != to => {
                     *messages.entry((from, to, &send.route)).or_default() += load;

@@ -8,7 +8,7 @@ use std::ffi::c_void;
 use std::ops::Range;
 use swapmeet_abi::{
     SwmBlocks, SwmBucket, SwmByteCount, SwmBytes, SwmHost, SwmLayout, SwmLink, SwmRedistribution,
-    SwmStr, SwmSymmetry,
+    SwmStr, SwmSymmetry, read_sized,
 };
 
 /// Returns the table of the host's functions. They record the calls of a plugin in `recorder`,
@@ -227,7 +227,13 @@ unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
 
 unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
     // SAFETY: for the reason given in `fail`.
-    unsafe { record(ctx, |recorder| recorder.add_blocks(&*send)) }
+    unsafe {
+        record(ctx, |recorder| {
+            let send = read_sized(send)
+                .map_err(|size| format!("a send of blocks has a `size` of {size}"))?;
+            recorder.add_blocks(&send)
+        })
+    }
 }
 
 unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {

@@ -82,6 +82,8 @@ pub struct RehearsedSend {
     /// The requested route; empty if the plugin requested none, so that the topology's own route
     /// applies.
     pub route: RehearsedRoute,
+    /// Bytes that the message carries in addition to the blocks.
+    pub extra_bytes: u64,
     /// Number of the bucket, if the send is one of a bucket.
     pub bucket: Option<u64>,
     /// For each destination the number of bytes, if the send is one of byte counts.

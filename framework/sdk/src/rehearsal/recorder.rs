@@ -278,6 +278,12 @@ impl Recorder {
         if combines && !self.collective.is_reduction() {
             return Err("the schedule combines values in a collective without sums".to_owned());
         }
+        if send.extra_bytes > 0 && self.settings.sizes.is_empty() {
+            return Err(format!(
+                "the send from {} to {} has extra bytes, but all blocks have the same size",
+                send.from, send.to
+            ));
+        }
         // Convert the sets to lists of nodes.
         let bad =
             |reason: &str| format!("the send from {} to {} has a set {reason}", send.from, send.to);
@@ -292,6 +298,7 @@ impl Recorder {
             copies: send.flags & SWM_COPY != 0,
             combines,
             is_strict: send.flags & SWM_STRICT != 0,
+            extra_bytes: send.extra_bytes,
             // SAFETY: for the same reason as above.
             label: String::from_utf8_lossy(unsafe { send.label.bytes() }).into_owned(),
             ..envelope

@@ -5,6 +5,7 @@ use super::{Exchange, InFlight, ReductionSend, Rule};
 use crate::delivery::boxes::{Layout, NodeSet, Selection, Side};
 use crate::delivery::exchange::Inventory;
 use crate::delivery::fault::{Fault, SendFault};
+use crate::limits;
 
 impl<E> InFlight<E> {
     pub(super) const fn new() -> Self {
@@ -19,9 +20,9 @@ impl<E> InFlight<E> {
 }
 
 impl<L: Layout> Exchange<L> {
-    /// Executes one send. Returns its load, or `None` if the sender holds none of the selected
-    /// blocks. (The load can be 0, because blocks may be empty.) The receiver can forward the
-    /// blocks from the next step on.
+    /// Executes one send. Returns its load, including extra bytes, or `None` if the sender holds
+    /// none of the selected blocks and there are no extra bytes. (The load can be 0, because blocks
+    /// may be empty.) The receiver can forward the blocks from the next step on.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.check(rule)?;
@@ -66,7 +67,8 @@ impl<L: Layout> Exchange<L> {
             return Err(self.for_orbit(fault));
         }
         if found == 0 {
-            return Ok(None);
+            self.latest_arrival = 0;
+            return Ok(Some(rule.extra_bytes).filter(|extra| *extra > 0));
         }
         if inventory.sums() {
             in_flight.sends.push(ReductionSend { first, from: rule.from, combine: rule.combine });
@@ -75,7 +77,21 @@ impl<L: Layout> Exchange<L> {
         self.loads.moved((account(rule.from), account(rule.to)), rule.copy, load);
         self.latest_arrival = latest_arrival;
         self.has_copies |= rule.copy;
-        Ok(Some(load))
+        Ok(Some(load + rule.extra_bytes))
+    }
+
+    /// Errors if the loads of this exchange are not in bytes, or if there are so many extra bytes
+    /// that the total load of a step could exceed 64 bits.
+    fn check_extra_bytes(&self, rule: &Rule<'_>) -> Result<(), Fault> {
+        let what = if self.inventory.sizes.is_none() {
+            "has extra bytes, but all blocks have the same size and are counted".to_owned()
+        } else if rule.extra_bytes > limits::EXTRA_BYTES {
+            format!("has {} extra bytes, over {}", rule.extra_bytes, limits::EXTRA_BYTES)
+        } else {
+            return Ok(());
+        };
+        let (from, to) = (rule.from, rule.to);
+        Err(Fault::Send(self.step, SendFault::BadExtraBytes { from, to, what }))
     }
 
     fn check(&self, rule: &Rule<'_>) -> Result<(), Fault> {
@@ -93,6 +109,9 @@ impl<L: Layout> Exchange<L> {
         }
         if rule.combine && !self.sums() {
             return Err(Fault::COMBINES_NOTHING);
+        }
+        if rule.extra_bytes > 0 {
+            self.check_extra_bytes(rule)?;
         }
         let (list, element) = layout.home(rule.from);
         if element != 0 {

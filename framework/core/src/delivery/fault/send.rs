@@ -44,6 +44,16 @@ pub enum SendFault {
         /// The reason, as the end of a sentence.
         what: String,
     },
+    /// Extra bytes that are not permitted.
+    #[error("the send from {from} to {to} {what}")]
+    BadExtraBytes {
+        /// The sender, as a node of the schedule's grid.
+        from: u64,
+        /// The receiver, as a node of the schedule's grid.
+        to: u64,
+        /// The reason, as the end of a sentence.
+        what: String,
+    },
     /// An invalid route.
     #[error("the message from node {from} to node {to} can't be routed: {source}")]
     BadRoute {

@@ -1,0 +1,90 @@
+//! `birkhoff`: direct messages in balanced rounds. With R rounds, it takes `R alpha + L beta`, and
+//! L beta is the least possible time through one port. R is at most the number of pairs with data
+//! plus 2p, and p - 1 if all blocks have the same size. L is the largest number of bytes that one
+//! rank sends to others, or receives from others; alpha is the start-up of a message, and beta is
+//! the time per byte.
+//!
+//! The matrix of demands is padded to equal sums of rows and columns, and is divided into rounds by
+//! bottleneck matchings (see [`Rounds`]). In each round, a rank sends to at most one rank and
+//! receives from at most one rank. A block can be divided among several rounds. The idea is that of
+//! switch scheduling by Birkhoff's theorem: C.-S. Chang, W.-J. Chen and H.-Y. Huang,
+//! *Birkhoff-von Neumann Input Buffered Crossbar Switches*, INFOCOM (2000).
+
+use crate::rounds::Rounds;
+use crate::{ANYWHERE, demand};
+use swapmeet_sdk::{About, Algorithm, ByteCount, Bytes, Problem, Schedule, Stop};
+
+pub(crate) struct Birkhoff;
+
+impl Algorithm for Birkhoff {
+    fn about(&self) -> About {
+        About {
+            name: "birkhoff",
+            title: "Direct messages in balanced rounds, by bottleneck matchings",
+            paper: "C.-S. Chang, W.-J. Chen, H.-Y. Huang: Birkhoff-von Neumann Input Buffered Crossbar Switches, INFOCOM (2000)",
+            accepts: "any topology, up to 65,536 pairs with data",
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        check_pairs(demand(problem)?.iter().map(|row| row.len() as u64).sum())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        schedule.move_byte_counts(&[])?;
+        for round in Rounds::new(&demand(problem)?) {
+            schedule.step()?;
+            for (from, to, bytes) in round {
+                let counts = [ByteCount { destination: to, bytes }];
+                schedule.send_bytes(&Bytes::new(from, to, &counts))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Errors if there are too many pairs with data. There can be as many rounds as pairs, and each
+/// round takes time proportional to the number of pairs.
+pub(crate) fn check_pairs(pairs: u64) -> Result<(), Stop> {
+    const MAX_PAIRS: u64 = 1 << 16;
+    if pairs <= MAX_PAIRS {
+        return Ok(());
+    }
+    Err(Stop::unsupported(format!(
+        "{pairs} pairs with data are too many to divide into rounds, expected at most {MAX_PAIRS} (pairwise has a rule for any number of nodes)"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    /// The bound is L: no schedule through one port can send or receive the bytes of the busiest
+    /// rank in less time.
+    #[test]
+    fn the_longest_messages_add_up_to_the_bound() {
+        for n in 1..9_u64 {
+            let row = |i| (0..n).map(|j| (i * 7 + j * j * 5) % 11 * 8).collect();
+            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
+            let sent = |i| (0..n).filter(|j| *j != i).map(|j| sizes[i as usize][j as usize]).sum();
+            let received =
+                |j| (0..n).filter(|i| *i != j).map(|i| sizes[i as usize][j as usize]).sum();
+            let bound: u64 = (0..n).flat_map(|i| [sent(i), received(i)]).max().unwrap();
+            let problem = Rehearsal::on("fully-connected", &[n]).sizes(&sizes).element_bytes(8);
+            let proved = problem.verify(&Birkhoff).unwrap();
+            assert_eq!(proved.critical_bytes, bound, "{n}");
+            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+        }
+    }
+
+    #[test]
+    fn blocks_of_the_same_size_take_as_many_steps_as_in_a_pairwise_exchange() {
+        for n in 1..12_u64 {
+            let problem = Rehearsal::on("ring", &[n]).block_bytes(5);
+            let proved = problem.verify(&Birkhoff).unwrap();
+            assert_eq!((proved.steps, proved.critical_bytes), (n - 1, 5 * (n - 1)));
+        }
+    }
+}

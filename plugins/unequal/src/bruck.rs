@@ -1,0 +1,173 @@
+//! `padded-bruck` and `two-phase-bruck`: Bruck's algorithm with radix 2 for blocks of different
+//! sizes (K. Fan, T. Gilray, V. Pascucci, X. Huang, K. Micinski and S. Kumar, *Optimizing the Bruck
+//! Algorithm for Non-uniform All-to-all Communication*, HPDC 2022; code: `harp-lab/bruck-alltoallv`).
+//! For p a power of two, with the mean size M of the blocks in a message, they take:
+//! * `padded-bruck`: `log2 p (2 alpha + (4 + p/2 m) beta)`;
+//! * `two-phase-bruck`: `log2 p (3 alpha + (4 + p/2 (4 + M)) beta)`.
+//!
+//! alpha is the start-up of a message, beta is the time per byte, and m is the number of bytes of
+//! the largest block.
+//!
+//! Both first exchange the size of the largest block, an integer of 4 bytes. The padded algorithm
+//! then sends every block with the length of the largest block. The two-phase algorithm sends
+//! blocks in their own lengths, each message after a message with the sizes of its blocks. For
+//! blocks of the same size, neither is needed, and both are Bruck's algorithm.
+
+use crate::ANYWHERE;
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry, bit_words,
+};
+
+pub(crate) const PADDED: UnequalBruck = UnequalBruck {
+    name: "padded-bruck",
+    title: "Bruck, with blocks padded to the length of the largest",
+    is_padded: true,
+};
+
+pub(crate) const TWO_PHASE: UnequalBruck = UnequalBruck {
+    name: "two-phase-bruck",
+    title: "Bruck, with the sizes of the blocks sent before the blocks",
+    is_padded: false,
+};
+
+pub(crate) struct UnequalBruck {
+    name: &'static str,
+    title: &'static str,
+    /// Whether blocks are padded. Otherwise their sizes are sent.
+    is_padded: bool,
+}
+
+/// Bytes of an integer that states the size of a block.
+const SIZE_BYTES: u64 = 4;
+
+impl Algorithm for UnequalBruck {
+    fn about(&self) -> About {
+        About {
+            name: self.name,
+            title: self.title,
+            paper: "K. Fan, T. Gilray, V. Pascucci, X. Huang, K. Micinski, S. Kumar: Optimizing the Bruck Algorithm for Non-uniform All-to-all Communication, HPDC (2022)",
+            accepts: "any topology, any number of nodes",
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        schedule.layout(&[n], 1)?;
+        // The rule depends only on distances between ranks. The host uses the symmetry only if all
+        // blocks have the same size.
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        let weights = || std::iter::successors(Some(1), |w| Some(w * 2)).take_while(|w| *w < n);
+        let is_uniform = problem.is_uniform();
+        if !is_uniform {
+            schedule.phase("size of the largest block")?;
+            for weight in weights() {
+                schedule.step()?;
+                for from in &planned {
+                    schedule.send(&without_blocks(from, (from + weight) % n, SIZE_BYTES))?;
+                }
+            }
+        }
+        schedule.phase("blocks")?;
+        for weight in weights() {
+            // The ranks send the blocks whose distance from origin to destination has this bit.
+            let has_bit = |distance: &u64| distance & weight != 0;
+            let blocks = (0..n).filter(has_bit).count() as u64;
+            if !is_uniform && !self.is_padded {
+                schedule.step()?;
+                for from in &planned {
+                    let to = (from + weight) % n;
+                    schedule.send(&without_blocks(from, to, SIZE_BYTES * blocks))?;
+                }
+            }
+            schedule.step()?;
+            for from in &planned {
+                let nodes = (0..n).filter(has_bit).map(|distance| (from + distance) % n);
+                let words = bit_words(n, nodes);
+                let destinations = [Axis::bits(&words)];
+                let send = Blocks::new(from, (from + weight) % n)
+                    .destinations(Set::product(&destinations));
+                let padding = match self.is_padded && !is_uniform {
+                    true => blocks * problem.block_bytes() - bytes(problem, n, from, weight),
+                    false => 0,
+                };
+                schedule.send(&send.extra_bytes(padding))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a message without blocks. Its rule selects the block of the receiver for itself, which
+/// the sender never holds.
+fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
+    Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
+}
+
+/// Returns the bytes of the blocks that rank `from` sends in the step with this weight. A block
+/// whose distance has the bit was sent over its lower bits in earlier steps.
+fn bytes(problem: &Problem<'_>, n: u64, from: u64, weight: u64) -> u64 {
+    let distances = (0..n).filter(|distance| distance & weight != 0);
+    let block = |distance: u64| {
+        let origin = (from + n - distance % weight) % n;
+        problem.pair_bytes(origin, (origin + distance) % n)
+    };
+    distances.map(block).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    fn log2_up(n: u64) -> u64 {
+        n.next_power_of_two().trailing_zeros().into()
+    }
+
+    /// The number of blocks in the messages of all steps, as in the loops of the authors' code.
+    fn blocks(n: u64) -> u64 {
+        (0..log2_up(n)).map(|k| (0..n).filter(|d| d >> k & 1 == 1).count() as u64).sum()
+    }
+
+    #[test]
+    fn padded_messages_have_the_length_of_the_largest_block_for_each_block() {
+        for n in 1..18_u64 {
+            let row = |i| (0..n).map(|j| (i * 5 + j * 3) % 7).collect();
+            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
+            let largest = sizes.iter().flatten().copied().max().unwrap();
+            let proved = Rehearsal::on("ring", &[n]).sizes(&sizes).verify(&PADDED).unwrap();
+            assert_eq!(proved.steps, 2 * log2_up(n), "{n}");
+            assert_eq!(proved.critical_bytes, 4 * log2_up(n) + blocks(n) * largest, "{n}");
+            assert_eq!(proved.total_bytes, n * proved.critical_bytes, "{n}");
+        }
+    }
+
+    #[test]
+    fn two_phases_send_the_sizes_and_the_bytes_of_all_blocks() {
+        for n in 1..18_u64 {
+            let row = |i| (0..n).map(|j| (i * 5 + j * 3) % 7).collect();
+            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
+            let problem = Rehearsal::on("ring", &[n]).sizes(&sizes);
+            let proved = problem.verify(&TWO_PHASE).unwrap();
+            // A block is sent once for each bit of the distance to its destination.
+            let bits = |i: u64, j: u64| u64::from(((j + n - i) % n).count_ones());
+            let moved = |i: u64, j: u64| bits(i, j) * sizes[i as usize][j as usize];
+            let data: u64 =
+                (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| moved(i, j)).sum();
+            assert_eq!(proved.steps, 3 * log2_up(n), "{n}");
+            assert_eq!(proved.total_bytes, n * 4 * (log2_up(n) + blocks(n)) + data, "{n}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_the_same_size_need_neither_padding_nor_sizes() {
+        for algorithm in [&PADDED, &TWO_PHASE] {
+            for n in 1..18_u64 {
+                let problem = Rehearsal::on("ring", &[n]);
+                let proved = problem.verify(algorithm).unwrap();
+                assert_eq!((proved.steps, proved.critical_bytes), (log2_up(n), blocks(n)), "{n}");
+                problem.verify_symmetry(algorithm).unwrap();
+            }
+        }
+    }
+}

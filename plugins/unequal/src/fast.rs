@@ -1,0 +1,297 @@
+//! `fast`: balances the data for each group among the ranks of the sending group, exchanges it
+//! between groups in balanced rounds, and distributes it within the receiving group (Y. Lei et al.,
+//! *FAST: An Efficient Scheduler for All-to-All GPU Communication*, arXiv 2505.09764, 2025). With R
+//! rounds between G groups of g ranks, it takes at most `(g - 1 + R + 1) (alpha + t) + T/g beta`
+//! plus the time within the groups. T is the largest number of bytes that one group sends to other
+//! groups, or receives from other groups, and T/g beta is the least possible time between groups if
+//! each rank has one port for them. alpha is the start-up of a message, beta is the time per byte,
+//! and t is the time of the messages within groups that are not hidden.
+//!
+//! 1. The ranks of a group move data so that each rank has an equal share of the data for every
+//!    other group. They also exchange the data for ranks of their own group. In step s each rank
+//!    sends to the rank s positions after it.
+//! 2. The shares of pairs of groups are a matrix, which is divided into balanced rounds (see
+//!    [`Rounds`]). In a round, a group sends to one other group, each rank to the rank with the same
+//!    position.
+//! 3. In the step after a round, the receivers pass the data of the round on to the ranks for which
+//!    it is. At the same time, they send the data of the next round.
+//!
+//! The steps of the paper's runtime overlap further. In this schedule, only the rounds and the
+//! distribution overlap.
+
+use crate::birkhoff::check_pairs;
+use crate::rounds::Rounds;
+use crate::{ANYWHERE, GROUP, demand};
+use std::collections::BTreeMap;
+use swapmeet_sdk::{About, Algorithm, ByteCount, Bytes, Problem, Schedule, Stop};
+
+pub(crate) struct Fast;
+
+impl Algorithm for Fast {
+    fn about(&self) -> About {
+        About {
+            name: "fast",
+            title: "Balance within groups, balanced rounds between groups",
+            paper: "Y. Lei et al.: FAST: An Efficient Scheduler for All-to-All GPU Communication, arXiv 2505.09764 (2025)",
+            accepts: "up to 4,096 nodes that can be divided into at most 256 equal groups",
+            params: &[GROUP],
+            // In a step, a rank can send to another group and to all other ranks of its group.
+            ports: u64::MAX,
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        /// The largest number of ranks. Their holdings take 8 bytes for each pair.
+        const MAX_NODES: u64 = 4096;
+        let (n, g) = (problem.topology().nodes(), problem.group("group")?);
+        if n > MAX_NODES {
+            return Err(Stop::unsupported(format!("{n} nodes are more than {MAX_NODES}")));
+        }
+        check_pairs((n / g).saturating_mul(n / g))
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let g = problem.group("group")? as usize;
+        let mut held = Held::new(&demand(problem)?, g, problem.element_bytes().max(1));
+        schedule.move_byte_counts(&[])?;
+        // Stage 1: balance the data for other groups, and exchange the data within groups.
+        schedule.phase("balance within the group")?;
+        let balancing: Vec<Messages> =
+            (0..held.groups()).map(|group| held.balance(group)).collect();
+        for distance in 1..g {
+            schedule.step()?;
+            for messages in &balancing {
+                let at_distance = |(from, to): &(usize, usize)| (to + g - from % g) % g == distance;
+                send(messages.iter().filter(|(ends, _)| at_distance(ends)), schedule)?;
+            }
+        }
+        // Stages 2 and 3: each step has a round, and the distribution of the previous round.
+        schedule.phase("between groups")?;
+        let mut arrived = Messages::new();
+        for round in Rounds::new(&held.shares()) {
+            schedule.step()?;
+            send(arrived.iter(), schedule)?;
+            arrived.clear();
+            for (from, to, share) in round {
+                held.send_share((from as usize, to as usize), share, &mut arrived, schedule)?;
+            }
+        }
+        schedule.step()?;
+        send(arrived.iter(), schedule)
+    }
+}
+
+/// Messages: the bytes for each destination, by sender and receiver.
+type Messages = BTreeMap<(usize, usize), Vec<ByteCount>>;
+
+/// Adds messages to a step.
+fn send<'a>(
+    messages: impl Iterator<Item = (&'a (usize, usize), &'a Vec<ByteCount>)>,
+    schedule: &mut Schedule<'_>,
+) -> Result<(), Stop> {
+    for ((from, to), counts) in messages {
+        schedule.send_bytes(&Bytes::new(*from as u64, *to as u64, counts))?;
+    }
+    Ok(())
+}
+
+/// The elements that each rank holds for each destination. Elements cannot be divided.
+struct Held {
+    /// Ranks of a group.
+    g: usize,
+    /// Bytes of an element.
+    element: u64,
+    elements: Vec<Vec<u64>>,
+}
+
+impl Held {
+    fn new(demand: &[Vec<(u32, u64)>], g: usize, element: u64) -> Self {
+        let mut elements = vec![vec![0; demand.len()]; demand.len()];
+        for (row, demand) in elements.iter_mut().zip(demand) {
+            demand.iter().for_each(|(to, bytes)| row[*to as usize] = *bytes / element);
+        }
+        Self { g, element, elements }
+    }
+
+    fn groups(&self) -> usize {
+        self.elements.len() / self.g
+    }
+
+    /// Returns the number of elements that a rank holds for the ranks of a group.
+    fn for_group(&self, rank: usize, group: usize) -> u64 {
+        self.elements[rank][group * self.g..][..self.g].iter().sum()
+    }
+
+    /// Removes `amount` elements for a group from the data of a rank. Data for the member at the
+    /// position `first` is used first, then that for the members after it.
+    fn take(&mut self, rank: usize, group: usize, first: usize, amount: u64) -> Vec<ByteCount> {
+        let mut missing = amount;
+        let mut taken = Vec::new();
+        for member in (0..self.g).map(|i| (first + i) % self.g) {
+            let destination = group * self.g + member;
+            let elements = missing.min(self.elements[rank][destination]);
+            if elements > 0 {
+                self.elements[rank][destination] -= elements;
+                taken.push(self.bytes(destination, elements));
+                missing -= elements;
+            }
+        }
+        taken
+    }
+
+    fn bytes(&self, destination: usize, elements: u64) -> ByteCount {
+        ByteCount { destination: destination as u64, bytes: elements * self.element }
+    }
+
+    /// Moves data among the ranks of a group until each rank has an equal share of the data for
+    /// every other group. A rank preferably receives data for the rank at its own position in the
+    /// other group, which then need not be passed on there. The data for ranks of the group itself
+    /// is sent to its destination. Returns the messages.
+    fn balance(&mut self, group: usize) -> Messages {
+        let (g, first) = (self.g, group * self.g);
+        let mut messages = Messages::new();
+        for from in first..first + g {
+            for to in (first..first + g).filter(|to| *to != from) {
+                let elements = std::mem::take(&mut self.elements[from][to]);
+                if elements > 0 {
+                    let count = self.bytes(to, elements);
+                    messages.entry((from, to)).or_default().push(count);
+                }
+            }
+        }
+        for other in (0..self.groups()).filter(|other| *other != group) {
+            let mut have: Vec<u64> = (0..g).map(|i| self.for_group(first + i, other)).collect();
+            let total: u64 = have.iter().sum();
+            // If the shares cannot be equal, the first ranks have one element more.
+            let share = |i: usize| total / g as u64 + u64::from((i as u64) < total % g as u64);
+            let mut giver = 0;
+            for receiver in 0..g {
+                while have[receiver] < share(receiver) {
+                    while have[giver] <= share(giver) {
+                        giver += 1;
+                    }
+                    let amount = (share(receiver) - have[receiver]).min(have[giver] - share(giver));
+                    have[giver] -= amount;
+                    have[receiver] += amount;
+                    let counts = self.take(first + giver, other, receiver, amount);
+                    for count in &counts {
+                        self.elements[first + receiver][count.destination as usize] +=
+                            count.bytes / self.element;
+                    }
+                    let ends = (first + giver, first + receiver);
+                    messages.entry(ends).or_default().extend(counts);
+                }
+            }
+        }
+        messages
+    }
+
+    /// Returns, for each group, the other groups for which it has data, each with the largest share
+    /// of one rank.
+    fn shares(&self) -> Vec<Vec<(u32, u64)>> {
+        let share = |from: usize, to: usize| {
+            let of_rank = |i| self.for_group(from * self.g + i, to);
+            (0..self.g).map(of_rank).max().unwrap_or(0)
+        };
+        let row = |from| {
+            let others = (0..self.groups()).filter(move |to| *to != from);
+            others.map(|to| (to as u32, share(from, to))).collect()
+        };
+        (0..self.groups()).map(row).collect()
+    }
+
+    /// Adds the sends of two groups in one round: each rank sends at most `share` elements to the rank
+    /// at its position in the other group. Adds to `arrived` the messages by which the receivers
+    /// pass on the data for other ranks.
+    fn send_share(
+        &mut self,
+        (from, to): (usize, usize),
+        share: u64,
+        arrived: &mut Messages,
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        for position in 0..self.g {
+            let ends = (from * self.g + position, to * self.g + position);
+            let counts = self.take(ends.0, to, position, share);
+            if counts.is_empty() {
+                continue;
+            }
+            schedule.send_bytes(&Bytes::new(ends.0 as u64, ends.1 as u64, &counts))?;
+            for count in counts {
+                if count.destination != ends.1 as u64 {
+                    let pass_on = (ends.1, count.destination as usize);
+                    arrived.entry(pass_on).or_default().push(count);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    /// Returns the sums over all steps of the longest message between groups, and of all bytes
+    /// between groups.
+    fn between_groups(problem: &Rehearsal, g: u64) -> (u64, u64) {
+        let (mut longest, mut total) = (0, 0);
+        for step in problem.plan(&Fast).unwrap() {
+            let sends = step.sends.iter().filter(|send| send.from / g != send.to / g);
+            let bytes = sends.map(|send| send.byte_counts.iter().map(|c| c.bytes).sum::<u64>());
+            let bytes: Vec<u64> = bytes.collect();
+            longest += bytes.iter().copied().max().unwrap_or(0);
+            total += bytes.iter().sum::<u64>();
+        }
+        (longest, total)
+    }
+
+    /// One rank of each group has all the data. The bound is that of the paper: the bytes of the
+    /// busiest group, divided among its ranks.
+    #[test]
+    fn the_time_between_groups_is_the_bound() {
+        for (groups, g) in [(2_u64, 2_u64), (3, 4), (4, 2), (5, 1), (1, 4)] {
+            let n = groups * g;
+            let bytes = |i: u64, j: u64| if i.is_multiple_of(g) { (i + 3 * j) % 5 * g } else { 0 };
+            let sizes: Vec<Vec<u64>> =
+                (0..n).map(|i| (0..n).map(|j| bytes(i, j)).collect()).collect();
+            let sum = |from: u64, to: u64| -> u64 {
+                let of = |i: u64| (0..g).map(move |j| bytes(from * g + i, to * g + j));
+                if from == to { 0 } else { (0..g).flat_map(of).sum() }
+            };
+            let all = || 0..groups;
+            let busiest = all()
+                .flat_map(|a| {
+                    [all().map(|b| sum(a, b)).sum(), all().map(|b| sum(b, a)).sum::<u64>()]
+                })
+                .max()
+                .unwrap();
+            let problem = Rehearsal::on("torus", &[groups, g]).sizes(&sizes);
+            problem.verify(&Fast).unwrap();
+            let total = all().flat_map(|a| all().map(move |b| sum(a, b))).sum();
+            assert_eq!(between_groups(&problem, g), (busiest / g, total), "{groups} of {g}");
+        }
+    }
+
+    #[test]
+    fn shares_that_are_not_equal_are_correct() {
+        for n in [6, 8, 12] {
+            let row = |i| (0..n).map(|j| (i * 7 + j * j * 3) % 13).collect();
+            let sizes: Vec<Vec<u64>> = (0..n).map(row).collect();
+            for g in ["1", "2", &n.to_string()] {
+                let problem = Rehearsal::on("ring", &[n]).sizes(&sizes).param("group", g);
+                problem.verify(&Fast).unwrap();
+                // Elements of 3 bytes are not divided.
+                let tripled: Vec<Vec<u64>> =
+                    sizes.iter().map(|row| row.iter().map(|bytes| bytes * 3).collect()).collect();
+                let problem = problem.sizes(&tripled).element_bytes(3);
+                problem.verify(&Fast).unwrap();
+                let steps = problem.plan(&Fast).unwrap();
+                let counts = steps.iter().flat_map(|s| &s.sends).flat_map(|send| &send.byte_counts);
+                assert!(counts.into_iter().all(|count| count.bytes.is_multiple_of(3)));
+            }
+        }
+    }
+}

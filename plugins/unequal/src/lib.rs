@@ -1,0 +1,49 @@
+//! All-to-alls for blocks of different sizes (`MPI_Alltoallv`), on any topology.
+//!
+//! | symbol | here | meaning |
+//! | --- | --- | --- |
+//! | p | `n` | number of ranks |
+//! | g, G | `g`, `groups` | ranks of a group, number of groups; p = g G |
+//! | m | | bytes of the largest block |
+//! | L | | the largest number of bytes that one rank sends to others, or receives from others |
+//! | alpha, beta | | start-up of a message, time per byte |
+//!
+//! The first lines of each file state the time that its algorithm takes.
+
+use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
+
+mod birkhoff;
+mod bruck;
+mod fast;
+mod node_aware;
+mod rounds;
+
+const ANYWHERE: About = About { ports: 1, ..About::DEFAULT };
+const IN_GROUPS: &str = "any topology whose nodes can be divided into equal groups";
+
+const GROUP: ParamInfo = ParamInfo::number(
+    "group",
+    "",
+    "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
+);
+
+/// Reads the demand: for each rank the other ranks for which it has data, each with the number of
+/// bytes.
+fn demand(problem: &Problem<'_>) -> Result<Vec<Vec<(u32, u64)>>, Stop> {
+    let row = |from| {
+        let others = problem.demand(from)?.into_iter().filter(move |data| data.destination != from);
+        Ok(others.map(|data| (data.destination as u32, data.bytes)).collect())
+    };
+    (0..problem.topology().nodes()).map(row).collect()
+}
+
+export_plugin!(
+    licence: "MIT OR Apache-2.0",
+    algorithms: [
+        birkhoff::Birkhoff,
+        fast::Fast,
+        bruck::PADDED,
+        bruck::TWO_PHASE,
+        node_aware::NodeAware,
+    ],
+);

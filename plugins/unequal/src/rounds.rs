@@ -1,0 +1,265 @@
+//! Divides a matrix of demands into rounds. In a round, each sender has at most one receiver, and
+//! each receiver at most one sender. The longest messages of all rounds add up to L, the largest
+//! sum of a row or a column, which is the least possible sum.
+//!
+//! By Birkhoff's theorem, a matrix whose rows and columns all have the sum L is a sum of
+//! permutation matrices with weights that add up to L. The demand is first padded to such a matrix.
+//! Each round then subtracts a permutation matrix with the largest possible weight. This is the
+//! smallest entry of a *bottleneck matching*, a perfect matching whose smallest entry is as large
+//! as possible.
+
+use std::collections::VecDeque;
+
+/// An entry of the padded matrix that is not 0.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    column: u32,
+    /// Demand that no round has sent yet, in bytes.
+    demand: u64,
+    /// Padding, in bytes. A round uses the demand of an entry first.
+    padding: u64,
+}
+
+impl Entry {
+    fn amount(self) -> u64 {
+        self.demand + self.padding
+    }
+}
+
+/// The sends of a round: sender, receiver and number of bytes.
+pub(crate) type Round = Vec<(u64, u64, u64)>;
+
+/// An iterator over the rounds.
+pub(crate) struct Rounds {
+    /// The entries of each row.
+    rows: Vec<Vec<Entry>>,
+    /// For each row, the index of the entry that the matching uses, if there is one.
+    used: Vec<Option<usize>>,
+    /// For each column, the row that is matched with it.
+    row_of: Vec<Option<u32>>,
+    /// The smallest amount of an entry that the matching may use. Amounts only decrease from round
+    /// to round, and so does the smallest entry of a bottleneck matching.
+    threshold: u64,
+    /// What remains of the sum of each row.
+    remaining: u64,
+}
+
+impl Rounds {
+    /// Pads a demand, given as a list of columns and amounts for each row.
+    pub(crate) fn new(demand: &[Vec<(u32, u64)>]) -> Self {
+        let n = demand.len();
+        let mut rows: Vec<Vec<Entry>> = demand
+            .iter()
+            .map(|row| {
+                let entry = |&(column, demand)| Entry { column, demand, padding: 0 };
+                row.iter().filter(|(_, bytes)| *bytes > 0).map(entry).collect()
+            })
+            .collect();
+        let mut missing_in_row: Vec<u64> =
+            rows.iter().map(|row| row.iter().map(|entry| entry.demand).sum()).collect();
+        let mut missing_in_column = vec![0; n];
+        for entry in rows.iter().flatten() {
+            missing_in_column[entry.column as usize] += entry.demand;
+        }
+        let largest = missing_in_row.iter().chain(&missing_in_column).copied().max().unwrap_or(0);
+        for sum in missing_in_row.iter_mut().chain(&mut missing_in_column) {
+            *sum = largest - *sum;
+        }
+        // Pad the diagonal first, which is data that a rank keeps. Then pad entries from the first
+        // row and column on: each entry completes a row or a column, so that at most 2n entries are
+        // added.
+        let mut pad = |row: usize, column: usize| {
+            let padding = missing_in_row[row].min(missing_in_column[column]);
+            missing_in_row[row] -= padding;
+            missing_in_column[column] -= padding;
+            let is_row_complete = missing_in_row[row] == 0;
+            if padding > 0 {
+                let column = column as u32;
+                match rows[row].iter_mut().find(|entry| entry.column == column) {
+                    Some(entry) => entry.padding += padding,
+                    None => rows[row].push(Entry { column, demand: 0, padding }),
+                }
+            }
+            is_row_complete
+        };
+        (0..n).for_each(|i| {
+            pad(i, i);
+        });
+        let (mut row, mut column) = (0, 0);
+        while row < n && column < n {
+            if pad(row, column) { row += 1 } else { column += 1 }
+        }
+        Self {
+            rows,
+            used: vec![None; n],
+            row_of: vec![None; n],
+            threshold: u64::MAX,
+            remaining: largest,
+        }
+    }
+
+    /// Searches for a path of entries that adds `start` to the matching. Rows on the path exchange
+    /// their columns. All entries have at least the amount of the threshold. If there is no such
+    /// path, the error is the largest amount of another entry that would extend the search. No
+    /// perfect matching has a larger smallest entry.
+    fn augment(&mut self, start: usize) -> Result<(), u64> {
+        let mut came_from: Vec<Option<(u32, u32)>> = vec![None; self.rows.len()];
+        let mut waiting = VecDeque::from([start]);
+        let mut visited = Vec::new();
+        while let Some(row) = waiting.pop_front() {
+            visited.push(row);
+            for (index, entry) in self.rows[row].iter().enumerate() {
+                let column = entry.column as usize;
+                if entry.amount() < self.threshold || came_from[column].is_some() {
+                    continue;
+                }
+                came_from[column] = Some((row as u32, index as u32));
+                match self.row_of[column] {
+                    Some(matched) => waiting.push_back(matched as usize),
+                    None => {
+                        self.exchange(column, &came_from);
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        let entries = visited.iter().flat_map(|row| &self.rows[*row]);
+        let others = entries.filter(|entry| came_from[entry.column as usize].is_none());
+        Err(others.map(|entry| entry.amount()).max().unwrap_or(0))
+    }
+
+    /// Matches a free column with the row from which the search came, the former column of this row
+    /// with the row before it, and so on.
+    fn exchange(&mut self, free: usize, came_from: &[Option<(u32, u32)>]) {
+        let mut column = Some(free);
+        while let Some((row, index)) = column.and_then(|column| came_from[column]) {
+            let former = self.used[row as usize].replace(index as usize);
+            let entry = self.rows[row as usize][index as usize];
+            self.row_of[entry.column as usize] = Some(row);
+            column = former.map(|index| self.rows[row as usize][index].column as usize);
+        }
+    }
+
+    /// Removes a row from the matching.
+    fn release(&mut self, row: usize) {
+        if let Some(index) = self.used[row].take() {
+            self.row_of[self.rows[row][index].column as usize] = None;
+        }
+    }
+}
+
+impl Iterator for Rounds {
+    type Item = Round;
+
+    /// Returns the next round. It can be empty if it consists of padding only.
+    fn next(&mut self) -> Option<Round> {
+        if self.remaining == 0 {
+            return None;
+        }
+        // Complete the bottleneck matching. Entries of the previous round whose amount is still
+        // large enough stay in it.
+        for row in 0..self.rows.len() {
+            while self.used[row].is_none() {
+                if let Err(next) = self.augment(row) {
+                    self.threshold = next;
+                }
+            }
+        }
+        // Subtract the smallest entry, which is equal to the threshold, from all entries of the
+        // matching.
+        let weight = self.threshold;
+        self.remaining -= weight;
+        let mut round = Round::new();
+        for row in 0..self.rows.len() {
+            let Some(index) = self.used[row] else { continue };
+            let entry = &mut self.rows[row][index];
+            let bytes = weight.min(entry.demand);
+            entry.demand -= bytes;
+            entry.padding -= weight - bytes;
+            if bytes > 0 {
+                round.push((row as u64, entry.column.into(), bytes));
+            }
+            let left = entry.amount();
+            if left < weight {
+                self.release(row);
+            }
+            if left == 0 {
+                self.rows[row].swap_remove(index);
+            }
+        }
+        Some(round)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a reproducible matrix without a diagonal in which about a third of the entries are 0.
+    fn random(n: u64, seed: u64) -> Vec<Vec<(u32, u64)>> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % 30
+        };
+        let mut row = |i| {
+            let others = (0..n).filter(|j| *j != i);
+            others.map(|j| (j as u32, next().saturating_sub(9))).collect()
+        };
+        (0..n).map(&mut row).collect()
+    }
+
+    /// Returns the largest smallest entry of a perfect matching, by trying all matchings.
+    fn bottleneck(amounts: &[Vec<u64>], row: usize, taken: u32) -> u64 {
+        if row == amounts.len() {
+            return u64::MAX;
+        }
+        let free = (0..amounts.len()).filter(|column| taken >> column & 1 == 0);
+        let with = |c: usize| amounts[row][c].min(bottleneck(amounts, row + 1, taken | 1 << c));
+        free.map(with).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn each_round_is_a_bottleneck_matching() {
+        for seed in 1..20 {
+            let mut rounds = Rounds::new(&random(6, seed));
+            loop {
+                let mut amounts = vec![vec![0; 6]; 6];
+                for (row, entries) in rounds.rows.iter().enumerate() {
+                    entries.iter().for_each(|e| amounts[row][e.column as usize] = e.amount());
+                }
+                let before = rounds.remaining;
+                if rounds.next().is_none() {
+                    break;
+                }
+                assert_eq!(before - rounds.remaining, bottleneck(&amounts, 0, 0), "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_send_the_demand_in_the_least_possible_time() {
+        for (n, seed) in [(1, 1), (2, 2), (7, 3), (12, 4), (20, 5)] {
+            let demand = random(n, seed);
+            let mut left = vec![vec![0; n as usize]; n as usize];
+            for (from, row) in demand.iter().enumerate() {
+                row.iter().for_each(|(to, bytes)| left[from][*to as usize] = *bytes);
+            }
+            let row = |i: usize| left[i].iter().sum::<u64>();
+            let column = |j: usize| left.iter().map(|row| row[j]).sum::<u64>();
+            let largest = (0..n as usize).map(|i| row(i).max(column(i))).max().unwrap();
+            let mut time = 0;
+            for round in Rounds::new(&demand) {
+                time += round.iter().map(|(.., bytes)| *bytes).max().unwrap_or(0);
+                let mut seen = vec![[false; 2]; n as usize];
+                for (from, to, bytes) in round {
+                    left[from as usize][to as usize] -= bytes;
+                    assert!(!std::mem::replace(&mut seen[from as usize][0], true));
+                    assert!(!std::mem::replace(&mut seen[to as usize][1], true));
+                }
+            }
+            assert!(left.iter().flatten().all(|bytes| *bytes == 0));
+            assert_eq!(time, largest, "{n} ranks");
+        }
+    }
+}

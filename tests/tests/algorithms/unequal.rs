@@ -1,0 +1,73 @@
+//! All-to-alls for blocks of different sizes, with the real program.
+
+use crate::support::rows;
+use swapmeet_results::{Record, Status, Verified};
+
+const WORKLOADS: [&str; 5] = [
+    "uniform:24",
+    "irregular:dist=lognormal,mean=512,cv=2",
+    "birkhoff:sparsity=0.6,spread=1.5,bytes=10000",
+    "moe:experts=16,top=2,tokens=40,bytes=7,skew=1",
+    "one-spike:max=900,rest=0",
+];
+
+/// Runs every algorithm with [`WORKLOADS`] on every topology.
+fn run(topologies: &[&str], algorithms: &[&str], machine: &str) -> Vec<Record> {
+    let mut args = vec!["--machine", machine];
+    for (flag, specs) in
+        [("--topology", topologies), ("--algorithm", algorithms), ("--workload", &WORKLOADS)]
+    {
+        args.extend(specs.iter().flat_map(|spec| [flag, spec]));
+    }
+    rows(&args)
+}
+
+/// The bound is that of the host: the bytes that the busiest node sends or receives. A fat tree has
+/// enough links for every round, but its fixed routes can share a link, which takes time that counts
+/// as contention.
+#[test]
+fn birkhoff_transmits_in_the_least_possible_time() {
+    let topologies = ["fully-connected:16", "fat-tree:4x2", "fat-tree:2x4"];
+    for row in run(&topologies, &["birkhoff"], "free:model=wormhole,byte_us=1,ports=1") {
+        let case = format!("{} on {}", row.workload, row.topology);
+        assert_eq!((row.status, row.verified), (Status::Ok, Verified::Amounts), "{case}");
+        assert!(row.lower_bound_us > Some(0.0), "{case}");
+        assert_eq!(row.transmission_us, row.lower_bound_us, "{case}");
+        if row.topology.starts_with("fully-connected") {
+            assert_eq!(row.time_us, row.transmission_us, "{case}");
+        }
+    }
+}
+
+/// Every algorithm delivers all data, and none is faster than the bound.
+#[test]
+fn every_algorithm_delivers_unequal_blocks() {
+    let topologies = ["torus:4x4", "groups:4x4", "fully-connected:7"];
+    let algorithms = ["birkhoff", "fast", "padded-bruck", "two-phase-bruck", "node-aware"];
+    for row in run(&topologies, &algorithms, "paragon") {
+        let case = format!("{} on {}, {}", row.algorithm, row.topology, row.workload);
+        assert_eq!(row.status, Status::Ok, "{case}: {}", row.reason);
+        assert!(row.time_us >= row.lower_bound_us, "{case}");
+    }
+}
+
+/// Padding and sizes of blocks are part of messages. The expected bytes are those of Bruck's
+/// algorithm with blocks of the largest size, which has 32 blocks in the messages of 16 ranks, and 4
+/// bytes in each of 4 steps for the largest size.
+#[test]
+fn padding_is_charged() {
+    let workload = "one-spike:max=900,rest=1";
+    let of = |algorithm: &str, workload: &str| {
+        let args = ["--topology", "ring:16", "--algorithm", algorithm, "--workload", workload];
+        rows(&[&args[..], &["--machine", "free:model=wormhole,byte_us=1"]].concat()).remove(0)
+    };
+    let (padded, bruck) = (of("padded-bruck", workload), of("bruck", "uniform:900"));
+    let sum = |sizes: u64| Some(u128::from(sizes));
+    assert_eq!(bruck.critical_bytes, sum(32 * 900));
+    assert_eq!(padded.critical_bytes, sum(32 * 900 + 4 * 4));
+    assert_eq!(padded.total_bytes, sum(16 * (32 * 900 + 4 * 4)));
+    let (two_phase, plain) = (of("two-phase-bruck", workload), of("bruck", workload));
+    let headers = 16 * (32 * 4 + 4 * 4);
+    assert_eq!(two_phase.total_bytes, plain.total_bytes.map(|bytes| bytes + headers));
+    assert_eq!(two_phase.messages, plain.messages.map(|messages| 3 * messages));
+}
