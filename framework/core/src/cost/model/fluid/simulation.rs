@@ -55,6 +55,8 @@ struct Rank {
     path: Path,
     /// The time at which the rank ended its last step, in µs.
     ended: f64,
+    /// The critical path to this time. Used only with `order=data`.
+    end_path: Path,
 }
 
 #[derive(Clone)]
@@ -260,7 +262,7 @@ impl Simulation {
         self.last_path = path;
         self.reduce_arrived(to, path);
         for (rank, has_send) in [from, to].into_iter().zip(has_send) {
-            self.ranks[rank].ended = self.now;
+            (self.ranks[rank].ended, self.ranks[rank].end_path) = (self.now, path);
             if has_send {
                 self.resume_by(rank, path);
             }
@@ -303,7 +305,7 @@ impl Simulation {
         };
         let has_send = matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked);
         order.end_reduction(rank);
-        self.ranks[rank].ended = self.now;
+        (self.ranks[rank].ended, self.ranks[rank].end_path) = (self.now, path);
         self.last_path = path;
         self.reduce_arrived(rank, path);
         if has_send {
@@ -458,17 +460,26 @@ impl RankModel for Simulation {
     }
 
     fn finish(&mut self) -> (Path, Vec<f64>) {
-        let mut longest = 0.0_f64;
+        let is_by_data = self.progress.data_order.is_some();
+        let mut has_reductions = false;
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            let us = self.progress.steps.summed_last(rank) * self.machine.reduce_byte_us;
-            (r.ended, r.path.reduction) = (r.ended + us, r.path.reduction + us);
+            // With `order=data`, a reduction begins when a message arrives. A rank that has received
+            // nothing since reduces now.
+            let Progress { data_order, steps, .. } = &mut self.progress;
+            let pending =
+                data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));
+            let us = (pending + steps.summed_last(rank)) * self.machine.reduce_byte_us;
+            has_reductions |= us > 0.0;
+            let path = if is_by_data { &mut r.end_path } else { &mut r.path };
+            (r.ended, path.reduction) = (r.ended + us, path.reduction + us);
             self.progress.charge(rank, TimeKind::Reduction, r.ended);
-            longest = longest.max(us);
         }
-        self.last_path.reduction += longest;
         let last = self.ranks.iter().max_by(|a, b| a.ended.total_cmp(&b.ended));
-        let by_steps = last.map(|rank| rank.path).unwrap_or_default();
-        let path = if self.progress.data_order.is_some() { self.last_path } else { by_steps };
+        let path = match last {
+            Some(rank) if !is_by_data => rank.path,
+            Some(rank) if has_reductions => rank.end_path,
+            _ => self.last_path,
+        };
         (path, self.ranks.iter().map(|rank| rank.ended).collect())
     }
 

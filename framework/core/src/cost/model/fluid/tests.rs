@@ -1,4 +1,4 @@
-use crate::cost::model::test_steps::{cost, cost_by_routes};
+use crate::cost::model::test_steps::{cost, cost_by_routes, cost_with_sums};
 use crate::network::topology::Route;
 
 const SIMGRID: &str = include_str!("simgrid.csv");
@@ -172,4 +172,21 @@ fn weights_are_inverse_round_trip_times_or_equal() {
     assert!((us - 200.0).abs() < 0.01, "{us}");
     // The message between ranks 2 and 3 ends after 100 / 0.75 µs.
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
+}
+
+/// The longest reduction after the last step is not that of the rank that receives last. With
+/// `order=data`, each rank ends after its own reduction, as with `order=step`.
+#[test]
+fn last_reductions_of_different_ranks_are_not_added() {
+    let steps = vec![vec![(0, 1, 11, 0)]];
+    let on = |sums, order| {
+        let machine = format!("free:model=fluid,byte_us=1,reduce_byte_us=1,order={order}");
+        cost_with_sums("fully-connected:3", &machine, sums, &steps)
+    };
+    for sums in [&[0, 100, 5000], &[0, 100, 0], &[200, 0, 0]] {
+        let (by_data, by_step) = (on(sums, "data"), on(sums, "step"));
+        assert_eq!(by_data.parts.total(), by_step.parts.total(), "{sums:?}");
+        assert_eq!(by_data.ranks.unwrap().mean, by_step.ranks.unwrap().mean, "{sums:?}");
+    }
+    assert_eq!(on(&[0, 100, 5000], "data").parts.reduction, Some(5000.0));
 }
