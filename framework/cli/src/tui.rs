@@ -5,6 +5,7 @@ use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::{config, run, table};
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +13,8 @@ use std::sync::{Arc, Mutex};
 use swapmeet_plot::{
     Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, Styles, WinnerFigure,
 };
-use swapmeet_results::{Record, read_files};
+use swapmeet_results::units::count;
+use swapmeet_results::{ReadError, Record, read_files, read_rows};
 use swapmeet_runner::case::Product;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -88,8 +90,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     if args.resume && args.out.is_none() {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
-    let opened = read_files(files).map_err(|e| Failure::Usage(e.to_string()))?;
-    let opened: Vec<Record> = opened.into_iter().flat_map(|(_, rows)| rows).collect();
+    let (opened, notes) = open_rows(files).map_err(|e| Failure::Usage(e.to_string()))?;
     let mut experiment = run::experiment(args)?;
     let is_named = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
     let complete = is_named && opened.is_empty();
@@ -127,6 +128,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         cases,
         found,
         opened,
+        notes,
         render,
         // The number of workers is not limited by the current number of cases, because the user may
         // start another experiment with more cases.
@@ -149,6 +151,45 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         (false, true) => ExitCode::from(SOME_FAILED),
         (false, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Reads the rows of files. If the last row of a file is incomplete, reads the rows before it.
+/// Returns all rows, and a note for each such file.
+fn open_rows(files: &[PathBuf]) -> Result<(Vec<Record>, Vec<String>), ReadError> {
+    let all = |files: Vec<(String, Vec<Record>)>| files.into_iter().flat_map(|(_, rows)| rows);
+    match read_files(files) {
+        Ok(files) => return Ok((all(files).collect(), Vec::new())),
+        Err(ReadError::Torn { .. }) => {}
+        Err(other) => return Err(other),
+    }
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
+    for path in files {
+        match read_files(std::slice::from_ref(path)) {
+            Ok(files) => rows.extend(all(files)),
+            Err(ReadError::Torn { file, line, intact }) => {
+                let source = |source| ReadError::Io { file: file.clone(), source };
+                let mut bytes = fs::read(path).map_err(source)?;
+                // Editors often remove the line end of the last row. Such a row has all fields.
+                let whole = [&bytes[..], b"\n"].concat();
+                if let Ok(found) = read_rows(file.clone(), &whole[..]) {
+                    rows.extend(found);
+                    notes.push(format!(
+                        "{file}:{line}: the last row has no line end, so its last value may be cut off"
+                    ));
+                    continue;
+                }
+                bytes.truncate(intact);
+                let found = read_rows(file.clone(), &bytes[..])?;
+                notes.push(format!(
+                    "{file}:{line}: the last row breaks off and is left out; {} before it opened",
+                    count(found.len(), "row")
+                ));
+                rows.extend(found);
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    Ok((rows, notes))
 }
 
 /// Selects the specs of the rows for each kind of spec that the user has not selected by a flag.

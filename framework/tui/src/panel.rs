@@ -4,11 +4,12 @@
 use crate::click_map::PanelPosition;
 use crate::filter::Filter;
 use crate::keys::{Binding, KeyRow, find};
-use crate::paint::Painter;
+use crate::paint::{Painter, scroll_start};
 use crate::session::Session;
 use crate::session::files::{OutputFile, RenderKind};
 use crossterm::event::KeyEvent;
 use ratatui::layout::Rect;
+use std::cell::Cell;
 use std::path::Path;
 use swapmeet_results::analysis::Axis;
 use swapmeet_runner::input::InputError;
@@ -20,6 +21,34 @@ pub(crate) struct List {
     pub(crate) filter: Filter,
     /// The number of visible lines when the panel was last drawn.
     pub(crate) page: usize,
+    /// The index of the first visible line when the panel was last drawn.
+    first: Cell<usize>,
+}
+
+impl List {
+    /// Returns a list without a filter, with the cursor on this line.
+    pub(crate) fn at(cursor: usize) -> Self {
+        Self { cursor, ..Self::default() }
+    }
+
+    /// Returns the index of the first line to show. There are `count` lines, of which `height` fit.
+    /// Lines stay at their places while the cursor is visible, so that a second click hits the same
+    /// line. If the cursor has left the visible lines by one line, they scroll by one line;
+    /// otherwise the line under the cursor is shown in the middle if possible.
+    pub(crate) fn first_line(&self, count: usize, height: usize) -> usize {
+        let (cursor, first) = (self.cursor.min(count.saturating_sub(1)), self.first.get());
+        let first = if (first..first + height).contains(&cursor) {
+            first.min(count.saturating_sub(height))
+        } else if cursor + 1 == first {
+            cursor
+        } else if cursor == first + height && height > 0 {
+            first + 1
+        } else {
+            scroll_start(cursor, count, height)
+        };
+        self.first.set(first);
+        first
+    }
 }
 
 /// Implements [`Panel::list`] and [`Panel::list_mut`] for a panel that has a field `list`.
@@ -199,5 +228,23 @@ impl<P: Keyed> AnyPanel for P {
             .filter(|binding| !self.is_idle(binding.action, session))
             .map(Binding::row)
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_stay_in_place_while_the_cursor_is_visible() {
+        let mut list = List::default();
+        let mut first = |cursor| {
+            list.cursor = cursor;
+            list.first_line(100, 10)
+        };
+        assert_eq!([9, 10, 11, 5, 2, 1].map(&mut first), [0, 1, 2, 2, 2, 1]);
+        assert_eq!([50, 54, 45, 99].map(&mut first), [45, 45, 45, 90]);
+        assert_eq!(list.first_line(3, 10), 0);
+        assert_eq!(list.first_line(0, 0), 0);
     }
 }

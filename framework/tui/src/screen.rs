@@ -8,6 +8,7 @@ use crate::panels;
 use crate::theme;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
 
 /// The minimum screen size (columns, rows) for showing several panels.
 const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
@@ -22,9 +23,9 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
         let rows =
             Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
                 .split(area);
-        tabs(&mut painter, app, rows[0]);
+        let progress = tabs(&mut painter, app, rows[0]);
         panels(&mut painter, app, rows[1]);
-        bottom(&mut painter, app, rows[2]);
+        bottom(&mut painter, app, progress, rows[2]);
         overlay::draw(&mut painter, app, area);
     }
     if app.appearance.ascii {
@@ -38,8 +39,9 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
 }
 
 /// Draws the tabs and, at the right, the progress of the run. The progress has texts of several
-/// lengths; the longest text that fits is used.
-fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
+/// lengths; the longest text that fits is used. If none fits, returns the shortest text with its
+/// style, which is then drawn in the bottom line.
+fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) -> Option<(String, Style)> {
     let theme = painter.theme;
     let words: u16 = app.panels.iter().map(|panel| width(panel.tab()) + 3).sum();
     let mut x = 0;
@@ -65,8 +67,13 @@ fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
     }
     let style = if app.session.queue.tally().failed > 0 { theme.bad } else { theme.accent };
     let room = area.width.saturating_sub(x + 2);
-    if let Some(text) = progress(app).iter().find(|text| width(text) <= room) {
-        painter.put_right(area, area.width - 1, 0, text, style);
+    let texts = progress(app);
+    match texts.iter().find(|text| width(text) <= room) {
+        Some(text) => {
+            painter.put_right(area, area.width - 1, 0, text, style);
+            None
+        }
+        None => texts.into_iter().last().map(|text| (text, style)),
     }
 }
 
@@ -125,9 +132,15 @@ fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect)
     app.panels[panel].list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
-/// Draws the current message, or the key hints.
-fn bottom(painter: &mut Painter<'_, '_>, app: &App, area: Rect) {
+/// Draws the current message or the key hints and, at the right, the progress of a run that has no
+/// room beside the tabs.
+fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, Style)>, area: Rect) {
     let theme = painter.theme;
+    let mut area = area;
+    if let Some((text, style)) = progress.filter(|_| app.session.queue.is_busy()) {
+        painter.put_right(area, area.width - 1, 0, &text, style);
+        area.width = area.width.saturating_sub(width(&text) + 2);
+    }
     if let Some(message) = &app.session.message {
         painter.put(area, 1, 0, &message.text, if message.is_bad { theme.bad } else { theme.good });
         return;

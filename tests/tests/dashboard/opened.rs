@@ -93,3 +93,26 @@ fn invalid_files_are_rejected_before_the_screen_opens() {
         assert!(left.contains(said), "{left}");
     }
 }
+
+/// The rows before a row that breaks off are shown, and so is a last row without a line end.
+#[test]
+fn an_incomplete_last_row_does_not_hide_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        ["run", "--topology", "ring:4", "--algorithm", "pex", "--algorithm", "bruck", "--out"];
+    swapmeet(&arguments).arg("rows.csv").current_dir(folder.path()).assert().success();
+    let text = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
+    for (cut, opened, note) in [
+        (1, "2 rows opened", "the last row has no line end, so its last value may be cut off"),
+        (90, "1 row opened", "the last row breaks off and is left out; 1 row before it opened"),
+    ] {
+        std::fs::write(folder.path().join("cut.csv"), &text[..text.len() - cut]).unwrap();
+        let mut terminal = Terminal::start(folder.path(), "swapmeet tui cut.csv", 120, 30);
+        terminal.wait_for(&format!("{opened}; cut.csv:3: {note}"));
+        terminal.keys("8");
+        terminal.wait_for("8 Log");
+        assert!(terminal.shown().contains(&format!("cut.csv:3: {note}")), "{}", terminal.shown());
+        terminal.keys("\u{3}");
+        terminal.end(0);
+    }
+}

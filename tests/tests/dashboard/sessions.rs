@@ -54,6 +54,7 @@ impl Session {
             cases: Vec::new(),
             found: Vec::new(),
             opened: Vec::new(),
+            notes: Vec::new(),
             render: |_, _| Err("nothing is drawn without the program".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 command: vec![build().join("swapmeet"), "worker".into()],
@@ -146,7 +147,12 @@ impl Session {
     /// Returns the line under the cursor without the frame.
     pub(super) fn cursor_line(&mut self, width: u16, height: u16) -> String {
         let row = self.cursor_row(width, height);
-        self.screen(width, height).lines().nth(row).unwrap().trim_matches(['│', ' ']).to_owned()
+        self.screen(width, height)
+            .lines()
+            .nth(row)
+            .unwrap()
+            .trim_matches(['│', ' ', '†'])
+            .to_owned()
     }
 
     fn mouse_on(&mut self, width: u16, height: u16, text: &str, kind: MouseEventKind) {

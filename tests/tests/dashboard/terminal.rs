@@ -78,6 +78,27 @@ fn ctrl_c_keeps_rows_and_restores_the_terminal() {
     assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4"]);
 }
 
+/// A double click opens the line that was clicked, also in a list that is scrolled.
+#[test]
+fn a_double_click_opens_the_line_under_the_mouse() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --topology ring:4 --algorithm bruck --repetitions 60";
+    let mut terminal = Terminal::start(folder.path(), command, 80, 24);
+    terminal.wait_for("done: 60 cases");
+    terminal.keys("2G");
+    terminal.wait_for(" #60 ");
+    let row = |terminal: &Terminal, text: &str| {
+        terminal.shown().lines().position(|line| line.contains(text)).unwrap() + 1
+    };
+    let at = row(&terminal, " #43 ");
+    for _ in 0..2 {
+        terminal.keys(&format!("\u{1b}[<0;20;{at}M\u{1b}[<0;20;{at}m"));
+    }
+    terminal.wait_for("Details of repetition 43 of 60");
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
 /// The test answers the question for the background as a terminal would.
 #[test]
 fn a_light_background_selects_the_light_theme() {
@@ -126,6 +147,21 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
         plugin.display()
     );
     let mut terminal = Terminal::start(&path, &command, 100, 30);
+    // On a narrow screen, the progress is in the bottom line.
+    terminal.resize(80, 24);
+    terminal.wait("the progress in the bottom line", || {
+        terminal.shown().lines().last().is_some_and(|line| line.ends_with("1/3"))
+    });
+    // Also with the columns of all cases, a running case shows its elapsed time.
+    terminal.resize(120, 40);
+    terminal.wait("the time of the running case", || {
+        let is_timed = |case: &str| case.contains("▸") && case.ends_with(" s");
+        terminal
+            .shown()
+            .lines()
+            .any(|line| line.split('│').nth(1).is_some_and(|case| is_timed(case.trim_end())))
+    });
+    terminal.resize(100, 30);
     terminal.wait_for("1/3");
     // The letters of a filter are not commands, although the network has no lines to filter.
     terminal.keys("6/pex\r");

@@ -137,3 +137,27 @@ fn sliders_update_the_ranking_and_become_a_machine() {
         .assert()
         .success();
 }
+
+/// The queue shows the times in the file, so it marks those that a slider changes elsewhere.
+#[test]
+fn times_without_the_changes_are_marked() {
+    let mut session =
+        Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
+    session.keys("R");
+    session.settle();
+    session.keys("2");
+    assert!(!session.screen(80, 24).contains('~'), "{}", session.screen(80, 24));
+    session.keys("0jjl");
+    session.settle();
+    session.keys("2");
+    assert!(session.screen(80, 24).contains("✓ ~"), "{}", session.screen(80, 24));
+    session.keys("S");
+    let screen = session.screen(80, 24);
+    assert!(screen.contains("rows without the changes of What if (2 rows)"), "{screen}");
+    session.key(KeyCode::Esc);
+    session.keys("0D");
+    session.settle();
+    session.keys("2S");
+    let screen = session.screen(80, 24);
+    assert!(!screen.contains('~') && screen.contains("rows on screen (2 rows)"), "{screen}");
+}

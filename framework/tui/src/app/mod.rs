@@ -280,6 +280,7 @@ mod tests {
             cases: Vec::new(),
             found: Vec::new(),
             opened: Vec::new(),
+            notes: Vec::new(),
             render: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 command: Vec::new(),

@@ -262,6 +262,7 @@ impl App {
             return Err("there are no rows to draw yet".to_owned());
         }
         let (baseline, algorithms) = (session.baseline.as_deref(), session.looks.algorithms());
+        let rows = (rows, session.rows_in_words());
         rendered_file(name, figure, baseline, algorithms, rows, session.render)
     }
 

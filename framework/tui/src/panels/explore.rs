@@ -192,7 +192,7 @@ impl Panel for Explore {
                 for spec in session.selection.check(section, text, &session.registry)? {
                     place = session.selection.put(section, spec, instead.take());
                 }
-                self.lists[section as usize] = List { cursor: place, ..List::default() };
+                self.lists[section as usize] = List::at(place);
             }
         }
         Ok(())

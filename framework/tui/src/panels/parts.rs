@@ -4,7 +4,7 @@
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
 use crate::paint::{Painter, widest, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
-use crate::session::comparison::Line;
+use crate::session::comparison::{Line, UNCHARGED};
 use crate::session::{RenderKind, Session};
 use ratatui::layout::Rect;
 use swapmeet_results::{duration, parts};
@@ -133,6 +133,9 @@ impl Panel for Parts {
                 &line.stats.algorithm,
                 painter.theme.text,
             );
+            if line.is_uncharged {
+                painter.put(area, 0, y, UNCHARGED, painter.theme.warn);
+            }
             let whole = if self.shares { total(line) } else { most };
             let end =
                 bar(painter, line, whole, Rect { x: area.x + names + 2, width: room, ..area }, y);

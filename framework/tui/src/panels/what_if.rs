@@ -2,8 +2,9 @@
 //! ranks the algorithms by the resulting times.
 
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, scroll_start, widest, wrap};
+use crate::paint::{Painter, cut, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
+use crate::session::comparison::UNCHARGED;
 use crate::session::what_if::{Slider, StepSize, presets_of};
 use crate::session::{Request, Session};
 use crossterm::event::KeyCode;
@@ -186,7 +187,7 @@ impl WhatIf {
         let theme = painter.theme;
         let names = widest(sliders.iter().map(Slider::name));
         let values = widest(sliders.iter().map(|slider| &slider.value)).clamp(6, 14);
-        let first = scroll_start(self.list.cursor, sliders.len(), usize::from(area.height));
+        let first = self.list.first_line(sliders.len(), usize::from(area.height));
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
             // A parameter that the user has changed is highlighted until it is reset.
             let here = index == self.list.cursor;
@@ -319,6 +320,9 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
             y += 1;
             continue;
         };
+        if line.is_uncharged {
+            painter.put(area, 0, y, UNCHARGED, theme.warn);
+        }
         // A time is outdated if it does not include the changes yet. Show no ratio for such a time.
         let is_outdated = compared.is_outdated(&line.stats.algorithm);
         let style = if is_outdated { theme.dim } else { theme.text };

@@ -220,7 +220,7 @@ impl Winners {
         let columns = usize::from(room / wide);
         let first = scroll_start(self.column, sizes.len(), columns);
         let high = usize::from(area.height.saturating_sub(1)).min(map.rows.len());
-        let top = scroll_start(self.list.cursor, map.rows.len(), high);
+        let top = self.list.first_line(map.rows.len(), high);
         // Omit a heading that would overlap the previous heading.
         let mut free = 0;
         for (at, size) in sizes.iter().enumerate().skip(first).take(columns) {

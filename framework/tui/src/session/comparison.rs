@@ -3,6 +3,7 @@
 use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
 use std::collections::{BTreeSet, HashMap};
+use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::analysis::{Axis, Family, WinnerMap, families, winner_maps};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
@@ -25,6 +26,9 @@ pub(crate) struct Line {
     pub(crate) over_optimum: Option<f64>,
     /// The mean over repetitions of each part of the time, such as start-up or contention.
     pub(crate) parts: Parts,
+    /// Whether the machine charges this algorithm no rearrangement because it declares none,
+    /// although its messages have several blocks, and charges other algorithms of the group.
+    pub(crate) is_uncharged: bool,
     /// One of the rows that the line summarises.
     pub(crate) sample: Record,
 }
@@ -72,6 +76,11 @@ pub(crate) struct Peaks {
     pub(crate) node_bytes: u64,
 }
 
+/// The mark of an algorithm with [`Line::is_uncharged`], and its explanation.
+pub(crate) const UNCHARGED: &str = "†";
+pub(crate) const UNCHARGED_IN_WORDS: &str =
+    "† declares no rearrangement, so it is charged none (rearrangement=packed charges all equally)";
+
 impl Line {
     fn new(
         group: usize,
@@ -91,6 +100,7 @@ impl Line {
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
             parts: parts::mean(rows.iter().copied()),
+            is_uncharged: rows.iter().any(|row| row.note.contains(UNDECLARED)),
             stats: stats.clone(),
             sample: sample.clone(),
         })
@@ -176,7 +186,12 @@ impl Compared {
                     &line.records(files).collect::<Vec<_>>(),
                 )
             };
-            group.lines.iter().filter_map(line).collect::<Vec<_>>()
+            let mut lines: Vec<Line> = group.lines.iter().filter_map(line).collect();
+            // If no algorithm is charged, all of them are compared equally.
+            if lines.iter().all(|line| line.is_uncharged || line.stats.time.is_none()) {
+                lines.iter_mut().for_each(|line| line.is_uncharged = false);
+            }
+            lines
         };
         let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
@@ -311,6 +326,21 @@ pub(crate) mod tests {
             "only the parts that the rows have"
         );
         assert!(compared.lines[0].is_baseline);
+    }
+
+    /// The mark is shown only next to algorithms that the machine charges.
+    #[test]
+    fn uncharged_algorithms_are_marked_next_to_charged_ones() {
+        let free = |algorithm| Record {
+            note: format!("{algorithm} {UNDECLARED}"),
+            ..row(algorithm, "ring:4", 0, 1.0)
+        };
+        let marks = |rows| {
+            let compared = Compared::of(rows, None);
+            compared.lines.iter().map(|line| line.is_uncharged).collect::<Vec<_>>()
+        };
+        assert_eq!(marks(vec![free("a"), row("b", "ring:4", 0, 2.0)]), [true, false]);
+        assert_eq!(marks(vec![free("a"), free("b")]), [false, false]);
     }
 
     #[test]

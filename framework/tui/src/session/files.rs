@@ -114,7 +114,7 @@ pub(crate) fn rendered_file(
     figure: RenderKind,
     baseline: Option<&str>,
     algorithms: &[String],
-    rows: Vec<Arc<Record>>,
+    (rows, rows_in_words): (Vec<Arc<Record>>, &str),
     render: RenderRows,
 ) -> Result<OutputFile, String> {
     // The extension decides whether the file is a report or a figure. The active panel decides the
@@ -151,7 +151,9 @@ pub(crate) fn rendered_file(
     };
     let (what, about) = (
         format!("{what} of {count}"),
-        format!("{what} of {count} on screen; .html is a report, .svg .png .pdf are figures"),
+        format!(
+            "{what} of {count}: {rows_in_words}; .html is a report, .svg .png .pdf are figures"
+        ),
     );
     Ok(OutputFile {
         file: path.to_owned(),

@@ -60,6 +60,8 @@ pub struct Setup {
     pub found: Vec<Option<Record>>,
     /// Rows from result files. They are shown, but their cases do not run.
     pub opened: Vec<Record>,
+    /// Notes on the files of these rows, which are added to the log.
+    pub notes: Vec<String>,
     /// The function that renders a figure or a report.
     pub render: RenderRows,
     pub workers: Workers,
@@ -163,7 +165,7 @@ impl Session {
         // If there are rows from result files, only show them. Otherwise, run the cases of the
         // command line.
         if !setup.opened.is_empty() {
-            session.open(setup.opened);
+            session.open(setup.opened, setup.notes);
         } else if !setup.cases.is_empty() {
             session.begin_with(setup.cases, setup.found);
         }
@@ -366,6 +368,12 @@ impl Session {
         }
         self.writing = None;
         true
+    }
+
+    /// Describes the rows that are saved or drawn in a file. The changes of the what-if panel apply
+    /// only to the screen.
+    pub(crate) fn rows_in_words(&self) -> &'static str {
+        if self.what_if.is_on() { "rows without the changes of What if" } else { "rows on screen" }
     }
 
     /// Replaces the selection by the contents of an experiment file.

@@ -14,7 +14,7 @@ pub use recorder::WATCH;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 #[cfg(test)]
 pub(crate) use step::Load;
 use step::WatchMessage;
@@ -81,6 +81,8 @@ pub(crate) struct Recording {
     /// The start time of the simulation. `messages` and `pace` are the number of messages so far
     /// and the speed.
     began: Instant,
+    /// The time of the last event.
+    heard: Instant,
     messages: u64,
     pace: ScheduleProgress,
 }
@@ -96,10 +98,10 @@ impl Recording {
         let (sender, events) = channel();
         let cancelled = Arc::new(AtomicBool::new(false));
         let (flag, case) = (Arc::clone(&cancelled), case.clone());
-        let topology = Arc::clone(&case.topology);
         let unit = if case.workload.is_uniform() { case.workload.block_bytes() } else { 1 };
-        // If the thread cannot be started, no events arrive, and the panel shows forever that the
-        // schedule is being simulated.
+        let recording =
+            Self::new((events, cancelled), key, Arc::clone(&case.topology), unit, request);
+        // If the thread cannot be started, the channel is closed, so that the simulation is over.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
             let mut tell = |event: observe::BatchEvent| {
@@ -120,6 +122,17 @@ impl Recording {
             };
             observe(std::slice::from_ref(&case), &workers, (&WATCH, request), &flag, &mut tell);
         }));
+        recording
+    }
+
+    /// Returns an empty recording that receives events. The flag cancels the simulation.
+    fn new(
+        (events, cancelled): (Receiver<RecordingEvent>, Arc<AtomicBool>),
+        key: Arc<CaseId>,
+        topology: Arc<dyn Topology>,
+        unit: u64,
+        request: RecordingRequest,
+    ) -> Self {
         Self {
             events,
             cancelled,
@@ -140,6 +153,7 @@ impl Recording {
             ranks: None,
             is_over: false,
             began: Instant::now(),
+            heard: Instant::now(),
             messages: 0,
             pace: ScheduleProgress::default(),
         }
@@ -156,6 +170,7 @@ impl Recording {
                 Ok(event) => event,
                 Err(why) => {
                     if taken > 0 {
+                        self.heard = Instant::now();
                         self.pace.reached(
                             self.summaries.len() as u64,
                             self.messages,
@@ -225,7 +240,18 @@ impl Recording {
 
     /// If the schedule has no steps, or no steps yet, returns a message that explains this.
     pub(crate) fn why_empty(&self) -> Option<String> {
+        /// The time without an event after which the panel says so.
+        const LONG: Duration = Duration::from_secs(20);
+        let silent = self.heard.elapsed();
         self.summaries.is_empty().then(|| match &self.ended {
+            None if self.is_over => {
+                "The simulation ended without a result, because its worker stopped. Enter starts it again."
+                    .to_owned()
+            }
+            None if silent >= LONG => format!(
+                "Simulating the schedule ... The worker has not answered for {} s. Enter starts another one.",
+                silent.as_secs()
+            ),
             None => "Simulating the schedule ...".to_owned(),
             Some(record) if record.reason.is_empty() => {
                 "This schedule sends no messages.".to_owned()
@@ -348,7 +374,7 @@ impl Recording {
 
     /// Returns whether more events may arrive.
     pub(crate) fn is_growing(&self) -> bool {
-        self.ended.is_none() || self.awaits_ranks()
+        !self.is_over && (self.ended.is_none() || self.awaits_ranks())
     }
 
     /// Converts a load to bytes.
@@ -433,5 +459,39 @@ impl KeptSchedule {
 impl Drop for Recording {
     fn drop(&mut self) {
         self.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn recording() -> (std::sync::mpsc::Sender<RecordingEvent>, Recording) {
+        let (sender, events) = channel();
+        let request =
+            RecordingRequest { wanted: FrameSelection::From(0), unfinished: false, ranks: false };
+        let topology = swapmeet_core::network::topology::parse("ring:4").unwrap();
+        let channel = (events, Arc::default());
+        (sender, Recording::new(channel, Arc::default(), topology, 1, request))
+    }
+
+    /// If the worker or its thread stops, the panel must not say that the simulation continues.
+    #[test]
+    fn a_simulation_without_a_worker_is_over() {
+        let (sender, mut recording) = recording();
+        recording.poll();
+        assert_eq!(recording.why_empty().unwrap(), "Simulating the schedule ...");
+        drop(sender);
+        assert!(recording.poll() && !recording.is_growing());
+        let why = recording.why_empty().unwrap();
+        assert!(why.contains("its worker stopped. Enter starts it again"), "{why}");
+    }
+
+    #[test]
+    fn a_silent_worker_is_reported() {
+        let (_sender, mut recording) = recording();
+        recording.heard = Instant::now().checked_sub(Duration::from_secs(25)).unwrap();
+        let why = recording.why_empty().unwrap();
+        assert!(why.contains("The worker has not answered for 25 s."), "{why}");
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Runs {
     pub(crate) out: Option<PathBuf>,
     /// Whether all rows on screen have been saved to another file.
     pub(crate) saved: bool,
+    /// Notes on opened files that have not been shown yet.
+    notes: Vec<String>,
     /// The reasons and notes of rows that are already in the log.
     remarks: HashSet<String>,
     some_failed: bool,
@@ -60,6 +62,7 @@ impl Runs {
             rows,
             out,
             saved: false,
+            notes: Vec::new(),
             remarks: HashSet::new(),
             some_failed: false,
             unwritten: None,
@@ -146,8 +149,9 @@ impl Session {
         });
     }
 
-    /// Shows records from files.
-    pub(super) fn open(&mut self, records: Vec<Record>) {
+    /// Shows records from files, and notes on these files.
+    pub(super) fn open(&mut self, records: Vec<Record>, notes: Vec<String>) {
+        self.runs.notes = notes;
         self.runs.some_failed = records.iter().any(is_failure);
         let registry = Arc::clone(&self.registry);
         self.prepare_with(Purpose::Open, move || Ok(Prepared::opened(records, &registry)));
@@ -186,7 +190,11 @@ impl Session {
             }
             Ok((Purpose::Add, Ok(prepared))) => self.begin(prepared),
             Ok((Purpose::Open, Ok(prepared))) => {
-                let text = format!("{} opened", units::count(prepared.len(), "row"));
+                let mut text = format!("{} opened", units::count(prepared.len(), "row"));
+                for note in std::mem::take(&mut self.runs.notes) {
+                    text += &format!("; {note}");
+                    self.add_log(&note, true);
+                }
                 self.looks.add(prepared.algorithms());
                 self.queue.enqueue(prepared, self.now);
                 (self.analysis.is_stale, self.runs.saved) = (true, true);

@@ -5,7 +5,7 @@ mod columns;
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, bind};
 use crate::memo::Memo;
-use crate::paint::{Painter, clock, cut, scroll_start, widest, width, wrap};
+use crate::paint::{Painter, clock, cut, widest, width, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::files::{OutputFile, write_rows};
 use crate::session::queue::{CaseRow, CaseState};
@@ -84,7 +84,7 @@ impl Panel for Cases {
     fn output_file(&self, session: &Session, name: &Path) -> Option<OutputFile> {
         let rows = session.queue.records();
         let (file, what) = (name.with_extension("csv"), units::count(rows.len(), "row"));
-        let about = format!("rows on screen ({what}) are saved to {}", file.display());
+        let about = format!("{} ({what}) are saved to {}", session.rows_in_words(), file.display());
         Some(OutputFile {
             file,
             summary: what,
@@ -132,7 +132,7 @@ impl Panel for Cases {
             ..area
         };
         // The widths of columns depend only on the rows that are visible.
-        let first = scroll_start(cursor, rows.len(), usize::from(area.height));
+        let first = self.list.first_line(rows.len(), usize::from(area.height));
         let shown = || {
             let rows = rows.iter().map(row).enumerate();
             rows.skip(first).take(usize::from(area.height))
@@ -143,8 +143,11 @@ impl Panel for Cases {
         let bar = u16::from(rows.len() > usize::from(area.height));
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
         let in_sight: Vec<&CaseRow> = shown().map(|(_, row)| row).collect();
+        // Running cases always show their steps and their elapsed times.
+        let shorts = widest(states.iter().map(|state| &state.short));
+        let used = 5 + words + if shorts > 0 { shorts + 2 } else { 0 };
         let (columns, gap) =
-            columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(5 + words));
+            columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(used));
         // Each line consists of a mark, the state, the columns, and the beginning of the reason.
         for ((y, (index, row)), state) in (0_u16..).zip(shown()).zip(&states) {
             let here = index == cursor;
@@ -170,7 +173,9 @@ impl Panel for Cases {
             x = x + 2 - gap;
             // Draw the beginning of the reason if there is enough space after the columns.
             let room = text_area.width.saturating_sub(x + 1);
-            if room >= LEAST_MORE || width(&state.more) <= room {
+            if width(&state.more) > room && !state.short.is_empty() {
+                painter.put(text_area, x, y, &cut(&state.short, room), style);
+            } else if room >= LEAST_MORE || width(&state.more) <= room {
                 painter.put(text_area, x, y, &cut(&state.more, room), style);
             }
             painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
@@ -252,11 +257,14 @@ struct CaseDisplay {
     word: String,
     /// Additional text, which is shown if there is space.
     more: String,
+    /// A short form of this text, for which other columns are shortened. Empty if there is none.
+    short: String,
     style: Style,
 }
 
 fn state(painter: &Painter<'_, '_>, session: &Session, row: &CaseRow) -> CaseDisplay {
     let theme = painter.theme;
+    let mut short = String::new();
     let (word, more, style) = match &row.state {
         CaseState::Waiting | CaseState::Stopped => {
             (row.word().to_owned(), String::new(), theme.dim)
@@ -265,6 +273,11 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &CaseRow) -> CaseDis
         // machine. They are shown in different columns, so that users do not confuse them.
         CaseState::Running(since) => {
             let since = clock(session.now.saturating_sub(*since));
+            let step = match row.pace.steps {
+                0 => String::new(),
+                step => format!("step {step}, "),
+            };
+            short = format!("{step}{since}");
             (
                 row.word().to_owned(),
                 format!("{} for {since}", row.remark()).trim_start().to_owned(),
@@ -273,7 +286,11 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &CaseRow) -> CaseDis
         }
         CaseState::Done(record) => match record.status {
             Status::Ok => {
-                (record.time_us.map(duration).unwrap_or_default(), String::new(), theme.good)
+                // As in the comparison, `~` marks a time that does not include the changes of the
+                // what-if panel. The queue shows the times that were written to the file.
+                let mark = if session.what_if.affects(row) { "~" } else { "" };
+                let time = record.time_us.map(|time| format!("{mark}{}", duration(time)));
+                (time.unwrap_or_default(), String::new(), theme.good)
             }
             Status::Unsupported => (row.word().to_owned(), row.remark(), theme.dim),
             Status::Invalid | Status::Crashed | Status::Timeout | Status::Error => {
@@ -281,5 +298,5 @@ fn state(painter: &Painter<'_, '_>, session: &Session, row: &CaseRow) -> CaseDis
             }
         },
     };
-    CaseDisplay { word, more, style }
+    CaseDisplay { word, more, short, style }
 }

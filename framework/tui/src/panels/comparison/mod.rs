@@ -8,9 +8,9 @@ use crate::abbreviate::Abbreviations;
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
 use crate::memo::Memo;
-use crate::paint::{Painter, cut, scroll_start, width};
+use crate::paint::{Painter, cut, width};
 use crate::panel::{Keyed, List, Panel, list_in_field};
-use crate::session::comparison::Line;
+use crate::session::comparison::{Compared, Line, UNCHARGED, UNCHARGED_IN_WORDS};
 use crate::session::{Request, Session};
 use column::{Column, passing, sort};
 use layout::{Layout, LayoutInput};
@@ -162,8 +162,10 @@ impl Panel for Comparison {
             return painter.placeholder(area, text);
         }
         let cursor = self.list.cursor.min(lines.len() - 1);
+        let foot = foot(painter, compared, &lines, area);
+        let area = Rect { height: area.height - foot, ..area };
         let height = usize::from(area.height.saturating_sub(1));
-        let first = scroll_start(cursor, lines.len(), height);
+        let first = self.list.first_line(lines.len(), height);
         let in_sight = &lines[first..(first + height).min(lines.len())];
         let shown: Vec<&Line> = in_sight.iter().map(|index| &compared.lines[*index]).collect();
         let bar = u16::from(lines.len() > height);
@@ -198,6 +200,9 @@ impl Panel for Comparison {
             }
             // Highlight the first line of each group to separate groups. An empty line between
             // groups would take more space.
+            if line.is_uncharged {
+                painter.put(area, 0, y, UNCHARGED, if here { cursor } else { painter.theme.warn });
+            }
             let begins = index == first || compared.lines[lines[index - 1]].group != line.group;
             let mut x = 1;
             for ((column, wide), short) in layout.columns.iter().zip(&shorts) {
@@ -217,6 +222,19 @@ impl Panel for Comparison {
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         painter.scrollbar(body, first, lines.len());
     }
+}
+
+/// Writes in the last row what the mark of uncharged algorithms means. Returns the number of screen
+/// rows that this takes.
+fn foot(painter: &mut Painter<'_, '_>, compared: &Compared, lines: &[usize], area: Rect) -> u16 {
+    /// The number of lines that are searched for the mark.
+    const MOST: usize = 1_000;
+    let is_marked = |index: &usize| compared.lines[*index].is_uncharged;
+    if area.height < 8 || !lines.iter().take(MOST).any(is_marked) {
+        return 0;
+    }
+    painter.put(area, 0, area.height - 1, UNCHARGED_IN_WORDS, painter.theme.dim);
+    1
 }
 
 impl Comparison {

@@ -1,7 +1,7 @@
 //! A form for the parameters of an algorithm or a machine. It shows the value and the meaning of
 //! each parameter.
 
-use crate::paint::{Painter, cut, scroll_start, widest, wrap};
+use crate::paint::{Painter, cut, widest, wrap};
 use crate::panel::{List, wrap_index};
 use crate::session::Session;
 use crate::session::selection::Section;
@@ -179,7 +179,7 @@ impl Form {
         let lines = (about.len() as u16).min(area.height.saturating_sub(4)).min(3);
         // Changed fields have a different colour.
         let height = area.height.saturating_sub(1 + lines);
-        let first = scroll_start(self.list.cursor, self.fields.len(), usize::from(height));
+        let first = self.list.first_line(self.fields.len(), usize::from(height));
         let names = widest(self.fields.iter().map(|field| &field.key));
         let mut y = 1;
         for (index, field) in self.fields.iter().enumerate().skip(first).take(usize::from(height)) {

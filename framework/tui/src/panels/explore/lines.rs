@@ -2,7 +2,7 @@
 
 use super::{Explore, about_spec};
 use crate::click_map::PanelPosition;
-use crate::paint::{Painter, cut_middle, scroll_start, widest};
+use crate::paint::{Painter, cut_middle, widest};
 use crate::panel::Panel;
 use crate::session::Session;
 use crate::session::selection::{ListItem, Section};
@@ -23,7 +23,7 @@ impl Explore {
         // scroll bar.
         let cursor = self.list().cursor;
         let height = usize::from(area.height);
-        let first = scroll_start(cursor, items.len(), height);
+        let first = self.list().first_line(items.len(), height);
         let bar = u16::from(items.len() > height);
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
         let names = widest(items.iter().map(name)).min(area.width * 3 / 5);

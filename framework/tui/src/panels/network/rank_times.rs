@@ -50,7 +50,7 @@ pub(super) fn rank_times(
     // that is in progress at this time.
     let cell = |row: u64, column: u16| {
         let cell = &cells[row as usize * columns + usize::from(column)];
-        let Some(kind) = cell.most() else { return (' ', theme.dim) };
+        let Some(kind) = most(&cell.kinds) else { return (' ', theme.dim) };
         mark_and_style(&theme, kind, cell.is_shown)
     };
     let step_of = |row: u64, time: f64| {
@@ -93,31 +93,30 @@ struct Cell {
     is_shown: bool,
 }
 
-impl Cell {
-    /// Returns the kind with the most time.
-    fn most(&self) -> Option<usize> {
-        let most =
-            (0..self.kinds.len()).max_by(|a, b| self.kinds[*a].total_cmp(&self.kinds[*b]))?;
-        (self.kinds[most] > 0.0).then_some(most)
-    }
+/// Returns the kind with the most time.
+pub(super) fn most(kinds: &Times) -> Option<usize> {
+    let most = (0..kinds.len()).max_by(|a, b| kinds[*a].total_cmp(&kinds[*b]))?;
+    (kinds[most] > 0.0).then_some(most)
 }
+
+/// The kinds of time in the order in which they pass in a step. The second start-up time is that of
+/// received messages.
+pub(super) const ORDER: [TimeKind; 9] = [
+    TimeKind::Rearrangement,
+    TimeKind::Startup,
+    TimeKind::Peer,
+    TimeKind::Propagation,
+    TimeKind::Contention,
+    TimeKind::Startup,
+    TimeKind::Transmission,
+    TimeKind::Reduction,
+    TimeKind::Barrier,
+];
 
 /// Divides the time of an entry into consecutive intervals, one for each kind of time. The
 /// start-ups of sends come first. The waiting time follows, and after it the transfer of messages
 /// and all remaining kinds.
 fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
-    const ORDER: [TimeKind; 9] = [
-        TimeKind::Rearrangement,
-        TimeKind::Startup,
-        TimeKind::Peer,
-        TimeKind::Propagation,
-        TimeKind::Contention,
-        // The remaining start-up time belongs to received messages.
-        TimeKind::Startup,
-        TimeKind::Transmission,
-        TimeKind::Reduction,
-        TimeKind::Barrier,
-    ];
     let first = entry.kinds[TimeKind::Startup as usize].min(entry.started - entry.posted);
     let rest = entry.kinds[TimeKind::Startup as usize] - first;
     let (mut at, entry, mut is_first) = (entry.posted, *entry, true);
@@ -135,7 +134,13 @@ fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
 
 /// Calls `say` for each column that an interval overlaps. The second value is the fraction of the
 /// column that the interval covers.
-fn spread(window: TimeWindow, columns: u16, from: f64, to: f64, say: &mut dyn FnMut(usize, f64)) {
+pub(super) fn spread(
+    window: TimeWindow,
+    columns: u16,
+    from: f64,
+    to: f64,
+    say: &mut dyn FnMut(usize, f64),
+) {
     let ends = [from, to].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)));
     let mut at = ends[0];
     while at < ends[1] {

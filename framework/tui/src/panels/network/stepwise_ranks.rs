@@ -1,12 +1,15 @@
-//! A plot of ranks against time, which shows when each rank sends and receives. It is used for
-//! models in which ranks do not have their own clocks.
+//! A plot of ranks against time, which shows when each rank sends and receives, and the parts and
+//! borders of steps. It is used for models in which ranks do not have their own clocks.
 
+use super::rank_times::{ORDER, most, spread};
 use super::time_plot::TimePlot;
 use super::view::{PictureInfo, View};
 use crate::paint::Painter;
-use crate::session::recording::{Frame, Recording};
+use crate::session::recording::{Frame, Recording, Times};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use swapmeet_core::cost::model::time_space::TimeKind;
 
 /// What the ranks of one row do within one column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,6 +34,9 @@ pub(super) fn stepwise_ranks(
     let plot = TimePlot::of(recording, view, span(recording, step)?, whole, area);
     let (window, columns) = (plot.window, plot.columns);
     let mut cells = vec![Activity::default(); plot.rows as usize * usize::from(columns)];
+    // All ranks have the same kinds of time, so these are counted for each column.
+    let (mut kinds, mut seen) = (vec![Times::default(); usize::from(columns)], Times::default());
+    let mut begins = vec![false; usize::from(columns)];
     // For each step, mark the columns of the step in the rows of the ranks that send or receive.
     // The full data of a large schedule is only available for some steps.
     let mut missing = false;
@@ -40,13 +46,23 @@ pub(super) fn stepwise_ranks(
         else {
             continue;
         };
+        divide(&recording.times(at).unwrap_or_default(), from, &mut |kind, from, to| {
+            spread(window, columns, from, to, &mut |column, share| {
+                kinds[column][kind as usize] += share;
+                seen[kind as usize] += share;
+            });
+        });
+        let first = window.column(from, columns).max(0.0).round() as u16;
+        // A step that is shorter than a column is drawn in one column.
+        let last = (window.column(to, columns).round() as u16).max(first + 1).min(columns);
+        // The border takes a column, so narrow steps have none.
+        if last.saturating_sub(first) >= NARROWEST && at > 0 && from > window.from {
+            begins[usize::from(first)] = true;
+        }
         let Some(frame) = recording.frame(at) else {
             missing = true;
             continue;
         };
-        let first = window.column(from, columns).max(0.0).round() as u16;
-        // A step that is shorter than a column is drawn in one column.
-        let last = (window.column(to, columns).round() as u16).max(first + 1).min(columns);
         mark(frame, plot.side, &mut |row, does| {
             for column in first..last {
                 let cell = &mut cells[row as usize * usize::from(columns) + usize::from(column)];
@@ -57,24 +73,54 @@ pub(super) fn stepwise_ranks(
             }
         });
     }
-    // A filled upper half of a cell means that the rank sends. A filled lower half means that it
-    // receives.
+    // The colour of a cell, or its mark in themes without colours, is the kind of time that takes
+    // most of the column. With colours, a filled upper half means that the rank sends, and a filled
+    // lower half that it receives. All ranks rearrange data and wait for a barrier.
     let cell = |row: u64, column: u16| {
-        let style = if plot.is_here(column) { theme.accent } else { theme.text };
-        match cells[row as usize * usize::from(columns) + usize::from(column)] {
+        let at = usize::from(column);
+        if begins[at] {
+            return ('│', theme.dim);
+        }
+        let Some(kind) = most(&kinds[at]) else { return (' ', theme.dim) };
+        let (mark, style) = theme.part(kind);
+        let style = if plot.is_here(column) { style.add_modifier(Modifier::BOLD) } else { style };
+        let is_of_all =
+            kind == TimeKind::Barrier as usize || kind == TimeKind::Rearrangement as usize;
+        match cells[row as usize * usize::from(columns) + at] {
+            _ if is_of_all => (mark, style),
+            Activity { sends: false, receives: false } => (SHADES[0], theme.dim),
+            _ if !theme.coloured => (mark, style),
             Activity { sends: true, receives: true } => ('█', style),
             Activity { sends: true, receives: false } => ('▀', style),
             Activity { sends: false, receives: true } => ('▄', style),
-            Activity { sends: false, receives: false } => (SHADES[0], theme.dim),
         }
     };
     plot.draw(painter, area, &cell, &|_, time| recording.step_at(time));
     let missing = if missing { "; steps outside the window are omitted" } else { "" };
     let note = format!(
-        "ranks against time: █ sends and receives, ▀ sends, ▄ receives{}{missing}",
+        "{}│ a step begins{}{missing}",
+        if theme.coloured { "█ sends and receives, ▀ sends, ▄ receives, " } else { "" },
         plot.several()
     );
-    Some(PictureInfo { has_heat: false, ..PictureInfo::heat(note) })
+    Some(PictureInfo { has_heat: false, kinds: Some(seen), ..PictureInfo::heat(note) })
+}
+
+/// The minimum number of columns of a step that has a border.
+const NARROWEST: u16 = 3;
+
+/// Calls `say` for each kind of time in a step that starts at `from`, with the start and the end of
+/// this kind.
+fn divide(times: &Times, from: f64, say: &mut dyn FnMut(TimeKind, f64, f64)) {
+    let mut at = from;
+    for (number, kind) in ORDER.into_iter().enumerate() {
+        // All ranks start up at the same time, so the start-up time is not divided.
+        if ORDER[..number].contains(&kind) {
+            continue;
+        }
+        let began = at;
+        at += times[kind as usize];
+        say(kind, began, at);
+    }
 }
 
 /// Returns the start time and the end time of a step.
@@ -88,5 +134,38 @@ fn mark(frame: &Frame, side: u64, say: &mut dyn FnMut(u64, Activity)) {
     for pair in &frame.pairs {
         say(pair.from / side, Activity { sends: true, receives: false });
         say(pair.to / side, Activity { sends: false, receives: true });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_of_a_step_follow_one_another() {
+        let mut times = Times::default();
+        for (kind, us) in [
+            (TimeKind::Barrier, 4.0),
+            (TimeKind::Startup, 2.0),
+            (TimeKind::Transmission, 3.0),
+            (TimeKind::Rearrangement, 1.0),
+        ] {
+            times[kind as usize] = us;
+        }
+        let mut all = Vec::new();
+        divide(&times, 10.0, &mut |kind, from, to| {
+            if to > from {
+                all.push((kind, from, to));
+            }
+        });
+        assert_eq!(
+            all,
+            [
+                (TimeKind::Rearrangement, 10.0, 11.0),
+                (TimeKind::Startup, 11.0, 13.0),
+                (TimeKind::Transmission, 13.0, 16.0),
+                (TimeKind::Barrier, 16.0, 20.0)
+            ]
+        );
     }
 }

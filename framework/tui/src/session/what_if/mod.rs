@@ -10,7 +10,7 @@ mod slider_steps;
 
 use super::Session;
 use super::batch::{Batch, BatchEvent};
-use super::queue::CaseState;
+use super::queue::{CaseRow, CaseState};
 pub use facts::FACTS;
 use facts::{Facts, FactsWorkers};
 use recalculation::AffectedRow;
@@ -95,6 +95,12 @@ impl WhatIf {
     /// Returns whether more results will arrive.
     pub(super) fn is_moving(&self) -> bool {
         self.fetching.is_some() || self.following.is_some() || self.due.is_some()
+    }
+
+    /// Returns whether the changes apply to the machine of a row.
+    pub(crate) fn affects(&self, row: &CaseRow) -> bool {
+        let machine = row.case.as_ref().ok().map(|case| &case.machine);
+        self.is_on() && self.base.as_ref().map(|base| &base.machine) == machine
     }
 
     /// Returns the machine with the changed parameters.
