@@ -9,12 +9,14 @@
 //! quantity.
 
 mod axis;
+mod crossover_interval;
 mod envelope;
 mod family;
 mod winner_map;
 
 pub use crate::compare::{Margin, RunnerUp, Winner};
 pub use axis::{Axis, AxisPosition};
+pub use crossover_interval::crossover_interval;
 pub use envelope::{Crossover, Envelope, FastestRange};
 pub use family::{Curve, Families, Family, Point, families};
 pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps};

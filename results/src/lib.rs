@@ -29,7 +29,10 @@ pub use input::{ReadError, read_file, read_files, read_records, read_rows};
 pub use merge::{InconsistentRows, MergeError, MergedOrder, MissingCases, Shards};
 pub use output::{CsvSink, Sink};
 pub use record::{ColumnInfo, Record, Status, Verified, column_infos, columns, outcome_columns};
-pub use render::{as_csv, as_html, as_json, as_markdown, as_table, escaped, in_words, single_line};
+pub use render::{
+    as_csv, as_html, as_json, as_latex, as_markdown, as_table, escaped, in_words, latex_escaped,
+    single_line,
+};
 pub use residual::{MEASURED, Residual, is_measured};
 pub use swapmeet_core::cost::model::Parts;
 pub use units::duration;

@@ -4,6 +4,7 @@
 mod csv;
 mod html;
 mod json;
+mod latex;
 mod markdown;
 mod optimum;
 mod table;
@@ -12,6 +13,7 @@ mod words;
 pub use csv::as_csv;
 pub use html::{as_html, escaped};
 pub use json::as_json;
+pub use latex::{as_latex, latex_escaped};
 pub use markdown::as_markdown;
 pub use table::as_table;
 pub use words::in_words;

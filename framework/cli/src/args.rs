@@ -28,7 +28,7 @@ pub(crate) use run::{AppearanceArgs, CaseArgs, ProofArg, RowFormat, RunArgs, Tui
 use run::{RUN_EXAMPLES, TUI_EXAMPLES};
 pub(crate) use shard::Shard;
 pub(crate) use show::{
-    FigureFormat, FigureKind, LogAxes, PlotArgs, ReportArgs, RowsArgs, XAxis, YAxis,
+    FigureFormat, FigureKind, Legend, LogAxes, PlotArgs, ReportArgs, RowsArgs, Scales, XAxis, YAxis,
 };
 use show::{PLOT_EXAMPLES, REPORT_EXAMPLES};
 
@@ -334,6 +334,8 @@ pub(crate) enum CompareFormat {
     Json,
     /// Print Markdown tables.
     Markdown,
+    /// Print LaTeX tables for the package booktabs.
+    Latex,
 }
 
 #[derive(Debug, Args)]

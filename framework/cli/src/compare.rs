@@ -6,7 +6,8 @@ use crate::output;
 use std::process::ExitCode;
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::{
-    CompareError, as_csv, as_json, as_markdown, as_table, compare as compare_rows, read_files,
+    CompareError, as_csv, as_json, as_latex, as_markdown, as_table, compare as compare_rows,
+    read_files,
 };
 use swapmeet_runner::input::Text;
 
@@ -17,6 +18,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let text = match args.format {
         CompareFormat::Table => as_table(&comparison),
         CompareFormat::Markdown => as_markdown(&comparison),
+        CompareFormat::Latex => as_latex(&comparison),
         CompareFormat::Csv => as_csv(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
         CompareFormat::Json => as_json(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
     };

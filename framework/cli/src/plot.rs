@@ -1,13 +1,16 @@
 //! `swapmeet plot`: draws result files.
 
-use crate::args::{FigureFormat, FigureKind, LogAxes, PlotArgs, RowsArgs, XAxis, YAxis};
+use crate::args::{
+    FigureFormat, FigureKind, Legend, LogAxes, PlotArgs, RowsArgs, Scales, XAxis, YAxis,
+};
 use crate::failure::Failure;
 use crate::output;
 use crate::say::say;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use swapmeet_plot::{
-    Drawable, Figure, FigureError, FigureOptions, LogScales, Paper, Quantity, StackKind,
-    StackedBars, WinnerFigure,
+    Appearance, Drawable, Figure, FigureError, FigureOptions, LegendPlace, LogScales, Paper,
+    Quantity, StackKind, StackedBars, WinnerFigure,
 };
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
@@ -23,20 +26,23 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     let paper = Paper { width: args.width, font: args.font };
     paper.check().map_err(Failure::Usage)?;
     // Each kind of figure checks that the rows contain the values that the figure draws.
-    let files = rows(&args.rows)?;
-    let drawn: Box<dyn Drawable> = match args.kind {
-        FigureKind::Curves => Box::new(Figure::of(&files, &curves(args)).map_err(|e| refused(&e))?),
-        FigureKind::Winners => {
-            only_for_curves(args)?;
-            Box::new(
-                WinnerFigure::of(&files, args.title.as_deref(), &args.labels)
-                    .map_err(|e| refused(&e))?,
-            )
-        }
-        FigureKind::Parts => stacked(args, &files, StackKind::Parts)?,
-        FigureKind::Steps => stacked(args, &files, StackKind::Steps)?,
-        FigureKind::Traffic => stacked(args, &files, StackKind::Traffic)?,
+    check_flags(args)?;
+    let all = read_files(&args.rows.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let algorithms = algorithms(&all);
+    let files = selected(all, &args.rows)?;
+    let appearance = appearance(args, &algorithms);
+    let stacked = |stack| {
+        let shared = args.scales != Some(Scales::Free);
+        StackedBars::of(stack, shared, &files, &appearance)
     };
+    let drawn: Result<Box<dyn Drawable>, FigureError> = match args.kind {
+        FigureKind::Curves => Figure::of(&files, &curves(args, appearance)).map(boxed),
+        FigureKind::Winners => WinnerFigure::of(&files, &appearance).map(boxed),
+        FigureKind::Parts => stacked(StackKind::Parts).map(boxed),
+        FigureKind::Steps => stacked(StackKind::Steps).map(boxed),
+        FigureKind::Traffic => stacked(StackKind::Traffic).map(boxed),
+    };
+    let drawn = drawn.map_err(|e| refused(&e))?;
     // Convert the figure to the requested file format.
     let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
     let picture = || drawn.picture(&paper);
@@ -48,7 +54,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         FigureFormat::Pdf => picture().pdf(),
         FigureFormat::Pgfplots => {
             let expected = "pgfplots draws curves: for another --kind use svg, png, pdf or csv";
-            drawn.pgfplots().ok_or_else(|| Failure::Usage(expected.to_owned()))?.into_bytes()
+            drawn.pgfplots(&paper).ok_or_else(|| Failure::Usage(expected.to_owned()))?.into_bytes()
         }
         FigureFormat::Csv => table()?,
     };
@@ -64,20 +70,34 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn stacked(
-    args: &PlotArgs,
-    files: &[(String, Vec<Record>)],
-    stack: StackKind,
-) -> Result<Box<dyn Drawable>, Failure> {
-    only_for_curves(args)?;
-    Ok(Box::new(
-        StackedBars::of(stack, files, args.title.as_deref(), &args.labels)
-            .map_err(|e| refused(&e))?,
-    ))
+fn boxed(figure: impl Drawable + 'static) -> Box<dyn Drawable> {
+    Box::new(figure)
+}
+
+/// Returns the names of all algorithms, without duplicates.
+fn algorithms(files: &[(String, Vec<Record>)]) -> Vec<String> {
+    let names = files.iter().flat_map(|(_, rows)| rows).map(|row| row.algorithm.clone());
+    names.collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+fn appearance<'a>(args: &'a PlotArgs, algorithms: &'a [String]) -> Appearance<'a> {
+    Appearance {
+        title: args.title.as_deref(),
+        labels: &args.labels,
+        colours: &args.colours,
+        algorithms,
+        legend: match args.legend {
+            Legend::Bottom => LegendPlace::Bottom,
+            Legend::Top => LegendPlace::Top,
+            Legend::Right => LegendPlace::Right,
+            Legend::Inside => LegendPlace::Inside,
+            Legend::None => LegendPlace::None,
+        },
+    }
 }
 
 /// Returns the options of a figure that consists of curves.
-fn curves(args: &PlotArgs) -> FigureOptions<'_> {
+fn curves<'a>(args: &'a PlotArgs, appearance: Appearance<'a>) -> FigureOptions<'a> {
     FigureOptions {
         x: match args.x.unwrap_or(XAxis::Block) {
             XAxis::Block => Axis::Block,
@@ -102,20 +122,34 @@ fn curves(args: &PlotArgs) -> FigureOptions<'_> {
             y: matches!(axes, LogAxes::Y | LogAxes::Both),
         }),
         baseline: args.rows.baseline.as_deref(),
-        title: args.title.as_deref(),
-        labels: &args.labels,
+        appearance,
         bound: args.lower_bound,
+        crossovers: !args.no_crossovers,
+        share_y: args.share_y,
     }
 }
 
-/// Errors if the user gives a flag that only applies to curves.
-fn only_for_curves(args: &PlotArgs) -> Result<(), Failure> {
+/// Errors if the user gives a flag that does not apply to the kind of the figure.
+fn check_flags(args: &PlotArgs) -> Result<(), Failure> {
+    let has_bars = matches!(args.kind, FigureKind::Parts | FigureKind::Steps | FigureKind::Traffic);
+    if args.scales.is_some() && !has_bars {
+        return Err(Failure::Usage(
+            "--scales is for parts, steps and traffic: omit it or choose one with --kind"
+                .to_owned(),
+        ));
+    }
+    if args.kind == FigureKind::Curves {
+        return Ok(());
+    }
     let given = [
         ("--x", args.x.is_some()),
         ("--y", args.y.is_some()),
         ("--log", args.log.is_some()),
         ("--baseline", args.rows.baseline.is_some()),
         ("--lower-bound", args.lower_bound),
+        ("--no-crossovers", args.no_crossovers),
+        ("--share-y", args.share_y),
+        ("--legend inside", args.legend == Legend::Inside),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(Failure::Usage(format!("{flag} is for curves: omit it or --kind"))),
@@ -149,7 +183,14 @@ fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
 
 /// Reads files and returns the rows that the user selects.
 pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
-    let mut files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    selected(read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?, args)
+}
+
+/// Returns the rows that the user selects.
+fn selected(
+    mut files: Vec<(String, Vec<Record>)>,
+    args: &RowsArgs,
+) -> Result<Vec<(String, Vec<Record>)>, Failure> {
     type Text = fn(&Record) -> &str;
     let choices: [(&str, &[String], Text); 4] = [
         ("--topology", &args.topologies, |r| &r.topology),

@@ -226,18 +226,21 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
                 y: Quantity::Time,
                 log: None,
                 baseline,
-                title: None,
-                labels: &[],
+                appearance: swapmeet_plot::Appearance::default(),
+                crossovers: true,
+                share_y: false,
                 bound: false,
             };
             Box::new(Figure { styles, ..Figure::of(&files, &wanted).map_err(|e| e.to_string())? })
         }
         RenderKind::Winners => {
-            let figure = WinnerFigure::of(&files, None, &[]).map_err(|e| e.to_string())?;
+            let figure = WinnerFigure::of(&files, &swapmeet_plot::Appearance::default())
+                .map_err(|e| e.to_string())?;
             Box::new(WinnerFigure { styles, ..figure })
         }
         RenderKind::Parts => Box::new(
-            StackedBars::of(StackKind::Parts, &files, None, &[]).map_err(|e| e.to_string())?,
+            StackedBars::of(StackKind::Parts, true, &files, &swapmeet_plot::Appearance::default())
+                .map_err(|e| e.to_string())?,
         ),
     };
     let picture = drawn.picture(&Paper::default());

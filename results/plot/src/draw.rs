@@ -3,11 +3,11 @@
 mod legend;
 pub(crate) mod marker;
 mod panel;
-mod scale;
+pub(crate) mod scale;
 
 use crate::figure::Figure;
 use crate::marks::scene::{Anchor, Scene};
-use crate::marks::text::wrapped;
+use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use panel::Frame;
 
@@ -20,7 +20,7 @@ pub trait Drawable {
     fn csv(&self) -> Result<String, csv::Error>;
 
     /// Formats the figure for pgfplots, if pgfplots can draw it.
-    fn pgfplots(&self) -> Option<String> {
+    fn pgfplots(&self, _paper: &Paper) -> Option<String> {
         None
     }
 
@@ -39,8 +39,8 @@ impl Drawable for Figure {
         self.table()
     }
 
-    fn pgfplots(&self) -> Option<String> {
-        Some(self.for_latex())
+    fn pgfplots(&self, paper: &Paper) -> Option<String> {
+        Some(self.for_latex(paper))
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -54,41 +54,42 @@ impl Drawable for Figure {
 }
 
 impl Figure {
-    /// Lays out the figure from top to bottom: title, panels in one or two columns, legend and
-    /// crossovers.
+    /// Lays out the figure: title, panels in one or two columns, legend and crossovers.
     fn scene(&self, paper: &Paper) -> Scene {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(self.panels.len()), font / 12.0);
         let top = heading(&mut scene, &self.title, font);
-        let (frames, mut top) = self.frames(paper, top);
-        let mut letters = 0;
-        for (frame, panel) in frames.iter().zip(&self.panels) {
-            for (number, line) in frame.title.iter().enumerate() {
-                let y =
-                    frame.top - 0.7 * font - (frame.title_lines - number - 1) as f64 * 1.3 * font;
-                scene.text((frame.left + frame.width / 2.0, y), line, font, Anchor::Middle);
+        let legend = |scene: &mut Scene, space: (f64, f64), top: f64| {
+            legend::names(scene, self, space, top, font)
+        };
+        let body = |scene: &mut Scene, right: f64, top: f64| {
+            let (frames, top) = self.frames(paper, right, top);
+            let mut letters = 0;
+            for (frame, panel) in frames.iter().zip(&self.panels) {
+                frame.draw(scene, self, panel, letters);
+                letters += panel.crossings.len();
             }
-            frame.draw(&mut scene, self, panel, letters);
-            letters += panel.crossings.len();
-        }
-        // Below the panels, draw the legend, the crossovers and the explanations.
-        top = legend::names(&mut scene, self, top, font);
+            top
+        };
+        let wide = legend::width_of_names(self, scene.width, font);
+        let mut top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
         top = legend::crossings(&mut scene, self, top, font);
         top = legend::bars(&mut scene, self, top, font);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         scene
     }
 
-    /// Returns the frame of each panel, below the y coordinate `top`, and the y coordinate of the
-    /// lower end of the last row of panels.
-    fn frames(&self, paper: &Paper, top: f64) -> (Vec<Frame>, f64) {
-        let (columns, width) = (paper.columns(self.panels.len()), paper.width(self.panels.len()));
+    /// Returns the frame of each panel, below the y coordinate `top` and left of the x coordinate
+    /// `width`, and the y coordinate of the lower end of the last row of panels.
+    fn frames(&self, paper: &Paper, width: f64, top: f64) -> (Vec<Frame>, f64) {
+        let columns = paper.columns(self.panels.len(), width);
         let (font, gap) = (paper.font(), paper.font());
         let cell = (width - gap) / columns as f64 - gap;
         let (mut frames, mut top) = (Vec::new(), top);
         // In a row, the title that needs the most lines determines the space for all titles, so that
         // the axes of all panels are aligned.
         for row in self.panels.chunks(columns) {
+            let before = frames.len();
             let titles: Vec<Vec<String>> =
                 row.iter().map(|panel| wrapped(&panel.title, font, cell)).collect();
             let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0);
@@ -101,6 +102,7 @@ impl Figure {
                 font,
                 title,
                 title_lines,
+                is_first: before + column == 0,
             }));
             top += 0.66 * cell + gap;
         }
@@ -110,7 +112,7 @@ impl Figure {
     /// Returns for each panel the labels of the ticks of both axes.
     #[cfg(test)]
     pub(crate) fn axis_labels(&self, paper: &Paper) -> Vec<[Vec<String>; 2]> {
-        let (frames, _) = self.frames(paper, 0.0);
+        let (frames, _) = self.frames(paper, paper.width(self.panels.len()), 0.0);
         frames.iter().zip(&self.panels).map(|(frame, panel)| frame.labels(self, panel)).collect()
     }
 }
@@ -147,37 +149,50 @@ pub(crate) struct LegendRow {
     right: f64,
     /// The position at which the next entry starts, on its base line.
     at: (f64, f64),
+    /// The height of further lines of the entries in the current line.
+    further: f64,
     font: f64,
 }
 
 impl LegendRow {
-    pub(crate) fn new(scene: &Scene, top: f64, font: f64) -> Self {
-        Self { left: font, right: scene.width - font, at: (font, top), font }
+    /// Returns an empty legend between the left and the right end of `space`.
+    pub(crate) fn new((left, right): (f64, f64), top: f64, font: f64) -> Self {
+        Self { left, right, at: (left, top), further: 0.0, font }
     }
 
-    /// Reserves space for an entry of the width `wide`, and returns its position.
-    pub(crate) fn place(&mut self, wide: f64) -> (f64, f64) {
+    /// Writes the words of an entry, in several lines if they do not fit into one. Returns the
+    /// position of the space of the width `sample` in front of the words, on their first base line.
+    pub(crate) fn entry(&mut self, scene: &mut Scene, sample: f64, words: &str) -> (f64, f64) {
+        let font = self.font;
+        let lines = wrapped(words, font, self.right - self.left - sample);
+        let wide = sample + lines.iter().map(|line| width(line, font)).fold(0.0, f64::max);
         if self.at.0 > self.left && self.at.0 + wide > self.right {
             self.next();
         }
-        let at = self.at;
-        self.at.0 += wide + 1.6 * self.font;
-        at
+        let (x, y) = self.at;
+        for (number, line) in lines.iter().enumerate() {
+            let at = (x + sample, y + 1.2 * font * number as f64);
+            scene.text(at, line, font, Anchor::Start);
+        }
+        self.further = self.further.max(lines.len().saturating_sub(1) as f64 * 1.2 * font);
+        self.at.0 += wide + 1.6 * font;
+        (x, y)
     }
 
     /// Starts a new line.
     pub(crate) fn next(&mut self) {
-        self.at = (self.left, self.at.1 + 1.6 * self.font);
+        self.at = (self.left, self.at.1 + self.further + 1.6 * self.font);
+        self.further = 0.0;
     }
 
     /// Returns the y coordinate of the lower end of the last line.
     pub(crate) fn end(&self) -> f64 {
-        self.at.1 + 0.5 * self.font
+        self.at.1 + self.further + 0.5 * self.font
     }
 }
 
 /// Returns the letter that marks the crossover with this index: a, b, ..., z, a1, b1, etc.
-fn letter(index: usize) -> String {
+pub(crate) fn letter(index: usize) -> String {
     let letter = char::from(b'a' + (index % 26) as u8);
     if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }
 }

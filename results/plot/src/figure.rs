@@ -1,15 +1,19 @@
 //! A figure of panels and curves, computed from rows.
 
-mod titles;
+mod rows;
+mod shared;
 
+use crate::appearance::{Appearance, LegendPlace};
 use crate::labels::{Labels, UnknownLabel};
 use crate::quantity::{LogScales, Quantity};
 use crate::style::Styles;
-use swapmeet_results::analysis::{Axis, Crossover, Curve as TimeCurve, Families, Family, families};
-use swapmeet_results::stats::{Interval, Summary};
+use crate::titles::{PanelSettings, Titles};
+use rows::FigureData;
+use shared::shared_x_note;
+use swapmeet_results::analysis::{Axis, Crossover, Families, Family, families};
+use swapmeet_results::stats::Interval;
 use swapmeet_results::units::count;
-use swapmeet_results::{CompareError, Comparison, ComparisonLine, Group, Record, Status, compare};
-use titles::{shared_x_note, titles};
+use swapmeet_results::{CompareError, Record, compare};
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,15 +36,17 @@ pub struct Curve {
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
-/// A crossover of two curves, with its y value in the figure.
+/// A crossover of two curves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Crossing {
     /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
-    /// The y value of both curves at the crossover. It is `None` if the figure shows a quantity
-    /// that does not depend on time alone, because then the two curves need not meet at the
-    /// crossover.
-    pub y: Option<f64>,
+    /// The position in the figure at which the lines of both curves meet. It is `None` if the
+    /// figure shows a quantity that does not depend on time alone, because then the two lines need
+    /// not meet.
+    pub at: Option<(f64, f64)>,
+    /// The 95 % confidence interval of the crossover, if there are repetitions.
+    pub interval: Option<Interval>,
 }
 
 /// A panel of a figure: cases that differ only in the algorithm and in x.
@@ -69,13 +75,13 @@ pub struct FigureOptions<'a> {
     /// The baseline: the algorithm by whose time the times of all algorithms are divided to get
     /// ratios.
     pub baseline: Option<&'a str>,
-    /// The title. With `None`, the title consists of the settings that all cases have in common.
-    pub title: Option<&'a str>,
-    /// Pairs of an algorithm and its label, in the order of the legend. Algorithms without a label
-    /// follow under their own names.
-    pub labels: &'a [(String, String)],
+    pub appearance: Appearance<'a>,
     /// Whether the lower bound is drawn as a curve.
     pub bound: bool,
+    /// Whether crossovers are drawn and described.
+    pub crossovers: bool,
+    /// Whether all panels have the same y axis.
+    pub share_y: bool,
 }
 
 /// A figure with all its panels.
@@ -89,13 +95,18 @@ pub struct Figure {
     pub log: LogScales,
     /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
+    /// The label of the x axis.
+    pub x_label: &'static str,
     /// The label of the y axis.
     pub y_label: String,
     /// The names of all curves, in the order of the legend.
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
+    pub legend: LegendPlace,
     pub panels: Vec<Panel>,
+    /// Whether all panels have the same y axis.
+    pub share_y: bool,
     /// Notes that name rows or curves that are not shown, with the reason.
     pub notes: Vec<String>,
     /// Remarks that are part of the figure. For example, a remark says that the machine charges
@@ -135,15 +146,12 @@ pub enum FigureError {
     ManyCurves(usize),
 }
 
-/// The number of straight pieces that approximate a curved line between two neighbouring points.
-const PIECES: u32 = 24;
-
 impl Figure {
     /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
     /// The maximum number of curves. This number of curves can be distinguished by marker and
     /// dashes if the figure is printed in grey.
-    pub const MOST_CURVES: usize = 12;
+    pub const MOST_CURVES: usize = 24;
 
     /// Makes a figure from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
@@ -155,13 +163,12 @@ impl Figure {
         }
         // Group the rows into families along the x axis. Each family becomes a panel.
         let comparison = compare(files, options.baseline)?;
-        let has_named_baseline = options.baseline.is_some();
         let rows = FigureData {
             files,
             comparison: &comparison,
             y: options.y,
-            has_named_baseline,
             bound: options.bound,
+            crossovers: options.crossovers,
         };
         let Families { families, off_axis } = families(&comparison, options.x);
         let values = || {
@@ -185,17 +192,27 @@ impl Figure {
             .map(|curve| curve.name.clone())
             .collect();
         let place = |name: &String| {
-            options.labels.iter().position(|(known, _)| known == name).unwrap_or(usize::MAX)
+            options
+                .appearance
+                .labels
+                .iter()
+                .position(|(known, _)| known == name)
+                .unwrap_or(usize::MAX)
         };
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
-        let labels = Labels::of(options.labels, &names.iter().map(String::as_str).collect())?;
+        let labels = Labels::of(&options.appearance, &names.iter().map(String::as_str).collect())?;
         if names.len() > Self::MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
-        let (common, differ) = titles(&mut panels);
+        let settings: Vec<PanelSettings> =
+            panels.iter().map(|(family, _)| settings(family)).collect();
+        let titles = Titles::of(&settings);
         if panels.len() > Self::MOST_PANELS {
-            return Err(FigureError::ManyPanels { count: panels.len(), differ });
+            return Err(FigureError::ManyPanels { count: panels.len(), differ: titles.differ });
+        }
+        for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
+            panel.title = title;
         }
         // Collect notes that name what the figure does not show.
         let mut notes = comparison.notes.clone();
@@ -219,12 +236,15 @@ impl Figure {
             x: options.x,
             y: options.y,
             log,
+            x_label: options.x.label_of(settings.iter().map(|settings| &*settings.workload)),
             y_label: options.y.label().to_owned(),
             labels,
-            title: options.title.map_or(common, str::to_owned),
-            styles: Styles::of(names.iter().map(String::as_str)),
+            title: options.appearance.title.map_or(titles.common, str::to_owned),
+            styles: options.appearance.styles(names.iter().map(String::as_str)),
+            legend: options.appearance.legend,
             names,
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),
+            share_y: options.share_y,
             notes,
             remarks: if options.y.is_of_times() {
                 comparison.rearrangement_remarks.clone()
@@ -255,244 +275,28 @@ impl Figure {
         self.panels.iter().flat_map(move |panel| {
             let place =
                 if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
-            panel.crossings.iter().map(move |Crossing { crossover, .. }| {
+            panel.crossings.iter().map(move |Crossing { crossover, interval, .. }| {
                 let (before, after) = (self.label(&crossover.before), self.label(&crossover.after));
                 let called = Crossover {
                     before: before.to_owned(),
                     after: after.to_owned(),
                     ..crossover.clone()
                 };
-                format!("{place}{}", called.in_words(self.x))
+                format!("{place}{}", called.in_words_with(self.x, *interval))
             })
         })
     }
 }
 
-/// The compared rows, and the quantity of the y axis.
-struct FigureData<'a> {
-    files: &'a [(String, Vec<Record>)],
-    comparison: &'a Comparison,
-    y: Quantity,
-    /// Whether the user has named the baseline of ratios. Otherwise the fastest algorithm is the
-    /// baseline.
-    has_named_baseline: bool,
-    /// Whether the lower bound is drawn.
-    bound: bool,
+fn settings(family: &Family) -> PanelSettings {
+    PanelSettings {
+        topology: family.topology.clone(),
+        workload: family.workload.clone(),
+        machine: family.machine.clone(),
+        model: family.model.clone(),
+        inputs: family.inputs.clone(),
+    }
 }
 
 /// The name of the curve that shows the lower bound.
 pub(crate) const BOUND: &str = "lower bound";
-
-impl FigureData<'_> {
-    fn line(&self, group: usize, line: usize) -> (&Group, &ComparisonLine) {
-        let group = &self.comparison.groups[group];
-        (group, &group.lines[line])
-    }
-
-    /// Returns the mean of the quantity, and its confidence interval.
-    fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
-        if self.y == Quantity::Ratio {
-            return line.ratio.as_ref().map(|r| (r.value, r.interval));
-        }
-        let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
-        let values: Option<Vec<f64>> = rows.map(|row| self.y.of(row)).collect();
-        Summary::of(&values?).map(|s| (s.mean, s.interval))
-    }
-
-    /// Returns the points of a curve. Cases without a value of the quantity are skipped.
-    fn points(&self, curve: &TimeCurve) -> Vec<Point> {
-        let point = |point: &swapmeet_results::analysis::Point| {
-            let (y, interval) = self.value(self.line(point.group, point.line).1)?;
-            Some(Point { x: point.x, y, interval: interval.filter(|i| !i.is_point()) })
-        };
-        curve.points.iter().filter_map(point).collect()
-    }
-
-    /// Returns the number of cases that have a position on the x axis but no value of the quantity.
-    fn count_without(&self, families: &[Family]) -> usize {
-        let lines = families
-            .iter()
-            .flat_map(|family| &family.groups)
-            .flat_map(|g| &self.comparison.groups[*g].lines);
-        lines
-            .filter(|line| {
-                line.status != Status::Unsupported
-                    && (line.time.is_none() || self.value(line).is_none())
-            })
-            .count()
-    }
-
-    fn panel(
-        &self,
-        family: &Family,
-        log: LogScales,
-        shown: impl Fn(&Point) -> bool,
-    ) -> Option<Panel> {
-        let bound = self.bound.then(|| self.bound(family, log)).flatten();
-        let mut panel =
-            Panel { title: String::new(), curves: Vec::new(), bound, crossings: Vec::new() };
-        let crossovers = family.envelope().crossovers;
-        let corners: Vec<f64> = crossovers.iter().map(|crossover| crossover.x).collect();
-        for curve in &family.curves {
-            let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
-            if points.is_empty() {
-                continue;
-            }
-            let joined = points.chunk_by(|a, b| {
-                !family.shared_xs.contains(&a.x) && !family.shared_xs.contains(&b.x)
-            });
-            let lines = joined.filter(|piece| piece.len() > 1);
-            let lines = lines
-                .map(|piece| self.line_through(family, &curve.algorithm, piece, log, &corners));
-            panel.curves.push(Curve {
-                name: curve.algorithm.clone(),
-                lines: lines.collect(),
-                points: points.clone(),
-            });
-        }
-        // Add the crossovers.
-        for crossover in crossovers {
-            // Curves of other quantities need not meet at a crossover of times.
-            let is_of_times = matches!(
-                self.y,
-                Quantity::Time | Quantity::Ratio | Quantity::Bound | Quantity::Optimum
-            );
-            let curve = self
-                .interpolated(family, &crossover.after, crossover.within)
-                .filter(|_| is_of_times);
-            let y = curve.map(|y| y(crossover.x));
-            panel.crossings.push(Crossing { crossover, y });
-        }
-        (!panel.curves.is_empty()).then_some(panel)
-    }
-
-    /// Returns the curve of the lower bound. In each case, the lower bound is the same for all
-    /// algorithms.
-    fn bound(&self, family: &Family, log: LogScales) -> Option<Curve> {
-        let at = |x: &f64| {
-            let on =
-                family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
-            let rows = self.line(on.group, on.line).1.records(self.files);
-            let bounds: Vec<f64> = rows.filter_map(|row| row.lower_bound_us).collect();
-            let y = Summary::of(&bounds)?.mean;
-            (!log.y || y > 0.0).then_some(Point { x: *x, y, interval: None })
-        };
-        let points: Vec<Point> =
-            family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();
-        let line = points.windows(2).flat_map(|pair| {
-            let (a, b) = (pair[0], pair[1]);
-            let pieces = if family.axis.is_dense() { PIECES } else { 1 };
-            (0..=pieces).map(move |piece| {
-                let share = f64::from(piece) / f64::from(pieces);
-                let x =
-                    if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share };
-                let y = if pieces == 1 {
-                    a.y + (b.y - a.y) * share
-                } else {
-                    a.y + (b.y - a.y) * (x - a.x) / (b.x - a.x)
-                };
-                (x, y)
-            })
-        });
-        let lines = vec![line.collect()];
-        (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
-    }
-
-    /// Returns the positions of the line that joins the points of an algorithm. The line also has
-    /// positions at the x values in `corners`: a ratio to the fastest algorithm has a corner at
-    /// each crossover, because the fastest algorithm changes there.
-    fn line_through(
-        &self,
-        family: &Family,
-        algorithm: &str,
-        points: &[Point],
-        log: LogScales,
-        corners: &[f64],
-    ) -> Vec<(f64, f64)> {
-        let mut places = Vec::new();
-        for pair in points.windows(2) {
-            let (a, b) = (pair[0], pair[1]);
-            places.push((a.x, a.y));
-            if let Some(y) = self.interpolated(family, algorithm, (a.x, b.x)) {
-                let share = |piece: u32| f64::from(piece) / f64::from(PIECES);
-                let x = |share: f64| {
-                    if log.x { a.x * (b.x / a.x).powf(share) } else { a.x + (b.x - a.x) * share }
-                };
-                let mut xs: Vec<f64> = (1..PIECES).map(|piece| x(share(piece))).collect();
-                xs.extend(corners.iter().filter(|corner| a.x < **corner && **corner < b.x));
-                xs.sort_by(f64::total_cmp);
-                places.extend(xs.into_iter().map(|x| (x, y(x))));
-            }
-        }
-        places.extend(points.last().map(|point| (point.x, point.y)));
-        places
-    }
-
-    /// Returns the quantity as a function of x between two neighbouring points. The function
-    /// follows from times that are interpolated linearly, so that two curves cross exactly where
-    /// the times cross. Returns `None` if the quantity cannot be computed from such times.
-    fn interpolated(
-        &self,
-        family: &Family,
-        algorithm: &str,
-        (left, right): (f64, f64),
-    ) -> Option<Box<dyn Fn(f64) -> f64>> {
-        if family.axis == Axis::Nodes {
-            return None;
-        }
-        // The position of x between the two points: 0 at the left point and 1 at the right point.
-        let share = move |x: f64| if left == right { 0.0 } else { (x - left) / (right - left) };
-        let ends = |of: &dyn Fn(&Group, &ComparisonLine) -> Option<f64>| {
-            let curve = family.curves.iter().find(|curve| curve.algorithm == algorithm)?;
-            let at = |x: f64| {
-                let point = curve.points.iter().find(|point| point.x == x)?;
-                let (group, line) = self.line(point.group, point.line);
-                of(group, line)
-            };
-            Some((at(left)?, at(right)?))
-        };
-        // Interpolates linearly between the values at the two points.
-        let even = move |(a, b): (f64, f64)| move |x: f64| a + (b - a) * share(x);
-        // Compute ratios from interpolated times, so that curves cross exactly where the times
-        // cross.
-        let time = even(ends(&|_, line| line.mean())?);
-        match self.y {
-            Quantity::Time => Some(Box::new(time)),
-            Quantity::Contention | Quantity::NodeBytes => {
-                let own = even(ends(&|_, line| self.value(line).map(|(value, _)| value))?);
-                Some(Box::new(own))
-            }
-            Quantity::Bound | Quantity::Optimum => {
-                let bound = even(ends(&|_, line| Some(line.mean()? / self.value(line)?.0))?);
-                Some(Box::new(move |x| time(x) / bound(x)))
-            }
-            Quantity::Ratio if self.has_named_baseline => {
-                let base = |group: &Group| {
-                    group
-                        .lines
-                        .iter()
-                        .find(|l| Some(&l.algorithm) == group.baseline.as_ref())?
-                        .mean()
-                };
-                let base = even(ends(&|group, _| base(group))?);
-                Some(Box::new(move |x| time(x) / base(x)))
-            }
-            Quantity::Ratio => {
-                let others = family
-                    .curves
-                    .iter()
-                    .filter_map(|c| Some((c.time_at(left)?, c.time_at(right)?)));
-                let others: Vec<_> = others.map(even).collect();
-                let fastest =
-                    move |x: f64| others.iter().map(|time| time(x)).fold(f64::INFINITY, f64::min);
-                Some(Box::new(move |x| time(x) / fastest(x)))
-            }
-            // Counts have no values between the points.
-            Quantity::Steps
-            | Quantity::Messages
-            | Quantity::LinkMessages
-            | Quantity::AlgorithmBandwidth
-            | Quantity::BusBandwidth => None,
-        }
-    }
-}

@@ -1,6 +1,7 @@
 //! Tests that measure the boxes of all texts, for every kind of figure at the widths and font sizes
 //! of journals.
 
+use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::Drawable;
 use crate::figure::{Figure, FigureOptions};
 use crate::marks::Paper;
@@ -93,9 +94,10 @@ fn options(x: Axis, y: Quantity) -> FigureOptions<'static> {
         y,
         log: None,
         baseline: None,
-        title: None,
-        labels: &[],
+        appearance: Appearance::default(),
         bound: y == Quantity::Time,
+        crossovers: true,
+        share_y: false,
     }
 }
 
@@ -111,6 +113,33 @@ fn irregular() -> Vec<(String, Vec<Record>)> {
     };
     let mut files = rows_on(&[("torus:4x4", 16), ("torus:8x8", 64)], &[12]);
     files[0].1 = files[0].1.iter().flat_map(vary).collect();
+    files
+}
+
+/// Returns rows of a mixture of experts, which has a single size, with three repetitions.
+fn experts() -> Vec<(String, Vec<Record>)> {
+    let repeat = |row: &Record| {
+        [0, 1, 2].map(|repetition| Record {
+            collective: "alltoall".to_owned(),
+            workload: "moe:experts=16,top=2,tokens=64,bytes=4096,skew=1.2".to_owned(),
+            repetition,
+            seed: 42 + u64::from(repetition),
+            time_us: row.time_us.map(|time| time * (1.0 + 0.1 * f64::from(repetition))),
+            ..row.clone()
+        })
+    };
+    let mut files = rows_on(&[("torus:4x4", 16), ("fat-tree:8x3", 512)], &[12]);
+    files[0].1 = files[0].1.iter().flat_map(repeat).collect();
+    files
+}
+
+/// Returns rows in which one algorithm has all sizes, and the others have some of them.
+fn uneven() -> Vec<(String, Vec<Record>)> {
+    let mut files = study();
+    files[0].1.retain(|row| {
+        let number = ALGORITHMS.iter().position(|name| row.algorithm == *name).unwrap_or(0);
+        row.block_bytes.is_some_and(|bytes| bytes >= 8 << (2 * number))
+    });
     files
 }
 
@@ -137,12 +166,29 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all.push(("time against nodes".to_owned(), Box::new(figure)));
     let figure = Figure::of(&irregular(), &options(Axis::Variation, Quantity::Time)).unwrap();
     all.push(("time against variation".to_owned(), Box::new(figure)));
-    let winners = WinnerFigure::of(&files, None, &[]).unwrap();
+    let figure = Figure::of(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
+    all.push(("one size with repetitions".to_owned(), Box::new(figure)));
+    for legend in [LegendPlace::Top, LegendPlace::Right, LegendPlace::Inside, LegendPlace::None] {
+        let appearance = Appearance { legend, ..Appearance::default() };
+        let time = options(Axis::Block, Quantity::Time);
+        let options = FigureOptions { appearance, crossovers: false, bound: false, ..time };
+        let figure = Figure::of(&files, &options).unwrap();
+        all.push((format!("curves with the legend at {legend:?}"), Box::new(figure)));
+        if legend != LegendPlace::Inside {
+            let winners = WinnerFigure::of(&uneven(), &appearance).unwrap();
+            all.push((format!("winners with the legend at {legend:?}"), Box::new(winners)));
+        }
+    }
+    let winners = WinnerFigure::of(&uneven(), &Appearance::default()).unwrap();
+    all.push(("winners among unequal numbers".to_owned(), Box::new(winners)));
+    let winners = WinnerFigure::of(&files, &Appearance::default()).unwrap();
     all.push(("winners".to_owned(), Box::new(winners)));
     let few = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 12, 20]);
     for kind in [StackKind::Parts, StackKind::Steps, StackKind::Traffic] {
-        let bars = StackedBars::of(kind, &few, None, &[]).unwrap();
-        all.push((format!("{kind:?}"), Box::new(bars)));
+        for shared in [true, false] {
+            let bars = StackedBars::of(kind, shared, &few, &Appearance::default()).unwrap();
+            all.push((format!("{kind:?}, shared scale: {shared}"), Box::new(bars)));
+        }
     }
     all
 }
@@ -223,5 +269,162 @@ fn labels_cover_most_of_a_logarithmic_axis() {
             assert!(y.iter().any(|label| label.ends_with("µs")), "{paper_name}: {y:?}");
             assert!(y.iter().any(|label| label.ends_with("ms")), "{paper_name}: {y:?}");
         }
+    }
+}
+
+/// The lengths of bars are measured in the picture: with one shared scale, each is proportional to
+/// its value.
+#[test]
+fn bars_of_all_panels_have_one_scale() {
+    let rows = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 20]);
+    let lengths = |shared: bool| -> Vec<f64> {
+        let bars =
+            StackedBars::of(StackKind::Parts, shared, &rows, &Appearance::default()).unwrap();
+        let picture = bars.picture(&Paper::default());
+        let marks = &picture.scene().marks;
+        let piece = |mark: &Mark| match mark {
+            Mark::Lines { points, hint: Some(hint), .. } if hint.starts_with("ring-allreduce") => {
+                Some((points[1].0 - points[0].0, hint.clone()))
+            }
+            _ => None,
+        };
+        let pieces: Vec<(f64, String)> = marks.iter().filter_map(piece).collect();
+        pieces.into_iter().filter(|(_, hint)| hint.contains("startup")).map(|(x, _)| x).collect()
+    };
+    // The start-up time of the ring is the same for 8 B and for 1 MiB.
+    let (shared, free) = (lengths(true), lengths(false));
+    assert_eq!(shared.len(), 4);
+    assert!(shared.iter().all(|length| (length - shared[0]).abs() < 1e-9), "{shared:?}");
+    assert!(free[0] > 4.0 * free[1], "{free:?}");
+}
+
+#[test]
+fn panels_can_share_the_y_axis() {
+    let mut rows = study();
+    let slow = |row: &Record| row.topology == "torus:4x4";
+    for row in rows[0].1.iter_mut().filter(|row| slow(row)) {
+        row.time_us = row.time_us.map(|time| 100.0 * time);
+    }
+    let labels = |share_y: bool| {
+        let options = FigureOptions { share_y, ..options(Axis::Block, Quantity::Time) };
+        let figure = Figure::of(&rows, &options).unwrap();
+        figure.axis_labels(&Paper::default()).into_iter().map(|[_, y]| y).collect::<Vec<_>>()
+    };
+    let (own, shared) = (labels(false), labels(true));
+    assert_ne!(own[0], own[3]);
+    assert_eq!(shared[0], shared[3]);
+}
+
+/// The points of several algorithms at a single size are next to each other, each with its interval.
+#[test]
+fn points_of_a_single_size_are_next_to_each_other() {
+    let figure = Figure::of(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
+    let picture = figure.picture(&Paper::default());
+    let centre = |mark: &Mark| match mark {
+        Mark::Circle { centre, hint: Some(hint), .. } => Some((centre.0, hint.clone())),
+        Mark::Lines { points, hint: Some(hint), .. } => Some((
+            points.iter().map(|point| point.0).sum::<f64>() / points.len() as f64,
+            hint.clone(),
+        )),
+        _ => None,
+    };
+    let centres: Vec<(f64, String)> = picture.scene().marks.iter().filter_map(centre).collect();
+    assert_eq!(centres.len(), 10, "{centres:?}");
+    assert!(centres.iter().all(|(_, hint)| hint.contains(" (95 %: ")), "{centres:?}");
+    let mut xs: Vec<f64> = centres.iter().map(|(x, _)| *x).collect();
+    xs.sort_by(f64::total_cmp);
+    assert!(xs.windows(2).all(|pair| pair[1] - pair[0] > 12.0), "{xs:?}");
+}
+
+/// The straight lines of two curves meet at the ring of their crossover.
+#[test]
+fn rings_are_on_both_lines() {
+    let figure = Figure::of(&study(), &options(Axis::Block, Quantity::Time)).unwrap();
+    for panel in &figure.panels {
+        assert!(panel.curves.iter().flat_map(|curve| &curve.lines).all(|line| line.len() == 18));
+        for crossing in &panel.crossings {
+            let (x, y) = crossing.at.unwrap();
+            for name in [&crossing.crossover.before, &crossing.crossover.after] {
+                let curve = panel.curves.iter().find(|curve| curve.name == *name).unwrap();
+                let pair = curve.points.windows(2).find(|pair| pair[0].x <= x && x <= pair[1].x);
+                let [a, b] = pair.unwrap() else { panic!("a pair") };
+                let share = (x / a.x).ln() / (b.x / a.x).ln();
+                let line = a.y * (b.y / a.y).powf(share);
+                assert!((line / y - 1.0).abs() < 1e-9, "{name}: {line} {y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn maps_say_how_many_algorithms_competed() {
+    let svg = |files: &[(String, Vec<Record>)]| {
+        let winners = WinnerFigure::of(files, &Appearance::default()).unwrap();
+        assert_eq!(winners.maps.len(), 1, "one map of four networks");
+        assert_eq!(winners.maps[0].rows.len(), 4);
+        winners.picture(&Paper::default()).svg()
+    };
+    let (even, uneven) = (svg(&study()), svg(&uneven()));
+    assert!(even.contains(">In each cell, 5 algorithms competed.<"), "{even}");
+    assert!(!even.contains(">no other algorithm<") && even.contains(">vector size<"));
+    assert!(uneven.contains(">The number in a cell says how many algorithms competed.<"));
+    assert!(uneven.contains(">no other algorithm<"), "{uneven}");
+    assert!(uneven.contains("µs; 1 algorithm<") && uneven.contains("; 5 algorithms<"), "{uneven}");
+}
+
+#[test]
+fn a_legend_has_the_requested_place() {
+    let place = |legend: LegendPlace| {
+        let appearance = Appearance { legend, ..Appearance::default() };
+        let options = FigureOptions { appearance, ..options(Axis::Block, Quantity::Time) };
+        let picture = Figure::of(&study(), &options).unwrap().picture(&Paper::default());
+        let scene = picture.scene();
+        let find = |words: &str| texts(scene).into_iter().find(|text| text.words == words).cloned();
+        (find("swing-allreduce").map(|text| text.at), find("torus:4x4").unwrap().at, scene.width)
+    };
+    let (bottom, panel, _) = place(LegendPlace::Bottom);
+    assert!(bottom.unwrap().1 > panel.1);
+    let (top, panel, _) = place(LegendPlace::Top);
+    assert!(top.unwrap().1 < panel.1);
+    let (right, panel, width) = place(LegendPlace::Right);
+    assert!(right.unwrap().0 > panel.0 && right.unwrap().0 > 0.6 * width);
+    let (inside, panel, _) = place(LegendPlace::Inside);
+    assert!(inside.unwrap().1 < panel.1, "in the first panel");
+    assert_eq!(place(LegendPlace::None).0, None);
+}
+
+#[test]
+fn the_user_chooses_colours() {
+    let colours = [("swing-allreduce".to_owned(), "#123456".parse().unwrap())];
+    let appearance = Appearance { colours: &colours, ..Appearance::default() };
+    let options = FigureOptions { appearance, ..options(Axis::Block, Quantity::Time) };
+    let figure = Figure::of(&study(), &options).unwrap();
+    assert!(figure.picture(&Paper::default()).svg().contains("stroke=\"#123456\""));
+    for wrong in ["123456", "#12345", "#12345g", "#+12345"] {
+        assert!(wrong.parse::<crate::Colour>().is_err(), "{wrong}");
+    }
+    let unknown = [("nobody".to_owned(), crate::Colour(0, 0, 0))];
+    let appearance = Appearance { colours: &unknown, ..Appearance::default() };
+    let options = FigureOptions { appearance, ..options };
+    let error = Figure::of(&study(), &options).unwrap_err().to_string();
+    assert!(error.starts_with("--colour nobody: no algorithm has that name; there are bucket"));
+}
+
+/// An algorithm has the same style whether or not the other algorithms of the file are shown.
+#[test]
+fn styles_do_not_depend_on_which_algorithms_are_shown() {
+    let names: Vec<String> = (0..24).map(|number| format!("algorithm-{number:02}")).collect();
+    let rows = |names: &[String]| {
+        let rows = names
+            .iter()
+            .flat_map(|name| [3, 12].map(|power| row("torus:4x4", 16, 0, 1 << power, name)));
+        vec![("rows.csv".to_owned(), rows.collect())]
+    };
+    let appearance = Appearance { algorithms: &names, ..Appearance::default() };
+    let options = FigureOptions { appearance, ..options(Axis::Block, Quantity::Time) };
+    let all = Figure::of(&rows(&names), &options).unwrap();
+    for name in &names {
+        let one = Figure::of(&rows(std::slice::from_ref(name)), &options).unwrap();
+        assert_eq!(one.styles.get(name), all.styles.get(name));
     }
 }

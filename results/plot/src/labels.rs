@@ -1,5 +1,6 @@
 //! Labels of algorithms in a figure.
 
+use crate::appearance::Appearance;
 use std::collections::BTreeSet;
 
 /// The labels that the user gave to algorithms, in the order of the legend. An algorithm without a
@@ -7,25 +8,28 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels(Vec<(String, String)>);
 
-/// An error for a label that was given for an unknown algorithm.
+/// An error for a label or a colour that was given for an unknown algorithm.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("--label {name}: no algorithm has that name; there are {known}")]
+#[error("{flag} {name}: no algorithm has that name; there are {known}")]
 pub struct UnknownLabel {
+    flag: &'static str,
     name: String,
     known: String,
 }
 
 impl Labels {
-    /// Checks that every algorithm for which a label was given exists.
+    /// Checks that every algorithm for which a label or a colour was given exists.
     pub(crate) fn of(
-        labels: &[(String, String)],
+        appearance: &Appearance<'_>,
         names: &BTreeSet<&str>,
     ) -> Result<Self, UnknownLabel> {
-        match labels.iter().find(|(name, _)| !names.contains(name.as_str())) {
-            None => Ok(Self(labels.to_vec())),
-            Some((name, _)) => {
+        let labelled = appearance.labels.iter().map(|(name, _)| ("--label", name));
+        let coloured = appearance.colours.iter().map(|(name, _)| ("--colour", name));
+        match labelled.chain(coloured).find(|(_, name)| !names.contains(name.as_str())) {
+            None => Ok(Self(appearance.labels.to_vec())),
+            Some((flag, name)) => {
                 let known = names.iter().copied().collect::<Vec<_>>().join(", ");
-                Err(UnknownLabel { name: name.clone(), known })
+                Err(UnknownLabel { flag, name: name.clone(), known })
             }
         }
     }

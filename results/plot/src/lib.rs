@@ -4,6 +4,7 @@
 //! module `draw` lays out panels and curves as marks on a page, and the module `marks` writes the
 //! marks as SVG, PNG or PDF.
 
+mod appearance;
 mod data;
 mod draw;
 mod figure;
@@ -12,15 +13,19 @@ mod geometry;
 mod labels;
 mod marks;
 mod page;
+mod pgfplots;
 mod quantity;
 mod stack;
 mod stacked;
 mod style;
+mod titles;
 mod winners;
 
+pub use appearance::{Appearance, LegendPlace};
 pub use draw::Drawable;
 pub use figure::{Crossing, Curve, Figure, FigureError, FigureOptions, Panel, Point};
 pub use labels::{Labels, UnknownLabel};
+pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};
 pub use page::{PageOptions, page};
 pub use quantity::{LogScales, Quantity};

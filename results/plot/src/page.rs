@@ -1,6 +1,7 @@
 //! A report page about result files, in a single HTML file: figures, tables, machines, and the
 //! commands that reproduce all rows. The page contains no script and loads no other file.
 
+use crate::appearance::Appearance;
 use crate::draw::Drawable;
 use crate::figure::{Figure, FigureError, FigureOptions};
 use crate::marks::Paper;
@@ -87,9 +88,10 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
                     y,
                     log: None,
                     baseline,
-                    title: None,
-                    labels: &[],
+                    appearance: Appearance::default(),
                     bound: false,
+                    crossovers: true,
+                    share_y: false,
                 },
             ) {
                 Ok(figure) if figure.panels.iter().any(has_a_line) => {
@@ -99,9 +101,7 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
                     let svg = figure.picture(&Paper::default()).svg();
                     let caption = capital(&format!(
                         "{} against {}: {}",
-                        figure.y_label,
-                        x.label(),
-                        figure.title
+                        figure.y_label, figure.x_label, figure.title
                     ));
                     let _ = writeln!(
                         out,
@@ -126,7 +126,7 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
 
 /// Returns the map of the fastest algorithms, if there is one.
 fn winners(files: &[(String, Vec<Record>)], styles: &Styles) -> String {
-    match WinnerFigure::of(files, None, &[]) {
+    match WinnerFigure::of(files, &Appearance::default()) {
         Ok(winners) => {
             let winners = WinnerFigure { styles: styles.clone(), ..winners };
             let svg = winners.picture(&Paper::default()).svg();

@@ -1,6 +1,7 @@
 //! The quantities that stacked bars can show.
 
-use swapmeet_results::units::{duration, number, size};
+use crate::draw::scale::Base;
+use swapmeet_results::units::{duration, number, number_to, size, size_to, tick_duration};
 use swapmeet_results::{Parts, Record, parts};
 
 /// The quantity that a bar shows as a sum of pieces.
@@ -75,6 +76,32 @@ impl StackKind {
             Self::Parts => duration(value),
             Self::Steps => number(value),
             Self::Traffic => size(value),
+        }
+    }
+
+    /// Formats a value for the axis, with `figures` digits.
+    pub(crate) fn text_to(self, value: f64, figures: usize) -> String {
+        match self {
+            Self::Parts => tick_duration(value, figures),
+            Self::Steps => number_to(value, figures),
+            Self::Traffic => size_to(value, figures),
+        }
+    }
+
+    /// Returns the base of round values on the axis.
+    pub(crate) fn base(self) -> Base {
+        match self {
+            Self::Parts | Self::Steps => Base::Ten,
+            Self::Traffic => Base::Two,
+        }
+    }
+
+    /// Returns the label of the axis.
+    pub(crate) fn axis(self) -> &'static str {
+        match self {
+            Self::Parts => "completion time",
+            Self::Steps => "steps and additional rounds",
+            Self::Traffic => "bytes carried by all links",
         }
     }
 

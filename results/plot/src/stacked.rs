@@ -1,14 +1,16 @@
 //! Figures of stacked bars: a panel for each group of cases, a bar for each algorithm.
 
+use crate::appearance::{Appearance, LegendPlace};
+use crate::draw::scale::{Scale, Tick};
 use crate::draw::{Drawable, LegendRow, heading, remarks};
 use crate::figure::FigureError;
 use crate::labels::Labels;
-use crate::marks::scene::{Anchor, Colour, GREY, Scene};
+use crate::marks::scene::{Anchor, Colour, GREY, PALE, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::stack::StackKind;
-use std::collections::BTreeSet;
-use swapmeet_results::{Record, Setting, Status, compare, csv_table};
+use crate::titles::{PanelSettings, Titles};
+use swapmeet_results::{Group, Record, Status, compare, csv_table};
 
 /// The colours of the pieces, in order. Two neighbouring colours can be distinguished even if the
 /// figure is printed in grey.
@@ -45,6 +47,9 @@ pub struct BarPanel {
 pub struct StackedBars {
     /// The quantity that the bars show.
     pub stack: StackKind,
+    /// Whether all panels have the same scale.
+    pub shared: bool,
+    pub legend: LegendPlace,
     /// The title: the title that the user gave, or the settings that all panels have in common.
     pub title: String,
     pub panels: Vec<BarPanel>,
@@ -58,15 +63,15 @@ impl StackedBars {
     /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
 
-    /// Makes bars from the rows of `files`, which are pairs of a file name and its rows.
+    /// Makes bars whose panels have the same scale if `shared` is true, from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         stack: StackKind,
+        shared: bool,
         files: &[(String, Vec<Record>)],
-        title: Option<&str>,
-        labels: &[(String, String)],
+        appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
-        let mut panels: Vec<(&Setting, BarPanel)> = Vec::new();
+        let mut panels: Vec<(&Group, BarPanel)> = Vec::new();
         for group in &comparison.groups {
             let mut bars: Vec<Bar> = Vec::new();
             for line in &group.lines {
@@ -76,17 +81,30 @@ impl StackedBars {
             }
             bars.sort_by(|a, b| a.sum.total_cmp(&b.sum));
             if !bars.is_empty() {
-                panels.push((&group.setting, BarPanel { title: String::new(), bars }));
+                panels.push((group, BarPanel { title: String::new(), bars }));
             }
         }
-        let common = title_panels(&mut panels)?;
+        if panels.is_empty() {
+            return Err(FigureError::NoBars);
+        }
+        let settings: Vec<PanelSettings> =
+            panels.iter().map(|(group, _)| settings(group)).collect();
+        let titles = Titles::of(&settings);
+        if panels.len() > Self::MOST_PANELS {
+            return Err(FigureError::ManyPanels { count: panels.len(), differ: titles.differ });
+        }
+        for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
+            panel.title = title;
+        }
         let names =
             panels.iter().flat_map(|(_, panel)| &panel.bars).map(|bar| bar.name.as_str()).collect();
-        let labels = Labels::of(labels, &names)?;
-        let title = title.map_or(common, str::to_owned);
+        let labels = Labels::of(appearance, &names)?;
+        let title = appearance.title.map_or(titles.common, str::to_owned);
         let panels = panels.into_iter().map(|(_, panel)| panel).collect();
         Ok(Self {
             stack,
+            shared,
+            legend: appearance.legend,
             title,
             panels,
             labels,
@@ -123,24 +141,42 @@ impl Drawable for StackedBars {
     fn picture(&self, paper: &Paper) -> Picture {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(1), font / 12.0);
-        let mut top = heading(&mut scene, &self.title, font);
-        for panel in &self.panels {
-            top = self.panel(&mut scene, panel, top + 0.6 * font, font);
-        }
-        let mut row = LegendRow::new(&scene, top + 1.4 * font, font);
-        for (piece, name) in self.stack.names().into_iter().enumerate() {
-            let of = |bar: &Bar| bar.pieces[piece].unwrap_or(0.0);
-            if self.panels.iter().flat_map(|panel| &panel.bars).any(|bar| of(bar) > 0.0) {
-                let (x, y) = row.place(1.6 * font + width(name, font));
-                scene.filled(
-                    [x, y - 0.8 * font, x + 1.2 * font, y + 0.1 * font],
-                    COLOURS[piece],
-                    None,
-                );
-                scene.text((x + 1.6 * font, y), name, font, Anchor::Start);
+        let top = heading(&mut scene, &self.title, font);
+        let entry = |name: &str| 1.6 * font + width(name, font);
+        let pieces: Vec<(usize, &str)> = self
+            .stack
+            .names()
+            .into_iter()
+            .enumerate()
+            .filter(|(n, _)| self.has_piece(*n))
+            .collect();
+        let wide = pieces.iter().map(|(_, name)| entry(name)).fold(0.0, f64::max);
+        let legend = |scene: &mut Scene, space: (f64, f64), top: f64| {
+            let mut row = LegendRow::new(space, top + 1.4 * font, font);
+            for (piece, name) in &pieces {
+                let (x, y) = row.entry(scene, 1.6 * font, name);
+                let sample = [x, y - 0.8 * font, x + 1.2 * font, y + 0.1 * font];
+                scene.filled(sample, COLOURS[*piece], None);
             }
-        }
-        scene.height = remarks(&mut scene, &self.remarks, row.end(), font) + font;
+            row.end()
+        };
+        let body = |scene: &mut Scene, right: f64, top: f64| {
+            let mut top = top;
+            // Panels with the same scale have a single axis, below the last panel.
+            let mut columns = self.columns(right, &self.panels, font);
+            for (number, panel) in self.panels.iter().enumerate() {
+                if !self.shared {
+                    columns = self.columns(right, std::slice::from_ref(panel), font);
+                }
+                top = self.panel(scene, panel, &columns, top + 0.6 * font, font);
+                if !self.shared || number + 1 == self.panels.len() {
+                    top = self.axis(scene, &columns, top, font);
+                }
+            }
+            top
+        };
+        let top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
+        scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         Picture::new(
             scene,
             if self.title.is_empty() { self.stack.title() } else { &self.title },
@@ -149,88 +185,120 @@ impl Drawable for StackedBars {
     }
 }
 
+/// The positions of the columns of a panel: names on the left, bars, and sums at the ends of the
+/// bars.
+struct Columns {
+    /// The right end of the panel.
+    right: f64,
+    /// The scale of the bars.
+    scale: Scale,
+    ticks: Vec<Tick>,
+}
+
 impl StackedBars {
+    /// Returns whether any bar has this piece.
+    fn has_piece(&self, number: usize) -> bool {
+        let mut bars = self.panels.iter().flat_map(|panel| &panel.bars);
+        bars.any(|bar| bar.pieces[number].is_some_and(|piece| piece > 0.0))
+    }
+
+    /// Returns columns that have room for all names and sums of `panels`.
+    fn columns(&self, whole: f64, panels: &[BarPanel], font: f64) -> Columns {
+        let bars = || panels.iter().flat_map(|panel| &panel.bars);
+        let longest = |lengths: &mut dyn Iterator<Item = f64>| lengths.fold(0.0, f64::max);
+        let name = |bar: &Bar| width(self.labels.name(&bar.name), font);
+        let names = longest(&mut bars().map(name)).min(0.35 * whole);
+        let sums = longest(&mut bars().map(|bar| width(&self.stack.text(bar.sum), 0.9 * font)));
+        let left = font + names + 0.6 * font;
+        let right = (whole - sums - 2.0 * font).max(left + font);
+        let most = longest(&mut bars().map(|bar| bar.sum));
+        let high = if most > 0.0 { most } else { 1.0 };
+        let scale = Scale { log: false, low: 0.0, high, ends: (left, right) };
+        let text = |value: f64, figures: usize| self.stack.text_to(value, figures);
+        let ticks = scale.horizontal_ticks(self.stack.base(), 0.9 * font, text);
+        Columns { right: whole, scale, ticks }
+    }
+
     /// Draws a panel whose upper end is `top`. Returns the y coordinate of its lower end.
-    fn panel(&self, scene: &mut Scene, panel: &BarPanel, top: f64, font: f64) -> f64 {
-        let (small, high) = (0.9 * font, 1.7 * font);
+    fn panel(
+        &self,
+        scene: &mut Scene,
+        panel: &BarPanel,
+        columns: &Columns,
+        top: f64,
+        font: f64,
+    ) -> f64 {
         let mut top = top;
-        for line in wrapped(&panel.title, font, scene.width - 2.0 * font) {
+        for line in wrapped(&panel.title, font, columns.right - 2.0 * font) {
             top += 1.3 * font;
-            scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
+            scene.text((columns.right / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.6 * font;
-        // The names are placed to the left of the bars, and the sums to the right.
-        let names = panel.bars.iter().map(|bar| width(self.labels.name(&bar.name), font));
-        let left = font + names.fold(0.0, f64::max).min(0.35 * scene.width) + 0.6 * font;
-        let sums = panel
+        let left = columns.scale.ends.0;
+        let names: Vec<Vec<String>> = panel
             .bars
             .iter()
-            .map(|bar| width(&self.stack.text(bar.sum), small))
-            .fold(0.0, f64::max);
-        let room = (scene.width - left - sums - 2.0 * font).max(font);
-        let names = self.stack.names();
-        let longest = panel.bars.iter().map(|bar| bar.sum).fold(0.0, f64::max);
-        // Draw one line for each bar.
-        for bar in &panel.bars {
-            let middle = top + high / 2.0 + 0.33 * font;
-            let name = wrapped(self.labels.name(&bar.name), font, left - 1.5 * font);
-            scene.text(
-                (left - 0.6 * font, middle),
-                name.first().map_or("", String::as_str),
-                font,
-                Anchor::End,
-            );
+            .map(|bar| wrapped(self.labels.name(&bar.name), font, left - 1.5 * font))
+            .collect();
+        let high = |lines: &Vec<String>| (0.5 + 1.2 * lines.len().max(1) as f64) * font;
+        let foot = top + names.iter().map(high).sum::<f64>();
+        // The grid is drawn first, so that bars and sums cover it.
+        for tick in columns.ticks.iter().filter(|tick| !tick.label.is_empty()) {
+            let x = columns.scale.at(tick.value);
+            scene.line(vec![(x, top), (x, foot)], PALE, 0.07 * font, &[]);
+        }
+        scene.line(vec![(left, top), (left, foot)], GREY, 0.07 * font, &[]);
+        let pieces = self.stack.names();
+        for (bar, lines) in panel.bars.iter().zip(names) {
+            let middle = top + high(&lines) / 2.0;
+            let first = middle + 0.33 * font - 0.6 * font * (lines.len() as f64 - 1.0);
+            for (number, line) in lines.iter().enumerate() {
+                let at = (left - 0.6 * font, first + 1.2 * font * number as f64);
+                scene.text(at, line, font, Anchor::End);
+            }
             let (mut sum, mut from) = (0.0, left);
-            for ((name, value), colour) in names.iter().zip(&bar.pieces).zip(COLOURS) {
+            for ((name, value), colour) in pieces.iter().zip(&bar.pieces).zip(COLOURS) {
                 let Some(value) = value.filter(|value| *value > 0.0) else { continue };
                 sum += value;
-                let to = if longest > 0.0 { left + room * sum / longest } else { left };
+                let to = columns.scale.at(sum);
                 let share = value / bar.sum * 100.0;
                 let hint = format!(
                     "{}: {name} {}, {share:.1} %",
                     self.labels.name(&bar.name),
                     self.stack.text(value)
                 );
-                scene.filled([from, top + 0.2 * high, to, top + 0.8 * high], colour, Some(hint));
+                let area = [from, middle - 0.5 * font, to, middle + 0.5 * font];
+                scene.filled(area, colour, Some(hint));
                 from = to;
             }
-            scene.text(
-                (from + 0.5 * font, middle),
-                &self.stack.text(bar.sum),
-                small,
-                Anchor::Start,
-            );
-            top += high;
+            let at = (from + 0.5 * font, middle + 0.33 * font);
+            scene.text(at, &self.stack.text(bar.sum), 0.9 * font, Anchor::Start);
+            top += high(&lines);
         }
-        let foot = top;
-        let above = foot - high * panel.bars.len() as f64;
-        scene.line(vec![(left, above), (left, foot)], GREY, 0.07 * font, &[]);
-        top
+        foot
+    }
+
+    /// Draws the axis below a panel. Returns the y coordinate of its lower end.
+    fn axis(&self, scene: &mut Scene, columns: &Columns, top: f64, font: f64) -> f64 {
+        let (left, right) = columns.scale.ends;
+        scene.line(vec![(left, top), (right, top)], GREY, 0.07 * font, &[]);
+        for tick in columns.ticks.iter().filter(|tick| !tick.label.is_empty()) {
+            let x = columns.scale.at(tick.value);
+            scene.line(vec![(x, top), (x, top + 0.3 * font)], GREY, 0.07 * font, &[]);
+            scene.text((x, top + 1.4 * font), &tick.label, 0.9 * font, Anchor::Middle);
+        }
+        let at = ((left + right) / 2.0, top + 2.8 * font);
+        scene.text(at, self.stack.axis(), font, Anchor::Middle);
+        top + 3.2 * font
     }
 }
 
-/// Sets the title of each panel to the settings in which it differs from the other panels. Returns
-/// the settings that all panels have in common.
-fn title_panels(panels: &mut [(&Setting, BarPanel)]) -> Result<String, FigureError> {
-    const CHOICES: [&str; 4] =
-        ["topologies (--topology)", "workloads (--workload)", "machines (--machine)", "models"];
-    let Some((first, _)) = panels.first() else { return Err(FigureError::NoBars) };
-    let of = |s: &Setting| [&s.topology, &s.workload, &s.machine, &s.model].map(String::clone);
-    let first = of(first);
-    let all: Vec<[String; 4]> = panels.iter().map(|(setting, _)| of(setting)).collect();
-    let same = |part: usize| all.iter().all(|parts| parts[part] == first[part]);
-    let join = |parts: &[String; 4], wanted: bool| {
-        let chosen = (0..4).filter(|part| same(*part) == wanted).map(|part| parts[part].as_str());
-        chosen.collect::<Vec<_>>().join(", ")
-    };
-    if panels.len() > StackedBars::MOST_PANELS {
-        let apart: BTreeSet<&str> =
-            (0..4).filter(|part| !same(*part)).map(|part| CHOICES[part]).collect();
-        let differ = apart.into_iter().collect::<Vec<_>>().join(" and ");
-        return Err(FigureError::ManyPanels { count: panels.len(), differ });
+fn settings(group: &Group) -> PanelSettings {
+    PanelSettings {
+        topology: group.setting.topology.clone(),
+        workload: group.setting.workload.clone(),
+        machine: group.machine_in_full(),
+        model: group.setting.model.clone(),
+        inputs: group.setting.inputs.clone(),
     }
-    for ((_, panel), parts) in panels.iter_mut().zip(&all) {
-        panel.title = join(parts, false);
-    }
-    Ok(join(&first, true))
 }

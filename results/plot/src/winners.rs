@@ -3,11 +3,12 @@
 //! show its fastest algorithm. The strength of the colour shows the margin by which this algorithm
 //! is faster than the second fastest algorithm.
 
+use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
 use crate::figure::FigureError;
 use crate::labels::Labels;
-use crate::marks::scene::{Anchor, BLACK, Colour, PALE, Scene, WHITE};
+use crate::marks::scene::{Anchor, BLACK, Colour, Mark, PALE, Scene, Text, WHITE};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::style::Styles;
@@ -19,12 +20,13 @@ use swapmeet_results::units::count;
 use swapmeet_results::{Record, compare, csv_table};
 
 /// For each margin, the strength of the colour and the label in the legend.
-const MARGINS: [(Margin, f64, &str); 5] = [
+const MARGINS: [(Margin, f64, &str); 6] = [
     (Margin::Tied, 0.0, "not told apart"),
     (Margin::Under5, 0.2, "up to 5 %"),
     (Margin::Under25, 0.4, "up to 25 %"),
     (Margin::Under100, 0.65, "up to 100 %"),
     (Margin::Clear, 1.0, "more"),
+    (Margin::Alone, 0.15, "no other algorithm"),
 ];
 
 /// A figure of one or more maps of the fastest algorithms, drawn one below the other.
@@ -37,6 +39,11 @@ pub struct WinnerFigure {
     pub names: Vec<String>,
     pub labels: Labels,
     pub styles: Styles,
+    pub legend: LegendPlace,
+    /// The label of the horizontal axis.
+    pub x_label: &'static str,
+    /// Whether each cell shows how many algorithms competed.
+    pub shows_numbers: bool,
     /// Remarks that are part of the figure. For example, a remark says that the machine charges
     /// only some of the algorithms for rearrangement.
     pub remarks: Vec<String>,
@@ -51,8 +58,7 @@ impl WinnerFigure {
     /// Makes maps from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         files: &[(String, Vec<Record>)],
-        title: Option<&str>,
-        labels: &[(String, String)],
+        appearance: &Appearance<'_>,
     ) -> Result<Self, FigureError> {
         let comparison = compare(files, None)?;
         let WinnerMaps { maps: all, single_groups } = winner_maps(&comparison);
@@ -76,11 +82,27 @@ impl WinnerFigure {
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
         let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
-        let labels = Labels::of(labels, &everyone)?;
+        let labels = Labels::of(appearance, &everyone)?;
         // Algorithms that are never the fastest also get styles, so that a figure of curves gives
         // each algorithm the same style as the map.
-        let styles = Styles::of(everyone);
-        let title = title.unwrap_or_default().to_owned();
+        let styles = appearance.styles(everyone);
+        let title = appearance.title.unwrap_or_default().to_owned();
+        // If the same number of algorithms competed in every cell, a remark says so. Otherwise each
+        // cell shows its own number.
+        let cells = || maps.iter().flat_map(|map| &map.cells).flatten().flatten();
+        let numbers: BTreeSet<usize> = cells().map(|cell| cell.winner.competitors).collect();
+        let mut remarks = comparison.rearrangement_remarks.clone();
+        remarks.push(match numbers.first() {
+            Some(number) if numbers.len() == 1 => {
+                format!("In each cell, {} competed.", count(*number, "algorithm"))
+            }
+            _ => "The number in a cell says how many algorithms competed.".to_owned(),
+        });
+        let shown_workloads = maps
+            .iter()
+            .flat_map(WinnerMap::groups)
+            .map(|group| comparison.groups[group].setting.workload.as_str());
+        let x_label = Axis::Block.label_of(shown_workloads);
         let workloads: BTreeSet<&str> = single_groups
             .iter()
             .map(|group| comparison.groups[*group].setting.workload.as_str())
@@ -99,7 +121,10 @@ impl WinnerFigure {
             names,
             labels,
             styles,
-            remarks: comparison.rearrangement_remarks,
+            legend: appearance.legend,
+            x_label,
+            shows_numbers: numbers.len() > 1,
+            remarks,
             notes: notes.into_iter().collect(),
         })
     }
@@ -142,16 +167,26 @@ impl Drawable for WinnerFigure {
     fn picture(&self, paper: &Paper) -> Picture {
         let font = paper.font();
         let mut scene = Scene::new(paper.width(1), font / 12.0);
-        let mut top = heading(&mut scene, &self.title, font);
-        for map in &self.maps {
-            top = self.map(&mut scene, map, top + font, font);
-        }
-        top = self.legend(&mut scene, top + font, font);
+        let top = heading(&mut scene, &self.title, font);
+        let legend = |scene: &mut Scene, space: (f64, f64), top: f64| {
+            self.draw_legend(scene, space, top + font, font)
+        };
+        let body = |scene: &mut Scene, right: f64, top: f64| {
+            self.maps.iter().fold(top, |top, map| self.map(scene, map, right, top + font, font))
+        };
+        let names = self.names.iter().map(|name| 1.4 * font + width(self.labels.name(name), font));
+        let margins = self.margins().map(|(_, _, words)| 2.0 * font + width(words, font));
+        let words = width(MARGIN_WORDS, font);
+        let wide = names.chain(margins).fold(words, f64::max).min(0.4 * scene.width);
+        let top = self.legend.arrange(&mut scene, (top, font), wide, legend, body);
         scene.height = remarks(&mut scene, &self.remarks, top, font) + font;
         let title = if self.title.is_empty() { "fastest algorithms" } else { &self.title };
         Picture::new(scene, title, paper)
     }
 }
+
+/// The words in front of the samples of margins.
+const MARGIN_WORDS: &str = "the next takes longer by:";
 
 impl WinnerFigure {
     fn cells(&self) -> impl Iterator<Item = (&WinnerMap, &String, f64, &MapCell)> {
@@ -164,29 +199,33 @@ impl WinnerFigure {
         })
     }
 
-    /// Draws a map whose upper end is `top`. Returns the y coordinate of its lower end.
-    fn map(&self, scene: &mut Scene, map: &WinnerMap, top: f64, font: f64) -> f64 {
-        let (small, high) = (0.9 * font, 2.2 * font);
+    /// Returns the margins of the legend. A lone algorithm is explained only if there is one.
+    fn margins(&self) -> impl Iterator<Item = (Margin, f64, &'static str)> {
+        let is_alone = self.cells().any(|(_, _, _, cell)| cell.winner.margin() == Margin::Alone);
+        MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
+    }
+
+    /// Draws a map whose upper end is `top` and whose right end is `right`. Returns the y coordinate
+    /// of its lower end.
+    fn map(&self, scene: &mut Scene, map: &WinnerMap, right: f64, top: f64, font: f64) -> f64 {
+        let small = 0.9 * font;
         let mut top = top;
-        for line in wrapped(&map.title, font, scene.width - 2.0 * font) {
+        for line in wrapped(&map.title, font, right - 2.0 * font) {
             top += 1.3 * font;
-            scene.text((scene.width / 2.0, top), &line, font, Anchor::Middle);
+            scene.text((right / 2.0, top), &line, font, Anchor::Middle);
         }
         top += 0.7 * font;
         // Draw the rows. Each has its label, then its cells.
         let longest = map.rows.iter().map(|row| width(row, small)).fold(0.0, f64::max);
-        let left = font + longest.min(0.4 * scene.width) + 0.6 * font;
-        let wide = (scene.width - font - left) / map.xs.len().max(1) as f64;
+        let left = font + longest.min(0.35 * right) + 0.6 * font;
+        let wide = (right - font - left) / map.xs.len().max(1) as f64;
         for (row, cells) in map.rows.iter().zip(&map.cells) {
             let lines = wrapped(row, small, left - 1.5 * font);
+            let high = (1.1 * font * lines.len() as f64 + 0.4 * font).max(2.2 * font);
             let first = top + high / 2.0 + 0.33 * font - 0.55 * font * (lines.len() as f64 - 1.0);
             for (number, line) in lines.iter().enumerate() {
-                scene.text(
-                    (left - 0.6 * font, first + 1.1 * font * number as f64),
-                    line,
-                    small,
-                    Anchor::End,
-                );
+                let at = (left - 0.6 * font, first + 1.1 * font * number as f64);
+                scene.text(at, line, small, Anchor::End);
             }
             for (column, cell) in cells.iter().enumerate() {
                 let x = left + column as f64 * wide;
@@ -194,24 +233,24 @@ impl WinnerFigure {
             }
             top += high;
         }
-        // Write the block sizes below the columns, but omit a label that would overlap the one
-        // before it.
-        let mut free = 0.0;
-        for (column, x) in map.xs.iter().enumerate() {
-            let (words, at) = (Axis::Block.text(*x), left + (column as f64 + 0.5) * wide);
-            let half = width(&words, small) / 2.0;
-            if at - half > free {
-                scene.text((at, top + 1.4 * font), &words, small, Anchor::Middle);
-                free = at + half + 0.5 * font;
+        // Write block sizes below the columns: below every column, every second column, etc., so
+        // that no label overlaps another one.
+        let labels: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+        let widest = labels.iter().map(|words| width(words, small)).fold(0.0, f64::max);
+        let stride = ((widest + 0.5 * font) / wide).ceil().max(1.0) as usize;
+        for (column, words) in labels.iter().enumerate().step_by(stride) {
+            let at = left + (column as f64 + 0.5) * wide;
+            if at + width(words, small) / 2.0 < right {
+                scene.text((at, top + 1.4 * font), words, small, Anchor::Middle);
             }
         }
-        scene.text(
-            ((left + scene.width - font) / 2.0, top + 3.0 * font),
-            Axis::Block.label(),
-            font,
-            Anchor::Middle,
-        );
-        top + 3.3 * font
+        let middle = (left + right - font) / 2.0;
+        let lines = wrapped(self.x_label, font, right - left);
+        for (number, line) in lines.iter().enumerate() {
+            let at = (middle, top + (3.0 + 1.2 * number as f64) * font);
+            scene.text(at, line, font, Anchor::Middle);
+        }
+        top + (2.1 + 1.2 * lines.len() as f64) * font
     }
 
     fn cell(
@@ -239,42 +278,78 @@ impl WinnerFigure {
             .iter()
             .find(|(known, ..)| *known == margin)
             .map_or(1.0, |(_, strength, _)| *strength);
-        let mut hint = format!("{}, {size}: {}", at.0, winner.in_words());
+        let mut hint = format!(
+            "{}, {size}: {}; {}",
+            at.0,
+            winner.in_words(),
+            count(winner.competitors, "algorithm")
+        );
         if !winner.tied.is_empty() {
             hint += &format!("; not told apart from {}", winner.tied.join(", "));
         }
         scene.filled(inner, style.colour.paler(strength), Some(hint));
+        if margin == Margin::Alone {
+            hatch(scene, inner, style.colour.paler(0.5));
+        }
         // The marker identifies the algorithm if the figure is printed in grey.
         let colour = if strength > 0.5 { WHITE } else { style.colour };
         let radius = 0.18 * (bottom - top).min(right - left);
         let style = crate::style::Style { colour, ..style };
         scene.marks.push(marker(style, ((left + right) / 2.0, (top + bottom) / 2.0), radius, None));
+        if self.shows_numbers {
+            let size = (0.3 * (bottom - top)).min(0.55 * (right - left));
+            let at = (right - 2.0 * gap, bottom - 2.0 * gap);
+            let number = winner.competitors.to_string();
+            // The halo keeps the number readable on a dark cell.
+            scene.marks.push(Mark::Text(Text {
+                at,
+                words: number,
+                size,
+                anchor: Anchor::End,
+                turned: false,
+                halo: true,
+            }));
+        }
     }
 
     /// Draws the legend of algorithms and margins. Returns the y coordinate of its lower end.
-    fn legend(&self, scene: &mut Scene, top: f64, font: f64) -> f64 {
-        let mut row = LegendRow::new(scene, top + font, font);
+    fn draw_legend(&self, scene: &mut Scene, space: (f64, f64), top: f64, font: f64) -> f64 {
+        let mut row = LegendRow::new(space, top + font, font);
         for name in &self.names {
             let style = self.styles.get(name);
-            let words = self.labels.name(name);
-            let (x, y) = row.place(1.4 * font + width(words, font));
+            let (x, y) = row.entry(scene, 1.4 * font, self.labels.name(name));
             scene.marks.push(marker(style, (x + 0.5 * font, y - 0.35 * font), 0.42 * font, None));
-            scene.text((x + 1.4 * font, y), words, font, Anchor::Start);
         }
         row.next();
-        let words = "the next takes longer by:";
-        let (x, y) = row.place(width(words, font));
-        scene.text((x, y), words, font, Anchor::Start);
-        for (_, strength, words) in MARGINS {
-            let (x, y) = row.place(2.0 * font + width(words, font));
+        row.entry(scene, 0.0, MARGIN_WORDS);
+        for (margin, strength, words) in self.margins() {
+            let (x, y) = row.entry(scene, 2.0 * font, words);
             let sample = [x, y - 0.8 * font, x + 1.4 * font, y + 0.1 * font];
             scene.filled(sample, BLACK.paler(0.35), None);
             let inset = 0.06 * font;
             let inner =
                 [sample[0] + inset, sample[1] + inset, sample[2] - inset, sample[3] - inset];
-            scene.filled(inner, Colour(0, 0, 0).paler(strength), None);
-            scene.text((x + 2.0 * font, y), words, font, Anchor::Start);
+            scene.filled(inner, BLACK.paler(strength), None);
+            if margin == Margin::Alone {
+                hatch(scene, inner, BLACK.paler(0.5));
+            }
         }
         row.end()
+    }
+}
+
+/// Fills an area with diagonal lines. The distance of the lines depends on the height of the area.
+fn hatch(scene: &mut Scene, [left, top, right, bottom]: [f64; 4], colour: Colour) {
+    let (high, wide) = (bottom - top, right - left);
+    let step = 0.25 * high;
+    // A line from (x, bottom) to (x + high, top) is clipped at both sides of the area.
+    let lines = ((wide + high) / step) as u32;
+    for number in 1..=lines {
+        let x = left - high + f64::from(number) * step;
+        let (from, to) = ((left - x).max(0.0), (right - x).min(high));
+        if from < to {
+            let points = vec![(x + from, bottom - from), (x + to, bottom - to)];
+            scene.line(points, colour, 0.04 * high, &[]);
+        }
     }
 }

@@ -39,6 +39,21 @@ impl Axis {
         }
     }
 
+    /// Returns the label of the axis in a figure of `workloads`. The size of a reduction is that of
+    /// the whole vector that each node has.
+    pub fn label_of<'a>(self, workloads: impl IntoIterator<Item = &'a str>) -> &'static str {
+        let is_of_vectors =
+            |workload: &str| ["allreduce/", "reduce/"].iter().any(|of| workload.starts_with(of));
+        let mut workloads = workloads.into_iter().map(is_of_vectors);
+        match (self, workloads.next()) {
+            (Self::Block, Some(first)) if workloads.any(|other| other != first) => {
+                "size of a block, or of the vector of a reduction"
+            }
+            (Self::Block, Some(true)) => "vector size",
+            _ => self.label(),
+        }
+    }
+
     /// Formats a value for people.
     pub fn text(self, x: f64) -> String {
         self.text_to(x, 3)
@@ -106,6 +121,19 @@ mod tests {
         assert_eq!(place(Axis::Block, irregular), some(512.0, "irregular:dist=pareto,cv=0.5"));
         assert_eq!(place(Axis::Variation, irregular), some(0.5, "irregular:dist=pareto,mean=512"));
         assert_eq!(place(Axis::Block, "matrix:mine.csv"), None);
+    }
+
+    #[test]
+    fn the_size_of_a_reduction_is_that_of_a_vector() {
+        let label = |workloads: &[&'static str]| Axis::Block.label_of(workloads.iter().copied());
+        assert_eq!(
+            label(&["uniform", "allgather/uniform", "reduce-scatter/uniform"]),
+            "block size"
+        );
+        assert_eq!(label(&["allreduce/uniform", "reduce/uniform"]), "vector size");
+        let both = "size of a block, or of the vector of a reduction";
+        assert_eq!(label(&["allreduce/uniform", "uniform"]), both);
+        assert_eq!(Axis::Nodes.label_of(["allreduce/uniform"]), "nodes");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 use super::axis::Axis;
 use super::family::{Curve, Family};
+use crate::stats::Interval;
 
 /// A position where the fastest algorithm changes from one algorithm to another.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,6 +54,11 @@ impl Crossover {
     /// Describes the crossover. On the axis of nodes, the description names the two neighbouring
     /// networks, because no network exists at the crossover itself.
     pub fn in_words(&self, axis: Axis) -> String {
+        self.in_words_with(axis, None)
+    }
+
+    /// Describes the crossover and the 95 % confidence interval of its x.
+    pub fn in_words_with(&self, axis: Axis, interval: Option<Interval>) -> String {
         let (before, after) = (&self.before, &self.after);
         match axis {
             Axis::Nodes => {
@@ -60,9 +66,24 @@ impl Crossover {
                 format!("{before} is fastest up to {left} nodes, {after} from {right}")
             }
             Axis::Block | Axis::Variation => {
-                format!("{before} is fastest up to about {}, then {after}", axis.text(self.x))
+                let interval = interval.map_or(String::new(), |it| self.range_in_words(axis, it));
+                format!(
+                    "{before} is fastest up to about {}{interval}, then {after}",
+                    axis.text(self.x)
+                )
             }
         }
+    }
+}
+
+impl Crossover {
+    /// Describes the confidence interval. An end that is one of the neighbouring points is open,
+    /// because the crossover may be beyond it.
+    fn range_in_words(&self, axis: Axis, interval: Interval) -> String {
+        let less = if interval.low <= self.within.0 { " or less" } else { "" };
+        let more = if interval.high >= self.within.1 { " or more" } else { "" };
+        let (low, high) = (axis.text(interval.low), axis.text(interval.high));
+        format!(" (95 %: {low}{less} to {high}{more})")
     }
 }
 

@@ -13,7 +13,7 @@ pub enum RowAxis {
     Nodes,
     /// Machines, sorted by the parameter in which they differ.
     Machines,
-    /// Topologies of any kind, sorted by number of nodes.
+    /// Topologies of several kinds, sorted by kind and then by number of nodes.
     Networks,
 }
 
@@ -65,20 +65,11 @@ impl RowAxis {
     fn place(self, group: &Group, at: &AxisPosition) -> (String, String) {
         let setting = &group.setting;
         match self {
-            Self::Nodes => {
-                let kind = crate::family::family(&setting.topology);
-                (
-                    setting.topology.clone(),
-                    [&kind, &at.workload, &setting.machine, &setting.model]
-                        .map(|s| &**s)
-                        .join(", "),
-                )
-            }
             Self::Machines => (
                 setting.machine.clone(),
                 [&setting.topology, &at.workload].map(|s| &**s).join(", "),
             ),
-            Self::Networks => (
+            Self::Nodes | Self::Networks => (
                 setting.topology.clone(),
                 [&at.workload, &setting.machine, &setting.model].map(|s| &**s).join(", "),
             ),
@@ -89,33 +80,32 @@ impl RowAxis {
 /// The position of a case in a map: row, block size and group.
 type CasePosition = (String, f64, usize);
 
-/// Returns all maps: first the maps whose rows are networks of the same kind, then the maps whose
-/// rows are machines. The remaining groups form maps whose rows are networks of several kinds.
+/// Returns all maps: first the maps whose rows are networks, then the maps whose rows are machines.
+/// All networks with the same workload and machine are rows of one map, whatever their kinds.
 pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
-    let all = || 0..comparison.groups.len();
-    let mut maps = maps_of(comparison, all(), RowAxis::Nodes);
-    maps.extend(maps_of(comparison, all(), RowAxis::Machines));
-    let without = |maps: &[WinnerMap]| -> Vec<usize> {
-        let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
-        let is_single =
-            |group: &usize| comparison.groups[*group].winner.is_some() && !shown.contains(group);
-        all().filter(is_single).collect()
-    };
-    let rest = without(&maps);
-    maps.extend(maps_of(comparison, rest.into_iter(), RowAxis::Networks));
-    let single_groups = without(&maps);
+    let mut maps = maps_of(comparison, RowAxis::Networks);
+    // If all networks of a map are of the same kind, its title names the kind.
+    for map in &mut maps {
+        let kinds: BTreeSet<String> =
+            map.rows.iter().map(|topology| crate::family::family(topology)).collect();
+        if let (1, Some(kind)) = (kinds.len(), kinds.first()) {
+            map.row_axis = RowAxis::Nodes;
+            map.title = format!("{kind}, {}", map.title);
+        }
+    }
+    maps.extend(maps_of(comparison, RowAxis::Machines));
+    let shown: BTreeSet<usize> = maps.iter().flat_map(WinnerMap::groups).collect();
+    let is_single =
+        |group: &usize| comparison.groups[*group].winner.is_some() && !shown.contains(group);
+    let single_groups = (0..comparison.groups.len()).filter(is_single).collect();
     WinnerMaps { maps, single_groups }
 }
 
 /// Returns the maps that have at least two block sizes or at least two rows, in the order of their
 /// first groups.
-fn maps_of(
-    comparison: &Comparison,
-    groups: impl Iterator<Item = usize>,
-    row_axis: RowAxis,
-) -> Vec<WinnerMap> {
+fn maps_of(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
     let mut by_title: Vec<(String, Vec<CasePosition>)> = Vec::new();
-    for (number, group) in groups.map(|number| (number, &comparison.groups[number])) {
+    for (number, group) in comparison.groups.iter().enumerate() {
         let Some(at) = Axis::Block.place(group) else { continue };
         let (row, title) = row_axis.place(group, &at);
         match by_title.iter_mut().find(|(known, _)| *known == title) {
@@ -148,7 +138,9 @@ impl WinnerMap {
             }
         }
         match row_axis {
-            RowAxis::Nodes | RowAxis::Networks => rows.sort_by_key(|(_, nodes)| *nodes),
+            RowAxis::Nodes | RowAxis::Networks => {
+                rows.sort_by_cached_key(|(row, nodes)| (crate::family::family(row), *nodes));
+            }
             RowAxis::Machines => {
                 let values = differing(
                     &rows.iter().map(|(machine, _)| machine.as_str()).collect::<Vec<_>>(),
@@ -299,26 +291,26 @@ mod tests {
         assert_eq!(&of(rows(&unlike), RowAxis::Machines)[0].rows, &unlike, "as they came");
     }
 
-    /// With one block size, three networks of different kinds form a map of networks. With two
-    /// block sizes, each network has a map of its own.
+    /// Networks of several kinds are rows of one map, with one block size and with several.
     #[test]
-    fn networks_of_several_kinds_form_a_map_of_what_has_no_other_map() {
-        let networks = [("torus:4x4", 16), ("ring:8", 8), ("fat-tree:2x2", 4)];
+    fn networks_of_several_kinds_form_one_map() {
+        let networks = [("torus:4x4", 16), ("ring:8", 8), ("fat-tree:2x2", 4), ("torus:2x2", 4)];
         let rows = |sizes: &'static [&str]| {
             let of_network = move |(topology, nodes)| {
                 sizes.iter().map(move |size| at(topology, nodes, size, "paragon", "a", 1.0))
             };
             networks.into_iter().flat_map(of_network).collect::<Vec<_>>()
         };
-        let [map] = &of(rows(&["64"]), RowAxis::Networks)[..] else { panic!("no map") };
-        assert_eq!(map.rows, ["fat-tree:2x2", "ring:8", "torus:4x4"]);
-        assert_eq!(map.title, "uniform, paragon, wormhole");
-        assert_eq!(of(rows(&["64", "128"]), RowAxis::Networks), []);
+        for sizes in [&["64"][..], &["64", "128"]] {
+            let [map] = &of(rows(sizes), RowAxis::Networks)[..] else { panic!("no map") };
+            assert_eq!(map.rows, ["torus:2x2", "torus:4x4", "fat-tree:2x2", "ring:8"]);
+            assert_eq!((map.xs.len(), &*map.title), (sizes.len(), "uniform, paragon, wormhole"));
+        }
         let mut mixed = rows(&["64", "128"]);
         let workload = "moe:experts=8,top=2,tokens=4,bytes=64".to_owned();
         mixed.push(Record { workload, ..mixed[0].clone() });
         let maps = winner_maps(&compare(&files(mixed), None).unwrap());
-        assert_eq!((maps.maps.len(), maps.single_groups), (6, vec![6]));
+        assert_eq!(maps.single_groups, [8]);
     }
 
     #[test]

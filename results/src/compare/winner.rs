@@ -17,6 +17,8 @@ pub struct Winner {
     /// the times are equal, or the confidence interval of their ratio contains 1.
     #[serde(rename = "level")]
     pub tied: Vec<String>,
+    /// The number of algorithms that have a time, including the fastest.
+    pub competitors: usize,
 }
 
 /// The margin by which the fastest algorithm is faster than the second fastest algorithm.
@@ -31,9 +33,10 @@ pub enum Margin {
     Under25,
     /// The second fastest algorithm takes less than 100 % longer.
     Under100,
-    /// The second fastest algorithm takes at least twice as long, or no second algorithm has a
-    /// time.
+    /// The second fastest algorithm takes at least twice as long.
     Clear,
+    /// No other algorithm has a time, so there is no margin.
+    Alone,
 }
 
 impl Winner {
@@ -45,7 +48,10 @@ impl Winner {
             Some(ratio) if ratio < 1.05 => Margin::Under5,
             Some(ratio) if ratio < 1.25 => Margin::Under25,
             Some(ratio) if ratio < 2.0 => Margin::Under100,
-            Some(_) | None => Margin::Clear,
+            Some(_) => Margin::Clear,
+            // A runner-up without a ratio has a time next to a time of 0.
+            None if self.second.is_some() => Margin::Clear,
+            None => Margin::Alone,
         }
     }
 
@@ -89,8 +95,13 @@ pub(super) fn winner(ranked: &[&Sample<'_>]) -> Option<Winner> {
         margin.is_none_or(|r| r.interval.map_or(r.value == 1.0, |interval| interval.contains(1.0)))
     };
     let tied = rivals.iter().filter(is_tied).map(|rival| rival.algorithm.clone()).collect();
-    let algorithm = first.label.clone();
-    Some(Winner { algorithm, time: time.clone(), second: rivals.into_iter().next(), tied })
+    Some(Winner {
+        algorithm: first.label.clone(),
+        time: time.clone(),
+        competitors: 1 + rivals.len(),
+        second: rivals.into_iter().next(),
+        tied,
+    })
 }
 
 #[cfg(test)]
@@ -108,6 +119,7 @@ mod tests {
     fn the_margin_is_the_ratio_to_the_second() {
         let won =
             of(vec![row("slow", 0, 30.0), row("fast", 0, 10.0), row("next", 0, 12.5)]).unwrap();
+        assert_eq!((won.margin(), won.competitors), (Margin::Under100, 3));
         let second = won.second.unwrap();
         assert_eq!((&*won.algorithm, won.time.mean, &*second.algorithm), ("fast", 10.0, "next"));
         assert_eq!((second.times_as_long.unwrap().value, won.tied), (1.25, vec![]));
@@ -142,6 +154,7 @@ mod tests {
     #[test]
     fn a_single_algorithm_has_no_runner_up() {
         let won = of(vec![row("a", 0, 5.0), failed("b", 0, Status::Timeout, "60 s")]).unwrap();
+        assert_eq!((won.margin(), won.competitors), (Margin::Alone, 1));
         assert_eq!((won.second, won.tied), (None, vec![]));
         assert_eq!(of(vec![failed("b", 0, Status::Timeout, "60 s")]), None);
     }

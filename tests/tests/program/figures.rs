@@ -1,6 +1,7 @@
 //! `plot` and `report`: figures and pages that are made from rows.
 
 use crate::support::swapmeet;
+use crate::support::tools::has;
 use predicates::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -339,6 +340,91 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
     );
 }
 
+/// Options for the appearance of a figure. An algorithm keeps its style if others are not shown.
+#[test]
+fn a_plot_has_the_requested_appearance() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
+    let svg = |args: &[&str]| {
+        plot(&rows, &out, args).success();
+        std::fs::read_to_string(&out).unwrap()
+    };
+    let torus = ["--topology", "torus:8x8", "--machine", "paragon"];
+    let plain = svg(&torus);
+    let bare = svg(&[&torus[..], &["--no-crossovers", "--legend", "none"]].concat());
+    for text in [">a<", " is fastest up to about ", ">bruck<"] {
+        assert!(plain.contains(text) && !bare.contains(text), "{text}");
+    }
+    let coloured = svg(&[&torus[..], &["--colour", "pex=#12ab9f"]].concat());
+    assert!(coloured.contains("#12ab9f") && !plain.contains("#12ab9f"));
+    let colours = |svg: &str| -> Vec<String> {
+        svg.split("stroke=\"#").skip(1).map(|rest| rest[..6].to_owned()).collect()
+    };
+    let alone = svg(&[&torus[..], &["--algorithm", "pex"]].concat());
+    let pex = colours(&alone).into_iter().find(|colour| *colour != "e4e4e4" && *colour != "888888");
+    assert!(colours(&plain).contains(&pex.unwrap()), "the colour of a single algorithm");
+    // The y axes of both machines end at the same label.
+    let both =
+        ["--topology", "torus:8x8", "--workload", "uniform:1", "--workload", "uniform:64KiB"];
+    let shared = svg(&[&both[..], &["--share-y"]].concat());
+    let labels = |svg: &str, text: &str| svg.matches(&format!(">{text}<")).count();
+    assert_eq!(labels(&shared, "10 ms"), 2, "{shared}");
+    let bars = ["--kind", "parts", "--machine", "own", "--topology", "torus:8x8"];
+    let (one, each) = (svg(&bars), svg(&[&bars[..], &["--scales", "free"]].concat()));
+    assert_eq!((labels(&one, "completion time"), labels(&each, "completion time")), (1, 4));
+}
+
+/// Figures and tables for LaTeX are compiled, if LaTeX is installed. The width of the page is that
+/// of a journal's two columns.
+#[test]
+fn figures_and_tables_compile_in_latex() {
+    let dir = tempdir().unwrap();
+    let (rows, out) = (rows_in(&dir), dir.path().join("figure.tex"));
+    let experts = dir.path().join("experts.csv");
+    let run = "run --quiet --topology torus:4x4 --algorithm pex --algorithm bruck \
+        --workload moe:experts=16,top=2,tokens=64,bytes=4096 --repetitions 3 --out";
+    let run: Vec<&str> = run.split_whitespace().chain(experts.to_str()).collect();
+    swapmeet(&run).assert().success();
+    let paper = ["--width", "150mm", "--font", "8pt"];
+    let preamble = "% Preamble: \\usepackage{pgfplots} \\usepgfplotslibrary{groupplots} \
+        \\pgfplotsset{compat=1.18}\n";
+    let figures: Vec<String> = [
+        (&rows, &["--share-y", "--lower-bound", "--title", "50 % of {a_b} & c"][..]),
+        (&experts, &["--legend", "none"]),
+    ]
+    .into_iter()
+    .map(|(rows, args)| {
+        plot(rows, &out, &[&paper[..], args].concat()).success();
+        let figure = std::fs::read_to_string(&out).unwrap();
+        assert!(figure.starts_with(preamble), "{figure}");
+        figure
+    })
+    .collect();
+    // 150 mm are 426.79 points, and the panels are in two columns.
+    assert!(figures[0].contains("width=209.13pt") && figures[0].contains("dash pattern=on "));
+    assert!(figures[0].contains("label=below right:{a}"), "{}", figures[0]);
+    let table = swapmeet(&["compare", experts.to_str().unwrap(), "--format", "latex"]).assert();
+    let table = String::from_utf8(table.success().get_output().stdout.clone()).unwrap();
+    let document = format!(
+        "\\documentclass{{article}}\n\\usepackage[margin=15mm]{{geometry}}\n\\usepackage{{pgfplots}}\n\
+         \\usepgfplotslibrary{{groupplots}}\n\\pgfplotsset{{compat=1.18}}\n\\usepackage{{booktabs}}\n\
+         \\begin{{document}}\n{}\n\n{table}\n\\end{{document}}\n",
+        figures.join("\n\n")
+    );
+    std::fs::write(dir.path().join("page.tex"), document).unwrap();
+    if !has(&["pdflatex"]) {
+        return;
+    }
+    let compiled = Command::new("pdflatex")
+        .current_dir(dir.path())
+        .args(["-interaction=nonstopmode", "-halt-on-error", "page.tex"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&compiled.stdout);
+    assert!(compiled.status.success(), "{said}");
+    assert!(!said.contains("Missing character"), "{said}");
+}
+
 /// The winner in the map is the algorithm with the least time in the rows.
 #[test]
 fn the_map_of_winners_agrees_with_the_rows() {
@@ -473,6 +559,22 @@ fn rows_that_cannot_be_plotted_are_reported() {
         "--label nobody: no algorithm has that name; there are bruck, pex, suh-shin",
     );
     refused("f.svg", &["--label", "pex"], "expected ALGORITHM=TEXT");
+    refused("f.svg", &["--colour", "pex=blue"], "expected a colour such as #0072b2");
+    refused(
+        "f.svg",
+        &["--colour", "nobody=#000000"],
+        "--colour nobody: no algorithm has that name; there are bruck, pex, suh-shin",
+    );
+    refused(
+        "f.svg",
+        &["--scales", "free"],
+        "--scales is for parts, steps and traffic: omit it or choose one with --kind",
+    );
+    refused(
+        "f.svg",
+        &["--kind", "winners", "--legend", "inside"],
+        "--legend inside is for curves: omit it or --kind",
+    );
     refused(
         "f.svg",
         &["--y", "ratio", "--lower-bound"],

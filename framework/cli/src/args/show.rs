@@ -3,7 +3,7 @@
 use super::Overwrite;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use swapmeet_plot::Length;
+use swapmeet_plot::{Colour, Length};
 
 pub(super) const PLOT_EXAMPLES: &str = "\
 Examples:
@@ -111,6 +111,37 @@ pub(crate) enum FigureFormat {
     Csv,
 }
 
+/// The position of the legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Legend {
+    /// Below the panels.
+    #[default]
+    Bottom,
+    /// Between the title and the panels.
+    Top,
+    /// To the right of the panels.
+    Right,
+    /// Inside the first panel (curves).
+    Inside,
+    /// No legend.
+    None,
+}
+
+/// The scales of the panels of stacked bars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scales {
+    /// All panels have the same scale.
+    Shared,
+    /// Each panel has its own scale.
+    Free,
+}
+
+/// Parses `ALGORITHM=#RRGGBB`.
+fn colour(text: &str) -> Result<(String, Colour), String> {
+    let (name, colour) = text.rsplit_once('=').ok_or("expected ALGORITHM=#RRGGBB")?;
+    Ok((name.to_owned(), colour.parse()?))
+}
+
 /// Parses `ALGORITHM=TEXT`. Parameters of an algorithm contain equals signs, too, so the last one
 /// separates the label.
 fn label(text: &str) -> Result<(String, String), String> {
@@ -173,9 +204,24 @@ pub(crate) struct PlotArgs {
     /// Label an algorithm. Can be repeated; the legend has the same order.
     #[arg(long = "label", value_name = "ALGO=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
+    /// Choose the colour of an algorithm. Can be repeated.
+    #[arg(long = "colour", value_name = "ALGO=#RRGGBB", value_parser = colour)]
+    pub colours: Vec<(String, Colour)>,
+    /// Place the legend.
+    #[arg(long, default_value = "bottom")]
+    pub legend: Legend,
     /// Also draw the lower bound.
     #[arg(long)]
     pub lower_bound: bool,
+    /// Omit the crossovers of curves.
+    #[arg(long)]
+    pub no_crossovers: bool,
+    /// Give the y axes of all panels of curves the same range.
+    #[arg(long)]
+    pub share_y: bool,
+    /// Choose the scales of parts, steps and traffic [default: shared].
+    #[arg(long)]
+    pub scales: Option<Scales>,
     /// Set the width, such as 84mm, 3.3in or 240pt [default: as wide as needed].
     #[arg(long, value_name = "LENGTH")]
     pub width: Option<Length>,

@@ -282,6 +282,7 @@ fn shade(winner: &Winner) -> char {
         Margin::Under25 => '▒',
         Margin::Under100 => '▓',
         Margin::Clear => '█',
+        Margin::Alone => '╱',
     }
 }
 

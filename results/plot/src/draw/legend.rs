@@ -1,22 +1,45 @@
-//! The legend, which is placed below the panels so that it does not cover a curve. Each entry shows
-//! the line and the marker of its curve. The descriptions of the crossovers are placed below the
-//! entries.
+//! The legend. Each entry shows the line and the marker of its curve. The descriptions of the
+//! crossovers are placed below the panels.
 
 use super::marker::marker;
-use super::panel::BOUND_DASHES;
 use super::{letter, remarks};
 use crate::figure::{BOUND, Figure};
 use crate::marks::scene::{Anchor, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 
-/// Draws the names of the curves in as many columns as fit on the page. Returns the y coordinate of
-/// the lower end of the last row.
-pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f64 {
-    let (sample, gap, row) = (3.4 * font, 0.8 * font, 1.7 * font);
-    let room = scene.width - 2.0 * font;
-    let most = room - sample - gap;
+/// The dash pattern of the curve of the lower bound. No curve of an algorithm has this pattern.
+pub(super) const BOUND_DASHES: &[f64] = &[1.5, 2.5];
+
+/// The lengths of an entry: the sample of the line, and the gap before the name.
+const SAMPLE: f64 = 3.4;
+const GAP: f64 = 0.8;
+
+/// Returns the names of all curves, and whether the last one is the lower bound.
+fn curves(figure: &Figure) -> (Vec<&str>, Option<&'static str>) {
     let bound = figure.panels.iter().any(|panel| panel.bound.is_some()).then_some(BOUND);
-    let names: Vec<&str> = figure.names.iter().map(String::as_str).chain(bound).collect();
+    (figure.names.iter().map(String::as_str).chain(bound).collect(), bound)
+}
+
+/// Returns the width of a legend that has all names in one column, but at most 40 % of the page.
+pub(super) fn width_of_names(figure: &Figure, page: f64, font: f64) -> f64 {
+    let (names, _) = curves(figure);
+    let longest = names.iter().map(|name| width(figure.label(name), font)).fold(0.0, f64::max);
+    (longest + (SAMPLE + GAP) * font).min(0.4 * page)
+}
+
+/// Draws the names of the curves in as many columns as fit between `left` and `right`. Returns the y
+/// coordinate of the lower end of the last row.
+pub(super) fn names(
+    scene: &mut Scene,
+    figure: &Figure,
+    (left, right): (f64, f64),
+    top: f64,
+    font: f64,
+) -> f64 {
+    let (sample, gap, row) = (SAMPLE * font, GAP * font, 1.7 * font);
+    let room = right - left;
+    let most = room - sample - gap;
+    let (names, bound) = curves(figure);
     let entries: Vec<Vec<String>> =
         names.iter().map(|name| wrapped(figure.label(name), font, most)).collect();
     let longest = entries.iter().flatten().map(|line| width(line, font)).fold(0.0, f64::max);
@@ -26,7 +49,7 @@ pub(super) fn names(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> 
     // Distribute the entries evenly over the rows: five entries become rows of three and two, not
     // four and one.
     let columns = entries.len().div_ceil(entries.len().div_ceil(fit).max(1)).max(1);
-    let left = ((scene.width - columns as f64 * column + 2.0 * font) / 2.0).max(font);
+    let left = left + ((room - columns as f64 * column + 2.0 * font) / 2.0).max(0.0);
     let mut top = top;
     for (names, lines) in names.chunks(columns).zip(entries.chunks(columns)) {
         for (place, (name, lines)) in names.iter().zip(lines).enumerate() {

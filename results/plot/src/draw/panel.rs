@@ -1,17 +1,16 @@
 //! One panel: axes, curves, and rings at the crossovers.
 
+use super::legend::{self, BOUND_DASHES};
 use super::letter;
 use super::marker::marker;
 use super::scale::{Base, Scale, Tick};
+use crate::appearance::LegendPlace;
 use crate::figure::{Curve, Figure, Panel, Point};
 use crate::marks::outline::Point as Position;
 use crate::marks::scene::{Anchor, BLACK, GREY, Mark, PALE, Scene, ShapeStyle, Stroke, Text};
 use crate::marks::text::{width, wrapped};
 use crate::quantity::Quantity;
 use swapmeet_results::analysis::Axis;
-
-/// The dash pattern of the curve of the lower bound. No curve of an algorithm has this pattern.
-pub(super) const BOUND_DASHES: &[f64] = &[1.5, 2.5];
 
 /// The position and size of a panel on the page.
 pub(super) struct Frame {
@@ -29,6 +28,8 @@ pub(super) struct Frame {
     pub title: Vec<String>,
     /// The number of lines that the titles of the panel's row need.
     pub title_lines: usize,
+    /// Whether this is the first panel of the figure.
+    pub is_first: bool,
 }
 
 /// The axes of a panel, with their ticks.
@@ -39,17 +40,30 @@ struct Axes {
     y_ticks: Vec<Tick>,
     /// The lines of the label of the x axis.
     x_label: Vec<String>,
+    /// Whether all points have the same x, so that the curves are placed next to each other.
+    is_single: bool,
 }
 
 impl Axes {
     fn at(&self, (x, y): Position) -> Position {
         (self.x.at(x), self.y.at(y))
     }
+
+    /// Returns the position of a point of the curve with this number.
+    fn place(&self, curve: usize, point: &Point) -> Position {
+        let x = if self.is_single { curve as f64 + 0.5 } else { point.x };
+        self.at((x, point.y))
+    }
 }
 
 impl Frame {
     /// Draws a panel. The first crossover of the panel gets the letter with the index `letters`.
     pub(super) fn draw(&self, scene: &mut Scene, figure: &Figure, panel: &Panel, letters: usize) {
+        for (number, line) in self.title.iter().enumerate() {
+            let above = (self.title_lines - number - 1) as f64 * 1.3 + 0.7;
+            let at = (self.left + self.width / 2.0, self.top - above * self.font);
+            scene.text(at, line, self.font, Anchor::Middle);
+        }
         let axes = self.axes(figure, panel);
         self.frame(scene, figure, &axes);
         for curve in &panel.curves {
@@ -67,21 +81,40 @@ impl Frame {
                 BOUND_DASHES,
             );
         }
+        if let Some(bound) = panel.bound.iter().find(|_| axes.is_single) {
+            let (y, (left, right)) = (axes.y.at(bound.points[0].y), axes.x.ends);
+            scene.line(vec![(left, y), (right, y)], GREY, 0.125 * self.font, BOUND_DASHES);
+        }
         // Markers and error bars are drawn above all lines.
         let mut drawn: Vec<Position> = Vec::new();
-        for curve in &panel.curves {
+        for (number, curve) in panel.curves.iter().enumerate() {
             for point in &curve.points {
-                let (x, y) = axes.at((point.x, point.y));
+                let (x, y) = axes.place(number, point);
                 // A marker that is drawn on top of other markers is smaller than these, so that all
                 // of them are visible.
                 let near = |(a, b): &&Position| (a - x).hypot(b - y) < 0.25 * self.font;
                 let size =
                     0.36 * self.font * 0.72_f64.powi(drawn.iter().filter(near).count() as i32);
                 drawn.push((x, y));
-                self.point(scene, figure, &axes, curve, point, size);
+                self.point(scene, figure, &axes, (curve, point), (x, y), size);
             }
         }
         self.crossings(scene, figure, panel, &axes, letters);
+        if self.has_legend(figure) {
+            self.legend(scene, figure, axes.x.ends);
+        }
+    }
+
+    /// Returns the y coordinate of the lower end of a legend between `left` and `right`, at the upper
+    /// end of the axes. The legend is drawn on `scene`.
+    fn legend(&self, scene: &mut Scene, figure: &Figure, (left, right): (f64, f64)) -> f64 {
+        let inset = 0.5 * self.font;
+        legend::names(scene, figure, (left + inset, right), self.top, self.font)
+    }
+
+    /// Returns whether the legend is drawn inside this panel.
+    fn has_legend(&self, figure: &Figure) -> bool {
+        figure.legend == LegendPlace::Inside && self.is_first
     }
 
     /// Returns the labels of the ticks of both axes.
@@ -97,54 +130,51 @@ impl Frame {
     /// Returns the axes, with scales that contain all values and leave room for the labels.
     fn axes(&self, figure: &Figure, panel: &Panel) -> Axes {
         let (font, size) = (self.font, 0.9 * self.font);
-        let points = || panel.curves.iter().flat_map(|curve| &curve.points);
-        let bounds = panel.bound.iter().flat_map(|bound| &bound.points).map(|point| point.y);
-        let heights = points().flat_map(|point| heights(figure, point)).chain(bounds);
+        let panels = if figure.share_y { &figure.panels[..] } else { std::slice::from_ref(panel) };
+        let heights = panels.iter().flat_map(|panel| {
+            let points = panel.curves.iter().flat_map(|curve| &curve.points);
+            let bounds = panel.bound.iter().flat_map(|bound| &bound.points).map(|point| point.y);
+            points.flat_map(|point| heights(figure, point)).chain(bounds)
+        });
         let mut y = Scale::around(heights, figure.log.y, 0.06);
-        let left = self.left + 1.2 * font;
         // The label of the x axis may need several lines, below the labels of the ticks.
-        let x_label = wrapped(figure.x.label(), font, 0.7 * self.width);
+        let x_label = wrapped(figure.x_label, font, 0.7 * self.width);
         let below = 3.8 * font + (x_label.len() as f64 - 1.0) * 1.2 * font;
         y.ends = (self.top + self.height - below, self.top);
         let base = if figure.y.is_bytes() { Base::Two } else { Base::Ten };
-        // Labels have a generous distance, unless only a smaller distance leaves room for three.
-        let apart = |least: f64| {
-            move |ticks: &[Tick]| {
-                ticks.windows(2).all(|pair| y.at(pair[0].value) - y.at(pair[1].value) >= least)
-            }
-        };
-        let text = |value: f64, figures: usize| figure.y.text_to(value, figures);
-        let y_ticks = most_labels([2.6, 1.2], |gap| y.ticks(base, apart(gap * font), text));
+        if self.has_legend(figure) || figure.share_y && figure.legend == LegendPlace::Inside {
+            // Extend the axis, so that the legend is above all points.
+            let (wide, height) = (0.7 * self.width, y.ends.0 - y.ends.1);
+            let legend = self.legend(&mut Scene::new(wide, 1.0), figure, (0.0, wide)) - self.top;
+            y.extend(height / (height - legend).max(0.3 * height));
+        }
+        let y_ticks =
+            y.vertical_ticks(base, size, |value, figures| figure.y.text_to(value, figures));
         let labels = y_ticks.iter().map(|tick| width(&tick.label, size)).fold(0.0, f64::max);
         let title = wrapped(&figure.y_label, font, y.ends.0 - y.ends.1).len() as f64;
-        let mut x = Scale::around(points().map(|point| point.x), figure.log.x, 0.04);
-        x.ends = (left + title * 1.3 * font + labels, self.left + self.width);
-        let x_ticks = self.x_ticks(figure, panel, &x);
-        x = self.shortened(x, &x_ticks);
-        Axes { x, y, x_ticks, y_ticks, x_label }
-    }
-
-    /// Returns the x axis, shortened so that there is room for the label of the last tick, which
-    /// may extend beyond the end of the axis by half its length.
-    fn shortened(&self, x: Scale, ticks: &[Tick]) -> Scale {
-        let end = |tick: &Tick| x.at(tick.value) + width(&tick.label, 0.9 * self.font) / 2.0;
-        let beyond = ticks.iter().map(|tick| end(tick) - x.ends.1).fold(0.0, f64::max);
-        Scale { ends: (x.ends.0, x.ends.1 - beyond), ..x }
+        let points = || panel.curves.iter().flat_map(|curve| &curve.points);
+        let first = points().next().map_or(0.0, |point| point.x);
+        let is_single = panel.curves.len() > 1 && points().all(|point| point.x == first);
+        let mut x = if is_single {
+            let high = panel.curves.len() as f64;
+            Scale { log: false, low: 0.0, high, ends: (0.0, 1.0) }
+        } else {
+            Scale::around(points().map(|point| point.x), figure.log.x, 0.04)
+        };
+        x.ends = (self.left + title * 1.3 * font + labels + 1.2 * font, self.left + self.width);
+        let x_ticks = if is_single {
+            vec![Tick { value: x.high / 2.0, label: figure.x.text(first) }]
+        } else {
+            self.x_ticks(figure, panel, &x)
+        };
+        x = x.shortened(&x_ticks, size);
+        Axes { x, y, x_ticks, y_ticks, x_label, is_single }
     }
 
     /// Returns as many ticks as fit.
     fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> Vec<Tick> {
+        let size = 0.9 * self.font;
         let text = |value: f64, figures: usize| figure.x.text_to(value, figures);
-        let apart = |gap: f64| {
-            move |ticks: &[Tick]| {
-                let x = self.shortened(*x, ticks);
-                let half = |tick: &Tick| width(&tick.label, 0.9 * self.font) / 2.0;
-                ticks.windows(2).all(|pair| {
-                    let (left, right) = (&pair[0], &pair[1]);
-                    x.at(left.value) + half(left) + gap < x.at(right.value) - half(right)
-                })
-            }
-        };
         let mut own: Vec<f64> =
             panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
@@ -153,11 +183,11 @@ impl Frame {
         // would have no meaning, because there is no network between two networks.
         let own: Vec<Tick> =
             own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
-        if figure.x == Axis::Nodes && own.len() >= 3 && apart(0.5 * self.font)(&own) {
+        if figure.x == Axis::Nodes && own.len() >= 3 && x.has_room(&own, size, 0.4 * size) {
             return own;
         }
         let base = if figure.x == Axis::Variation { Base::Ten } else { Base::Two };
-        most_labels([1.0, 0.4], |gap| x.ticks(base, apart(gap * self.font), text))
+        x.horizontal_ticks(base, size, text)
     }
 
     fn frame(&self, scene: &mut Scene, figure: &Figure, axes: &Axes) {
@@ -218,12 +248,11 @@ impl Frame {
         scene: &mut Scene,
         figure: &Figure,
         axes: &Axes,
-        curve: &Curve,
-        point: &Point,
+        (curve, point): (&Curve, &Point),
+        (x, y): Position,
         size: f64,
     ) {
         let style = figure.styles.get(&curve.name);
-        let (x, y) = axes.at((point.x, point.y));
         let text = |value: f64| figure.y.text_to(value, 4);
         let mut hint =
             format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
@@ -262,8 +291,8 @@ impl Frame {
             .iter()
             .map(|crossing| {
                 let (from, to) = crossing.crossover.within;
-                match crossing.y {
-                    Some(y) => ((axes.x.at(crossing.crossover.x), axes.y.at(y)), true),
+                match crossing.at {
+                    Some(at) => (axes.at(at), true),
                     // A position between two networks has no meaning, so the letter is placed
                     // halfway between them.
                     None if figure.x == Axis::Nodes => {
@@ -276,11 +305,24 @@ impl Frame {
         // Letters must not cover rings, markers or other letters.
         let around = |(x, y): Position, r: f64| [x - r, y - r, x + r, y + r];
         let mut covered: Vec<[f64; 4]> = places.iter().map(|(at, _)| around(*at, ring)).collect();
-        let markers =
-            panel.curves.iter().flat_map(|curve| &curve.points).map(|p| axes.at((p.x, p.y)));
+        let curves = panel.curves.iter().enumerate();
+        let markers = curves.flat_map(|(number, curve)| {
+            curve.points.iter().map(move |point| axes.place(number, point))
+        });
         covered.extend(markers.map(|at| around(at, 0.36 * font)));
         for (number, (at, is_ring)) in places.into_iter().enumerate() {
             let (x, y) = at;
+            if let Some(interval) = panel.crossings[number].interval {
+                let (low, high) = (axes.x.at(interval.low), axes.x.at(interval.high));
+                let cap = 0.35 * font;
+                for bar in [
+                    [(low, y), (high, y)],
+                    [(low, y - cap), (low, y + cap)],
+                    [(high, y - cap), (high, y + cap)],
+                ] {
+                    scene.line(bar.to_vec(), BLACK, 0.09 * font, &[]);
+                }
+            }
             if is_ring {
                 let look = ShapeStyle {
                     fill: None,
@@ -316,15 +358,6 @@ impl Frame {
             scene.marks.push(Mark::Text(text));
         }
     }
-}
-
-/// Returns the ticks for the first distance that leaves room for three labels. If no distance does,
-/// returns the ticks for the last distance.
-fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tick> {
-    let ticks = distances.map(ticks);
-    let has_three =
-        |ticks: &&Vec<Tick>| ticks.iter().filter(|tick| !tick.label.is_empty()).count() >= 3;
-    ticks.iter().find(has_three).unwrap_or(&ticks[1]).clone()
 }
 
 /// Returns the candidate position with this number for a letter, relative to its crossover. The

@@ -1,8 +1,10 @@
 //! The scale of an axis, and its ticks.
 
+use crate::marks::text::width;
+
 /// The mapping from values to positions on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     /// Whether the axis is logarithmic.
     pub log: bool,
     /// The value at the beginning of the axis.
@@ -15,7 +17,7 @@ pub(super) struct Scale {
 
 /// The base whose powers and multiples are the round numbers for ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Base {
+pub(crate) enum Base {
     Ten,
     /// Powers of two, for sizes and nodes.
     Two,
@@ -23,7 +25,7 @@ pub(super) enum Base {
 
 /// A mark on an axis, with or without a label.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tick {
+pub(crate) struct Tick {
     pub value: f64,
     /// The label; empty for a minor tick.
     pub label: String,
@@ -31,7 +33,7 @@ pub(super) struct Tick {
 
 impl Scale {
     /// Returns a scale that contains all values, with a margin at both ends of the axis.
-    pub(super) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
+    pub(crate) fn around(values: impl Iterator<Item = f64>, log: bool, margin: f64) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
@@ -50,8 +52,17 @@ impl Scale {
         Self { log, low, high, ends: (0.0, 1.0) }
     }
 
+    /// Extends the axis at its end, so that it is `factor` times as long.
+    pub(crate) fn extend(&mut self, factor: f64) {
+        if self.log {
+            self.high = self.low * (self.high / self.low).powf(factor);
+        } else {
+            self.high = self.low + (self.high - self.low) * factor;
+        }
+    }
+
     /// Returns the position of a value on the page.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
@@ -61,8 +72,55 @@ impl Scale {
     }
 
     /// Returns whether a value lies on the axis.
-    pub(super) fn holds(&self, value: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
+    }
+
+    /// Returns the ticks of a horizontal axis whose labels have the font size `size`, as many as have
+    /// room.
+    pub(crate) fn horizontal_ticks(
+        &self,
+        base: Base,
+        size: f64,
+        text: impl Fn(f64, usize) -> String,
+    ) -> Vec<Tick> {
+        let fits = |gap: f64| move |ticks: &[Tick]| self.has_room(ticks, size, gap * size);
+        most_labels([1.0, 0.4], |gap| self.ticks(base, fits(gap), &text))
+    }
+
+    /// Returns whether horizontal labels have at least the distance `gap`.
+    pub(crate) fn has_room(&self, ticks: &[Tick], size: f64, gap: f64) -> bool {
+        let x = self.shortened(ticks, size);
+        let half = |tick: &Tick| width(&tick.label, size) / 2.0;
+        ticks.windows(2).all(|pair| {
+            let (left, right) = (&pair[0], &pair[1]);
+            x.at(left.value) + half(left) + gap < x.at(right.value) - half(right)
+        })
+    }
+
+    /// Returns the axis, shortened so that there is room for the label of the last tick, which may
+    /// extend beyond the end of the axis by half its length.
+    pub(crate) fn shortened(&self, ticks: &[Tick], size: f64) -> Self {
+        let end = |tick: &Tick| self.at(tick.value) + width(&tick.label, size) / 2.0;
+        let beyond = ticks.iter().map(|tick| end(tick) - self.ends.1).fold(0.0, f64::max);
+        Self { ends: (self.ends.0, self.ends.1 - beyond), ..*self }
+    }
+
+    /// Returns the ticks of a vertical axis whose labels have the font size `size`. Labels have a
+    /// generous distance, unless only a smaller distance leaves room for three.
+    pub(crate) fn vertical_ticks(
+        &self,
+        base: Base,
+        size: f64,
+        text: impl Fn(f64, usize) -> String,
+    ) -> Vec<Tick> {
+        let fits = |least: f64| {
+            move |ticks: &[Tick]| {
+                let apart = |pair: &[Tick]| self.at(pair[0].value) - self.at(pair[1].value);
+                ticks.windows(2).all(|pair| apart(pair) >= least * size)
+            }
+        };
+        most_labels([2.9, 1.3], |gap| self.ticks(base, fits(gap), &text))
     }
 
     /// Returns the ticks of the axis: the best choice whose labels have room, according to `fits`.
@@ -70,7 +128,7 @@ impl Scale {
     ///
     /// Among the choices with room, the first one that has three labels and covers the axis is
     /// taken. If there is none, the choice with the most labels is taken.
-    pub(super) fn ticks(
+    pub(crate) fn ticks(
         &self,
         base: Base,
         fits: impl Fn(&[Tick]) -> bool,
@@ -177,6 +235,15 @@ impl Scale {
             ((self.low / step - 1e-9).ceil() as i64, (self.high / step + 1e-9).floor() as i64);
         (first..=last).map(|count| count as f64 * step).collect()
     }
+}
+
+/// Returns the ticks for the first distance that leaves room for three labels. If no distance does,
+/// returns the ticks for the last distance.
+fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tick> {
+    let ticks = distances.map(ticks);
+    let has_three =
+        |ticks: &&Vec<Tick>| ticks.iter().filter(|tick| !tick.label.is_empty()).count() >= 3;
+    ticks.iter().find(has_three).unwrap_or(&ticks[1]).clone()
 }
 
 /// Returns ticks with labels of as few digits as needed for all labels to differ, but at least of

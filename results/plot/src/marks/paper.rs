@@ -78,10 +78,10 @@ impl Paper {
         self.width.map_or(usual, Length::pixels)
     }
 
-    /// Returns how many panels are placed next to each other: two if both are wide enough for the
-    /// font size, otherwise one.
-    pub(crate) fn columns(&self, panels: usize) -> usize {
-        if panels > 1 && self.width(panels) >= 52.0 * self.font() { 2 } else { 1 }
+    /// Returns how many panels are placed next to each other in a space of this width: two if both
+    /// are wide enough for the font size, otherwise one.
+    pub(crate) fn columns(&self, panels: usize, width: f64) -> usize {
+        if panels > 1 && width >= 52.0 * self.font() { 2 } else { 1 }
     }
 
     /// Errors if the figure is too narrow or too wide for its font size.
@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn a_narrow_figure_has_one_column_of_panels() {
         let columns = |width: &str, font: &str| {
-            Paper { width: width.parse().ok(), font: font.parse().ok() }.columns(4)
+            let paper = Paper { width: width.parse().ok(), font: font.parse().ok() };
+            paper.columns(4, paper.width(4))
         };
         assert_eq!(
             [columns("84mm", "8pt"), columns("180mm", "8pt"), columns("180mm", "14pt")],

@@ -25,6 +25,21 @@ impl Colour {
     }
 }
 
+/// Parses `#RRGGBB`.
+impl std::str::FromStr for Colour {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6);
+        let number = digits
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        let [_, red, green, blue] =
+            number.ok_or("expected a colour such as #0072b2")?.to_be_bytes();
+        Ok(Self(red, green, blue))
+    }
+}
+
 /// The style of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Stroke {

@@ -64,7 +64,7 @@ pub(crate) fn wrapped(words: &str, size: f64, most: f64) -> Vec<String> {
             line_with(word);
             continue;
         }
-        for piece in word.split_inclusive([',', ':', '=', '/', '(']) {
+        for piece in word.split_inclusive([',', ':', '=', '/', '(', '-']) {
             if fits(piece) {
                 line_with(piece);
             } else {

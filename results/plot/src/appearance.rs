@@ -1,0 +1,78 @@
+//! The options that all kinds of figures have.
+
+use crate::marks::scene::{Colour, Scene};
+use crate::style::Styles;
+
+/// The position of the legend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LegendPlace {
+    /// Below the panels.
+    #[default]
+    Bottom,
+    /// Between the title and the panels.
+    Top,
+    /// To the right of the panels.
+    Right,
+    /// At the upper end of the first panel, whose y axis is extended to make room. Only for figures
+    /// of curves.
+    Inside,
+    /// No legend is drawn.
+    None,
+}
+
+/// The title, names, styles and legend of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Appearance<'a> {
+    /// The title. With `None`, the title consists of the settings that all cases have in common.
+    pub title: Option<&'a str>,
+    /// Pairs of an algorithm and its label, in the order of the legend. Algorithms without a label
+    /// follow under their own names.
+    pub labels: &'a [(String, String)],
+    /// Pairs of an algorithm and its colour.
+    pub colours: &'a [(String, Colour)],
+    /// All algorithms of the files, including those that are not shown. An algorithm has the same
+    /// style in all figures of the same files, because all of these names take part in the choice
+    /// of styles.
+    pub algorithms: &'a [String],
+    pub legend: LegendPlace,
+}
+
+impl Appearance<'_> {
+    /// Returns the styles of the algorithms `shown`.
+    pub(crate) fn styles<'b>(&'b self, shown: impl IntoIterator<Item = &'b str>) -> Styles {
+        Styles::of(self.algorithms.iter().map(String::as_str).chain(shown)).coloured(self.colours)
+    }
+}
+
+impl LegendPlace {
+    /// Draws the body of a figure and its legend, below the y coordinate `top`. Returns the y
+    /// coordinate of the lower end of both. `wide` is the width of a legend on the right. `legend`
+    /// gets the left and right end of its space and its upper end; `body` gets its right end and its
+    /// upper end. Both return the y coordinate of their lower end.
+    pub(crate) fn arrange(
+        self,
+        scene: &mut Scene,
+        (top, font): (f64, f64),
+        wide: f64,
+        legend: impl Fn(&mut Scene, (f64, f64), f64) -> f64,
+        body: impl Fn(&mut Scene, f64, f64) -> f64,
+    ) -> f64 {
+        let (width, whole) = (scene.width, (font, scene.width - font));
+        match self {
+            Self::Bottom => {
+                let top = body(scene, width, top);
+                legend(scene, whole, top)
+            }
+            Self::Top => {
+                let top = legend(scene, whole, top);
+                body(scene, width, top)
+            }
+            Self::Right => {
+                let left = width - font - wide;
+                let beside = legend(scene, (left, width - font), top + font);
+                body(scene, left, top).max(beside)
+            }
+            Self::Inside | Self::None => body(scene, width, top),
+        }
+    }
+}

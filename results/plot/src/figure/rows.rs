@@ -1,0 +1,142 @@
+//! The panels of a figure, computed from compared rows.
+
+use super::{BOUND, Crossing, Curve, Panel, Point};
+use crate::quantity::{LogScales, Quantity};
+use swapmeet_results::analysis::{Crossover, Curve as TimeCurve, Family, crossover_interval};
+use swapmeet_results::stats::{Interval, Summary};
+use swapmeet_results::{Comparison, ComparisonLine, Record, Status};
+
+/// The compared rows, and the quantity of the y axis.
+pub(super) struct FigureData<'a> {
+    pub files: &'a [(String, Vec<Record>)],
+    pub comparison: &'a Comparison,
+    pub y: Quantity,
+    /// Whether the lower bound is drawn.
+    pub bound: bool,
+    /// Whether crossovers are drawn.
+    pub crossovers: bool,
+}
+
+impl FigureData<'_> {
+    fn line(&self, group: usize, line: usize) -> &ComparisonLine {
+        &self.comparison.groups[group].lines[line]
+    }
+
+    /// Returns the mean of the quantity, and its confidence interval.
+    fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
+        if self.y == Quantity::Ratio {
+            return line.ratio.as_ref().map(|r| (r.value, r.interval));
+        }
+        let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
+        let values: Option<Vec<f64>> = rows.map(|row| self.y.of(row)).collect();
+        Summary::of(&values?).map(|s| (s.mean, s.interval))
+    }
+
+    /// Returns the points of a curve. Cases without a value of the quantity are skipped.
+    pub(super) fn points(&self, curve: &TimeCurve) -> Vec<Point> {
+        let point = |point: &swapmeet_results::analysis::Point| {
+            let (y, interval) = self.value(self.line(point.group, point.line))?;
+            Some(Point { x: point.x, y, interval: interval.filter(|i| !i.is_point()) })
+        };
+        curve.points.iter().filter_map(point).collect()
+    }
+
+    /// Returns the number of cases that have a position on the x axis but no value of the quantity.
+    pub(super) fn count_without(&self, families: &[Family]) -> usize {
+        let lines = families
+            .iter()
+            .flat_map(|family| &family.groups)
+            .flat_map(|g| &self.comparison.groups[*g].lines);
+        lines
+            .filter(|line| {
+                line.status != Status::Unsupported
+                    && (line.time.is_none() || self.value(line).is_none())
+            })
+            .count()
+    }
+
+    pub(super) fn panel(
+        &self,
+        family: &Family,
+        log: LogScales,
+        shown: impl Fn(&Point) -> bool,
+    ) -> Option<Panel> {
+        let bound = self.bound.then(|| self.bound(family, log)).flatten();
+        let mut panel =
+            Panel { title: String::new(), curves: Vec::new(), bound, crossings: Vec::new() };
+        for curve in &family.curves {
+            let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
+            if points.is_empty() {
+                continue;
+            }
+            // Straight lines join the points, because there are measured or simulated values only
+            // at the points.
+            let joined = points.chunk_by(|a, b| {
+                !family.shared_xs.contains(&a.x) && !family.shared_xs.contains(&b.x)
+            });
+            let lines = joined.filter(|piece| piece.len() > 1);
+            let lines =
+                lines.map(|piece| piece.iter().map(|point| (point.x, point.y)).collect()).collect();
+            panel.curves.push(Curve { name: curve.algorithm.clone(), points, lines });
+        }
+        let crossovers = if self.crossovers { family.envelope().crossovers } else { Vec::new() };
+        for crossover in crossovers {
+            let at = self.meeting(&panel, family, &crossover, log);
+            let interval = crossover_interval(self.files, self.comparison, family, &crossover);
+            panel.crossings.push(Crossing { crossover, at, interval });
+        }
+        (!panel.curves.is_empty()).then_some(panel)
+    }
+
+    /// Returns the position at which the drawn lines of the two algorithms of a crossover meet.
+    /// Returns `None` if they need not meet: on the axis of nodes, and if the quantity does not
+    /// depend on time alone.
+    fn meeting(
+        &self,
+        panel: &Panel,
+        family: &Family,
+        crossover: &Crossover,
+        log: LogScales,
+    ) -> Option<(f64, f64)> {
+        let is_of_times = matches!(
+            self.y,
+            Quantity::Time | Quantity::Ratio | Quantity::Bound | Quantity::Optimum
+        );
+        if !is_of_times || !family.axis.is_dense() {
+            return None;
+        }
+        let scaled = |value: f64, log: bool| if log { value.ln() } else { value };
+        let (left, right) = crossover.within;
+        let ends = |name: &str| {
+            let curve = panel.curves.iter().find(|curve| curve.name == name)?;
+            let at = |x: f64| curve.points.iter().find(|point| point.x == x);
+            Some([at(left)?.y, at(right)?.y].map(|y| scaled(y, log.y)))
+        };
+        let ([a, b], [c, d]) = (ends(&crossover.before)?, ends(&crossover.after)?);
+        let (before, after) = (c - a, d - b);
+        let share = if before == after { 0.0 } else { (before / (before - after)).clamp(0.0, 1.0) };
+        let between = |from: f64, to: f64, log: bool| {
+            let value = scaled(from, log) + (scaled(to, log) - scaled(from, log)) * share;
+            if log { value.exp() } else { value }
+        };
+        let y = a + (b - a) * share;
+        Some((between(left, right, log.x), if log.y { y.exp() } else { y }))
+    }
+
+    /// Returns the curve of the lower bound. In each case, the lower bound is the same for all
+    /// algorithms.
+    fn bound(&self, family: &Family, log: LogScales) -> Option<Curve> {
+        let at = |x: &f64| {
+            let on =
+                family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
+            let rows = self.line(on.group, on.line).records(self.files);
+            let bounds: Vec<f64> = rows.filter_map(|row| row.lower_bound_us).collect();
+            let y = Summary::of(&bounds)?.mean;
+            (!log.y || y > 0.0).then_some(Point { x: *x, y, interval: None })
+        };
+        let points: Vec<Point> =
+            family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();
+        let lines = vec![points.iter().map(|point| (point.x, point.y)).collect()];
+        (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
+    }
+}

@@ -1,0 +1,90 @@
+//! Output of a comparison as LaTeX tables.
+
+use super::{Section, notes, sections, single_line};
+use crate::compare::Comparison;
+use swapmeet_core::text::is_unsafe;
+
+/// Formats a table for each group, for the package booktabs. Sentences and remarks follow each table
+/// as comments, because the text of a paper usually says them in its own words.
+pub fn as_latex(comparison: &Comparison) -> String {
+    let mut out = "% Preamble: \\usepackage{booktabs}\n".to_owned();
+    let comment = |text: &str| format!("% {}\n", single_line(text));
+    for Section { title, cells, sentences } in sections(comparison) {
+        let columns: String =
+            cells.header.iter().map(|(_, is_figure)| if *is_figure { 'r' } else { 'l' }).collect();
+        let row = |texts: &mut dyn Iterator<Item = &str>| {
+            format!("{} \\\\\n", texts.map(latex_escaped).collect::<Vec<_>>().join(" & "))
+        };
+        let header = row(&mut cells.header.iter().map(|(name, _)| name.trim()));
+        out += &format!("\n{}\\begin{{tabular}}{{{columns}}}\n\\toprule\n", comment(&title));
+        out += &format!("{header}\\midrule\n");
+        for line in &cells.lines {
+            out += &row(&mut line.iter().map(String::as_str));
+        }
+        out += "\\bottomrule\n\\end{tabular}\n";
+        for sentence in sentences {
+            out += &comment(&sentence);
+        }
+    }
+    for note in notes(comparison) {
+        out += &comment(&format!("Note: {note}"));
+    }
+    out.trim_end().to_owned()
+}
+
+/// Escapes a text for LaTeX. The result can be used with any encoding of fonts.
+pub fn latex_escaped(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match letter {
+            '#' | '$' | '%' | '&' | '_' | '{' | '}' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            '\\' => out += "\\textbackslash{}",
+            '~' => out += "\\textasciitilde{}",
+            '^' => out += "\\textasciicircum{}",
+            '<' => out += "$<$",
+            '>' => out += "$>$",
+            '|' => out += "$|$",
+            'µ' => out += "$\\mu$",
+            '±' => out += "$\\pm$",
+            '×' => out += "$\\times$",
+            letter if is_unsafe(letter) => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::tests::repeated;
+
+    #[test]
+    fn latex_characters_are_escaped() {
+        assert_eq!(
+            latex_escaped("50 % of {a_b} & c\\d\n^ < 3 µs"),
+            r"50 \% of \{a\_b\} \& c\textbackslash{}d \textasciicircum{} $<$ 3 $\mu$s"
+        );
+    }
+
+    #[test]
+    fn tables_have_the_rules_of_booktabs() {
+        let table = as_latex(&repeated());
+        let fast =
+            "fast & ok & blocks & 3 & 10.067 & 0.306 & 9.308 to 10.826 & 10.000 & 1.000 &  &  &";
+        for line in [
+            "% Preamble: \\usepackage{booktabs}",
+            "% torus:4x4, uniform:64, paragon, wormhole",
+            "\\begin{tabular}{lllrrrrrrrrr}",
+            "algorithm & rows & verified & n & mean, $\\mu$s & sd, $\\mu$s & 95 \\% & median, $\\mu$s & ratio & 95 \\% & p (t, rank) & effect \\\\",
+            &format!("{fast}  \\\\"),
+            "\\bottomrule",
+            "% Note: p-values are corrected for 2 comparisons (Holm).",
+        ] {
+            assert!(table.lines().any(|found| found == line), "{line}: {table}");
+        }
+    }
+}
