@@ -38,8 +38,8 @@
 
 // `SwmLayout.flags`: the schedule moves byte counts instead of blocks. Each node then holds a
 // number of bytes for each destination, and the origins of these bytes are not tracked. A node may
-// redistribute its bytes element by element. The host verifies that all bytes for each destination
-// arrive there.
+// redistribute its bytes in units of one element (`SwmHost.element_bytes`). The host verifies
+// that all bytes for each destination arrive there.
 #define SWM_BYTE_COUNTS 1
 
 // `SwmLayout.flags`: every block (in a reduction, every vector) is cut into one part for each

@@ -272,8 +272,9 @@ fn least_squares(samples: &[&Sample], weights: &[f64]) -> Result<LeastSquares, S
 /// the coefficient's own column, the part that is proportional to the other column is subtracted.
 /// The coefficient is computed from the remaining part.
 fn regression(rows: &[[f64; 3]], of: &[usize]) -> Result<(Vec<f64>, Vec<f64>), String> {
-    /// The length of the remaining part divided by the length of the column must exceed this value.
-    /// Otherwise, the two columns are almost proportional, and the coefficients are not determined.
+    /// The smallest accepted length of a remaining part, divided by the length of the column from
+    /// which the other column was subtracted. Below this value, the two columns are almost
+    /// proportional, and the measurements do not determine the coefficients.
     const INDEPENDENCE: f64 = 1e-9;
     let column = |at: usize| rows.iter().map(move |row| row[at]);
     let (mut values, mut squares) = (Vec::new(), Vec::new());

@@ -63,7 +63,8 @@ impl StackedBars {
     /// The maximum number of panels.
     pub const MOST_PANELS: usize = 12;
 
-    /// Makes bars whose panels have the same scale if `shared` is true, from the rows of `files`, which are pairs of a file name and its rows.
+    /// Makes the figure from the rows of `files`, which are pairs of a file name and the rows of
+    /// the file. If `shared` is true, all panels have the same scale.
     pub fn of(
         stack: StackKind,
         shared: bool,

@@ -8,9 +8,10 @@
 //! * **Start-ups and barriers.** If a node has k ports, its data has reached at most `(k+1)^s`
 //!   nodes after s steps. So a schedule for n nodes has at least `ceil(log_(k+1) n)` start-ups. It
 //!   has at least `ceil(log_(k+1) n) - 1` barriers, because there is a barrier between two
-//!   consecutive steps (Suh & Shin, 3.1.4, for one port). In the model `circuit` a port carries as many circuits as a link has virtual
-//!   channels, so k is the number of ports times this number (Spencer, 3.1). If some pairs of nodes
-//!   exchange no data, n is the largest number of peers of a node, plus one.
+//!   consecutive steps (Suh & Shin, 3.1.4, for one port). In the model `circuit` a port carries as
+//!   many circuits as a link has virtual channels, so k is the number of ports times this number
+//!   (Spencer, 3.1). If some pairs of nodes exchange no data, n is the largest number of peers of a
+//!   node, plus one.
 //! * **Transmission.** Three bounds are known, and the largest is used. (1) The bytes of a node
 //!   must pass through its k ports and its links. (2) The bytes that must cross a cut are divided
 //!   among the links of the cut (see `cuts`). For the complete exchange of m-byte blocks, a link
@@ -24,15 +25,17 @@
 //!   1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result. For an
 //!   allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The two
 //!   bounds together are the bound of Chan et al. (2007).
-//! * **Propagation.** Some nodes have data for other nodes. Of these pairs of nodes, the most
-//!   distant pair determines the propagation.
+//! * **Propagation.** The bound is the latency between the two most distant nodes of which one has
+//!   data for the other.
 //!
-//! In `store-and-forward` a message has a start-up for each hop, and the slowest message of a step
-//! need not be the message with most hops. The bound of this model is the larger of two times. The
-//! first is the time of start-ups and transmission, bounded as in the list above, except that each
-//! hop of a message counts as a transmission: n nodes with k ports each transmit at most `n k`
-//! messages at a time, each on one link. The second is one start-up for each hop of the longest
-//! route.
+//! In the model `store-and-forward`, each hop of a message has a start-up and transmits the whole
+//! message again. A long message over few hops can therefore take more time than a short message
+//! over many hops. The bound of this model is the larger of two times:
+//!
+//! * The time of start-ups and transmission, bounded as in the first two items above. In this
+//!   model, each hop of a message counts as a transmission: n nodes with k ports each transmit at
+//!   most `n k` messages at a time, each on one link.
+//! * One start-up for each hop of the longest route.
 
 use crate::cost::parameter::PortLimit;
 use crate::network::topology::Topology;

@@ -23,7 +23,7 @@ pub trait Listener {
     }
 }
 
-/// The amount of detail that a listener reads. The simulation may report more than that.
+/// The amount of detail that a listener reads. The simulation may report more detail than that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Detail {
     /// The facts of steps only.
@@ -38,8 +38,9 @@ pub enum Detail {
     AllNodes,
 }
 
-/// The measurements and events that a listener needs. Only the facts of steps are free of cost.
-/// Everything else is measured or reported only if at least one listener requests it.
+/// The measurements and events that a listener needs. The facts of steps
+/// ([`StepFacts`](super::step::StepFacts)) are always measured. Everything else takes additional
+/// time, and is measured or reported only if at least one listener requests it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interests {
     /// The amount of detail that the listener reads.

@@ -26,8 +26,9 @@ pub(crate) struct Line {
     pub(crate) over_optimum: Option<f64>,
     /// The mean over repetitions of each part of the time, such as start-up or contention.
     pub(crate) parts: Parts,
-    /// Whether the machine charges this algorithm no rearrangement because it declares none,
-    /// although its messages have several blocks, and charges other algorithms of the group.
+    /// Whether the machine charges rearrangement to other algorithms of the group, but not to this
+    /// algorithm. The reason is that the algorithm declares no rearrangement, although its messages
+    /// have several blocks.
     pub(crate) is_uncharged: bool,
     /// One of the rows that the line summarises.
     pub(crate) sample: Record,
@@ -51,7 +52,8 @@ pub(crate) struct Compared {
     pub(crate) error: Option<String>,
     /// If the user has changed values in the what-if panel, the result of these changes.
     pub(crate) scenario: Option<ScenarioResult>,
-    /// The number of this analysis. Each result has another number, so that panels notice new lines.
+    /// The number of this analysis. Each analysis has a different number, so that panels notice new
+    /// lines.
     pub(crate) number: u64,
     /// The names of the algorithms of all lines.
     pub(crate) algorithms: BTreeSet<String>,
@@ -61,8 +63,9 @@ pub(crate) struct Compared {
     pub(super) group_of: HashMap<Setting, usize>,
     /// For each topology and workload, the maxima over all rows.
     pub(super) peaks: HashMap<[String; 2], Peaks>,
-    /// For each group, three numbers: the positions of its topology, workload and machine in the
-    /// order of first occurrence.
+    /// The index of each group's topology among all topologies, of its workload among all
+    /// workloads, and of its machine among all machines. Topologies, workloads and machines are
+    /// each numbered in the order of their first occurrence.
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
@@ -76,7 +79,7 @@ pub(crate) struct Peaks {
     pub(crate) node_bytes: u64,
 }
 
-/// The mark of an algorithm with [`Line::is_uncharged`], and its explanation.
+/// The mark of an algorithm with [`Line::is_uncharged`], and the explanation of the mark.
 pub(crate) const UNCHARGED: &str = "†";
 pub(crate) const UNCHARGED_IN_WORDS: &str =
     "† declares no rearrangement, so it is charged none (rearrangement=packed charges all equally)";
@@ -150,7 +153,7 @@ impl Compared {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
     }
 
-    /// Compares rows. If no row has the baseline, compares them without a baseline.
+    /// Compares rows. If the algorithm `baseline` has no row, compares the rows without a baseline.
     pub(crate) fn of(records: Vec<Record>, baseline: Option<&str>) -> Self {
         let files = [(String::new(), records)];
         let compared = match compare(&files, baseline) {
@@ -187,7 +190,7 @@ impl Compared {
                 )
             };
             let mut lines: Vec<Line> = group.lines.iter().filter_map(line).collect();
-            // If no algorithm is charged, all of them are compared equally.
+            // If the machine charges no algorithm for rearrangement, no mark is needed.
             if lines.iter().all(|line| line.is_uncharged || line.stats.time.is_none()) {
                 lines.iter_mut().for_each(|line| line.is_uncharged = false);
             }
@@ -229,8 +232,7 @@ impl Compared {
     }
 }
 
-/// Returns three numbers for each group: the positions of its topology, workload and machine in the
-/// order of first occurrence.
+/// Returns [`Compared::ranks`].
 fn ranks<'a>(groups: impl Iterator<Item = [&'a String; 3]>) -> Vec<[usize; 3]> {
     let mut known: [HashMap<&str, usize>; 3] = Default::default();
     let mut rank = |at: usize, name: &'a str| {
@@ -328,7 +330,7 @@ pub(crate) mod tests {
         assert!(compared.lines[0].is_baseline);
     }
 
-    /// The mark is shown only next to algorithms that the machine charges.
+    /// If the machine charges none of the algorithms for rearrangement, no algorithm is marked.
     #[test]
     fn uncharged_algorithms_are_marked_next_to_charged_ones() {
         let free = |algorithm| Record {

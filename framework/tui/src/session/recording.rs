@@ -240,7 +240,8 @@ impl Recording {
 
     /// If the schedule has no steps, or no steps yet, returns a message that explains this.
     pub(crate) fn why_empty(&self) -> Option<String> {
-        /// The time without an event after which the panel says so.
+        /// The time without an event after which the message states that the worker has not
+        /// answered.
         const LONG: Duration = Duration::from_secs(20);
         let silent = self.heard.elapsed();
         self.summaries.is_empty().then(|| match &self.ended {
@@ -308,8 +309,8 @@ impl Recording {
         self.request.ranks && self.ranks.is_none() && !self.is_over
     }
 
-    /// Returns the time of a step, divided by kind. If ranks have their own clocks, the times are
-    /// means of all ranks.
+    /// Returns the time of a step, as one number for each kind of time. If ranks have their own
+    /// clocks, the numbers are means over all ranks.
     pub(crate) fn times(&self, step: usize) -> Option<Times> {
         let of_ranks = || self.ranks.as_ref()?.of_steps.get(step).copied();
         self.summaries.get(step)?.times.or_else(of_ranks)
@@ -324,8 +325,8 @@ impl Recording {
         self.ranks.as_ref().map_or(&self.ends, |ranks| &ranks.ends)
     }
 
-    /// Returns the time at which a step ends, in µs. If ranks have their own clocks, this is when
-    /// the last rank ends the step.
+    /// Returns the time at which a step ends, in µs. If ranks have their own clocks, this is the
+    /// time at which the last rank ends the step.
     pub(crate) fn end(&self, step: usize) -> Option<f64> {
         self.ends().get(step).copied()
     }
@@ -432,7 +433,7 @@ impl KeptSchedule {
         self.recording.poll()
     }
 
-    /// If the full data of a step is not recorded, simulates the schedule again to record it.
+    /// Simulates the schedule again to record the full data of a step, if it is not recorded.
     pub(super) fn keep(&mut self, step: usize, workers: &Workers) {
         let recording = &self.recording;
         if recording.frame(step).is_none()
@@ -444,7 +445,7 @@ impl KeptSchedule {
         }
     }
 
-    /// If the times of its ranks are unknown, simulates the schedule again to compute them.
+    /// Simulates the schedule again to compute the times of its ranks, if these times are unknown.
     pub(super) fn want_ranks(&mut self, workers: &Workers) {
         if self.recording.lacks_ranks() {
             self.restart(RecordingRequest { ranks: true, ..self.recording.request() }, workers);

@@ -2,7 +2,7 @@
 
 use super::Parts;
 
-/// The duration of the critical path to an event in µs, divided by kind of cost.
+/// The duration of the critical path to an event in µs: one number for each kind of cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Path {
     /// Start-ups of messages.

@@ -1,12 +1,13 @@
 //! Time-space records. A record shows how each rank spends its time, step by step.
 //!
 //! An entry has four times of a rank: when it entered a step, when it had posted its sends, when it
-//! had waited for its peers, and when it ended the step. An entry also divides this time by
-//! [`TimeKind`]. A record is made only if it is requested
-//! ([`super::Evaluator::record_time_space`]).
+//! had waited for its peers, and when it ended the step. An entry also has the amount of time that
+//! the rank spent on each [`TimeKind`] between the first and the last of these four times. A record
+//! is made only if it is requested ([`super::Evaluator::record_time_space`]).
 //!
 //! The number of entries is limited. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
-//! rank are joined into one entry ([`TimeSpace::steps_per_entry`]). This does not change any sum.
+//! rank are joined into one entry ([`TimeSpace::steps_per_entry`]). The total time of each kind
+//! stays the same.
 //!
 //! Models charge time in order: each charge begins when the previous charge of the rank ends. So
 //! the kinds of time of a rank always add up to the time at which the rank ends.
@@ -65,7 +66,7 @@ pub struct Entry {
     pub waited: f64,
     /// The time at which the rank ended the step and the barrier after it.
     pub ended: f64,
-    /// The time from `posted` to `ended`, divided by [`TimeKind`].
+    /// The parts of the time from `posted` to `ended`, one for each [`TimeKind`].
     pub kinds: [f64; TIME_KINDS],
 }
 

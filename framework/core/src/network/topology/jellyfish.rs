@@ -25,7 +25,7 @@ struct Jellyfish {
 
 pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     const EXPECTED: &str = "switches, links and nodes of each, as in `jellyfish:50x5x2`";
-    /// The maximum number of networks that are drawn until one is connected.
+    /// The maximum number of random networks that are made. The first connected one is used.
     const DRAWS: usize = 100;
     let words = FamilyArgs::of(spec, EXPECTED, &["seed"])?;
     let word = words.word;

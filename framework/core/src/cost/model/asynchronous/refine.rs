@@ -1,18 +1,21 @@
-//! The steps of a folded simulation, in which one rank stands for each orbit of nodes.
+//! The steps of a folded simulation. In a folded simulation, one rank represents all nodes of an
+//! orbit.
 
 use super::{StepIndex, StepMessage, Steps};
 use crate::simulation::step::Step;
 
-/// A split of orbits into smaller ones. Each orbit is represented by a rank.
+/// A split of orbits into smaller orbits. Orbits are split before a step that has fewer symmetries
+/// than the steps before it. The old ranks represent the orbits before the split, and the new ranks
+/// represent the orbits after it.
 pub(crate) struct Refinement<'a> {
-    /// For each new rank, the old rank whose orbit included the new orbit.
+    /// For each new rank, the old rank whose orbit contained the orbit of the new rank.
     pub of: &'a [usize],
-    /// `moved(rank, destination)` returns the destination of a message of the new rank, if the old
-    /// rank sends the same message to `destination`.
+    /// `moved(rank, destination)` returns the destination of a message of the new rank `rank`, if
+    /// the old rank sends the same message to `destination`.
     pub moved: &'a dyn Fn(usize, u32) -> u32,
     /// Returns the new rank that represents a node.
     pub rank: &'a dyn Fn(u32) -> u32,
-    /// Returns the number of new ranks that have not ended the step of this number.
+    /// Returns the number of new ranks that have not ended the step with this number.
     pub inside: &'a dyn Fn(u64) -> usize,
 }
 
