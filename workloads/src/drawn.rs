@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::BlockSizes;
 
-/// Random sizes, and what they depend on.
+/// Random sizes, and the values on which they depend.
 struct Drawn {
     workload: Workload,
     nodes: u64,
@@ -57,7 +57,7 @@ mod tests {
         let moe = "moe:experts=8,top=2,tokens=50,bytes=4";
         let first = sizes(moe, "ring:8", 1);
         assert!(Arc::ptr_eq(&first, &sizes(moe, "mesh:2x4", 1)));
-        // Another seed, number of nodes or workload has other sizes.
+        // Another seed, another number of nodes or another workload gives different sizes.
         for (workload, network, seed) in [
             (moe, "ring:8", 2),
             (moe, "ring:9", 1),

@@ -63,7 +63,8 @@ pub unsafe fn read_sized<T: Growing>(ptr: *const T) -> Result<T, usize> {
         if size < T::SIZE_1_0 {
             return Err(size);
         }
-        // Case 1: the usual one, in which the number of bytes is known when this is compiled.
+        // Case 1, the usual one: the struct has all fields that this program knows. The number of
+        // bytes to read is then a constant.
         if size >= size_of::<T>() {
             return Ok(ptr.read_unaligned());
         }

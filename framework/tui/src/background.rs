@@ -1,8 +1,9 @@
 //! The background colour of the terminal, which decides between a dark and a light theme.
 //!
-//! The terminal is asked with the control sequence OSC 11. Terminals that do not know this sequence
-//! ignore it. Therefore the question is followed by a request for the attributes of the terminal
-//! (DA1), which all terminals answer: if this answer arrives first, there is no other answer.
+//! The program requests the colour with the control sequence OSC 11. A terminal that does not know
+//! this sequence ignores it. Therefore, the program also requests the attributes of the terminal
+//! (DA1), which every terminal reports. If the attributes arrive first, the terminal does not
+//! report its colour.
 
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
@@ -17,11 +18,11 @@ pub enum Background {
     Light,
 }
 
-/// The time limit for an answer. An answer over a slow connection may arrive later; then it is
-/// removed from the keys ([`AnswerFilter`]).
+/// The time limit for an answer. Over a slow connection, an answer may arrive later.
+/// [`AnswerFilter`] then removes it from the key events.
 const LIMIT: Duration = Duration::from_millis(200);
 
-/// The most bytes that an answer may have.
+/// The maximum number of bytes of an answer.
 const LONGEST: usize = 256;
 
 impl Background {
@@ -72,7 +73,7 @@ fn ask() -> Option<String> {
         let count = rustix::io::read(input, &mut bytes).ok().filter(|count| *count > 0)?;
         answer.extend(&bytes[..count]);
         let text = String::from_utf8_lossy(&answer);
-        // The second answer is `ESC [ ? .. c`.
+        // The second answer is `ESC [ ?`, a list of numbers, and `c`.
         if text.split("\x1b[?").nth(1).is_some_and(|attributes| attributes.contains('c')) {
             return Some(text.into_owned());
         }
@@ -94,8 +95,8 @@ impl AnswerFilter {
         let Event::Key(key) = event else { return false };
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        // The answer starts with `ESC ]`, which is also Alt and the bracket. It ends with BEL, which
-        // is also Ctrl-G, or with `ESC \`, which is also Alt and the backslash.
+        // The answer starts with `ESC ]` and ends with BEL or with `ESC \`. The events for these
+        // bytes are Alt with the bracket, Ctrl-G, and Alt with the backslash.
         match (key.code, self.removed) {
             (KeyCode::Char(']'), 0) if alt => self.removed = 1,
             (_, 0) => return false,

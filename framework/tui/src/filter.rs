@@ -18,8 +18,9 @@ struct Term {
     words: Vec<String>,
 }
 
-/// The terms of which a text contains a word: bit `i` is set for term `i`. Texts that occur in many
-/// lines are searched once; the results for all texts of a line are combined with `|`.
+/// The terms of a filter that were found in a text. Bit `i` is set if the text contains a word of
+/// term `i`. A text that occurs in many lines is searched only once. The results for all texts of a
+/// line are combined with `|`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Found(u64);
 
@@ -77,14 +78,14 @@ impl Filter {
         self.accepts(texts.iter().fold(Found::default(), |all, text| all | self.find(text)))
     }
 
-    /// Returns the terms of which a text contains a word. The text must be in lower case.
+    /// Returns the terms that have a word in this text. The text must be in lower case.
     pub(crate) fn find(&self, text: &str) -> Found {
         let has = |term: &Term| term.words.iter().any(|word| text.contains(word));
         let found = self.terms.iter().enumerate().filter(|(_, term)| has(term));
         Found(found.fold(0, |all, (at, _)| all | 1 << at))
     }
 
-    /// Returns whether a text passes in which these terms were found.
+    /// Returns whether a line passes the filter, given the terms that were found in the line.
     pub(crate) fn accepts(&self, found: Found) -> bool {
         let is_found = |at: usize| found.0 & 1 << at != 0;
         self.terms.iter().enumerate().all(|(at, term)| is_found(at) != term.is_not)

@@ -1,10 +1,10 @@
-//! Values that are computed once for as long as their inputs do not change.
+//! Values that are computed again only when their inputs change.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The last result of a computation, with the inputs (`K`) that it was computed from. A panel uses
-/// it for lists that depend on all rows, so that a key does not cost time for each row.
+/// The last result of a computation, and the inputs (`K`) of this computation. A panel uses it for
+/// lists that depend on all rows, so that a key does not cost time for each row.
 #[derive(Debug)]
 pub(crate) struct Memo<K, V>(RefCell<Option<(K, Rc<V>)>>);
 

@@ -24,8 +24,7 @@ pub struct Theme {
     pub(crate) cursor: Style,
     /// The style of the line under the cursor in other panels.
     pub(crate) faint_cursor: Style,
-    /// The colours of algorithms in curves and maps. Their hues have the order of the colours in
-    /// saved figures, where black takes the place of the colour of text.
+    /// The colours of algorithms in curves and maps.
     pub(crate) series: [Color; 8],
     /// The colours of the kinds of time, such as start-up or contention.
     pub(crate) parts: [Color; 7],
@@ -229,7 +228,8 @@ impl Theme {
 
     /// Returns the style of the algorithm with this number in curves and maps.
     pub(crate) fn series(&self, number: usize) -> Style {
-        // As in saved figures, the colours of the next marks are shifted by one.
+        // Each further group of eight algorithms uses the same colours, shifted by one, as in saved
+        // figures.
         fg(self.series[(number + number / self.series.len()) % self.series.len()])
     }
 

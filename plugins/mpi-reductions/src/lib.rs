@@ -1,5 +1,5 @@
-//! Reductions of today's MPI libraries, for any topology and any number of nodes. NCCL's PAT is
-//! here with its allgather, whose trees are those of its reduce-scatter.
+//! Reductions of today's MPI libraries, for any topology and any number of nodes. The plugin also
+//! has the allgather of NCCL's PAT, because it uses the same trees as the reduce-scatter of PAT.
 //!
 //! | symbol | here | meaning |
 //! | --- | --- | --- |

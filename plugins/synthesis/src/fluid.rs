@@ -3,10 +3,11 @@
 //!
 //! The load of a resource (a link, or a port of a node) is the number of steps that it needs for
 //! its data. The search minimizes the largest load. For this, it assigns the price `exp(eta load)`
-//! to each resource, and minimizes the sum of all prices. It processes one source after another: it
-//! moves the flow of the source towards the tree of shortest paths, with the prices as lengths, by
-//! the step that minimizes the sum (block-coordinate Frank-Wolfe). While the interval between the
-//! lower bound and the largest load becomes narrower, `eta` grows.
+//! to each resource, and minimizes the sum of all prices. It processes one source after another. In
+//! the tree of shortest paths from the source, the lengths are the prices. The search moves a part
+//! of the source's flow to this tree, and chooses the part for which the sum becomes smallest
+//! (block-coordinate Frank-Wolfe). `eta` grows while the interval between the lower bound and the
+//! largest load becomes narrower.
 //!
 //! For any prices, the following quotient is a lower bound: the sum of demand times distance,
 //! divided by the sum of the prices. A decaying average of the prices gives a much larger bound

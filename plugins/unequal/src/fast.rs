@@ -1,11 +1,11 @@
 //! `fast`: balances the data for each group among the ranks of the sending group, exchanges it
 //! between groups in balanced rounds, and distributes it within the receiving group (Y. Lei et al.,
 //! *FAST: An Efficient Scheduler for All-to-All GPU Communication*, arXiv 2505.09764, 2025). With R
-//! rounds between G groups of g ranks, it takes at most `(g - 1 + R + 1) (alpha + t) + T/g beta`
-//! plus the time within the groups. T is the largest number of bytes that one group sends to other
-//! groups, or receives from other groups, and T/g beta is the least possible time between groups if
-//! each rank has one port for them. alpha is the start-up of a message, beta is the time per byte,
-//! and t is the time of the messages within groups that are not hidden.
+//! rounds between groups of g ranks, it takes at most `(g + R) alpha + T/g beta` plus the time of
+//! the bytes within groups. alpha is the start-up of a message, and beta is the time per byte. T is
+//! the largest number of bytes that one group sends to other groups, or receives from other groups.
+//! If each rank has one port for other groups, no schedule can transmit these bytes in less than
+//! `T/g beta`.
 //!
 //! 1. The ranks of a group move data so that each rank has an equal share of the data for every
 //!    other group. They also exchange the data for ranks of their own group. In step s each rank
@@ -13,8 +13,8 @@
 //! 2. The shares of pairs of groups are a matrix, which is divided into balanced rounds (see
 //!    [`Rounds`]). In a round, a group sends to one other group, each rank to the rank with the same
 //!    position.
-//! 3. In the step after a round, the receivers pass the data of the round on to the ranks for which
-//!    it is. At the same time, they send the data of the next round.
+//! 3. In the step after a round, the receivers pass the data of the round on to its destinations in
+//!    their group. In the same step, they send the data of the next round.
 //!
 //! The steps of the paper's runtime overlap further. In this schedule, only the rounds and the
 //! distribution overlap.
@@ -146,8 +146,8 @@ impl Held {
 
     /// Moves data among the ranks of a group until each rank has an equal share of the data for
     /// every other group. A rank preferably receives data for the rank at its own position in the
-    /// other group, which then need not be passed on there. The data for ranks of the group itself
-    /// is sent to its destination. Returns the messages.
+    /// other group, because the other group then need not pass this data on. The data for ranks of
+    /// the group itself is sent to its destination. Returns the messages.
     fn balance(&mut self, group: usize) -> Messages {
         let (g, first) = (self.g, group * self.g);
         let mut messages = Messages::new();
@@ -201,9 +201,9 @@ impl Held {
         (0..self.groups()).map(row).collect()
     }
 
-    /// Adds the sends of two groups in one round: each rank sends at most `share` elements to the rank
-    /// at its position in the other group. Adds to `arrived` the messages by which the receivers
-    /// pass on the data for other ranks.
+    /// Adds the sends from one group to another group in one round. Each rank sends at most `share`
+    /// elements to the rank at its position in the other group. Adds to `arrived` the messages by
+    /// which the receivers pass on the data for other ranks.
     fn send_share(
         &mut self,
         (from, to): (usize, usize),

@@ -65,9 +65,9 @@ impl Rounds {
         for sum in missing_in_row.iter_mut().chain(&mut missing_in_column) {
             *sum = largest - *sum;
         }
-        // Pad the diagonal first, which is data that a rank keeps. Then pad entries from the first
-        // row and column on: each entry completes a row or a column, so that at most 2n entries are
-        // added.
+        // First pad the diagonal, because the data that a rank has for itself needs no message.
+        // Then pad entries from the first row and the first column on. Each of these entries
+        // completes a row or a column, so that at most 2n entries are added.
         let mut pad = |row: usize, column: usize| {
             let padding = missing_in_row[row].min(missing_in_column[column]);
             missing_in_row[row] -= padding;
@@ -98,10 +98,13 @@ impl Rounds {
         }
     }
 
-    /// Searches for a path of entries that adds `start` to the matching. Rows on the path exchange
-    /// their columns. All entries have at least the amount of the threshold. If there is no such
-    /// path, the error is the largest amount of another entry that would extend the search. No
-    /// perfect matching has a larger smallest entry.
+    /// Searches for a path of entries that adds the row `start` to the matching. Each row on the
+    /// path gives its column to another row. All entries of the path have at least the amount of
+    /// the threshold.
+    ///
+    /// If there is no such path, returns an error: the largest amount of an entry below the
+    /// threshold with which the search could continue. The smallest entry of any perfect matching
+    /// is at most this amount.
     fn augment(&mut self, start: usize) -> Result<(), u64> {
         let mut came_from: Vec<Option<(u32, u32)>> = vec![None; self.rows.len()];
         let mut waiting = VecDeque::from([start]);
@@ -209,7 +212,7 @@ mod tests {
         (0..n).map(&mut row).collect()
     }
 
-    /// Returns the largest smallest entry of a perfect matching, by trying all matchings.
+    /// Returns the smallest entry of a bottleneck matching, by trying all perfect matchings.
     fn bottleneck(amounts: &[Vec<u64>], row: usize, taken: u32) -> u64 {
         if row == amounts.len() {
             return u64::MAX;

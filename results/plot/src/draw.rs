@@ -149,7 +149,7 @@ pub(crate) struct LegendRow {
     right: f64,
     /// The position at which the next entry starts, on its base line.
     at: (f64, f64),
-    /// The height of further lines of the entries in the current line.
+    /// The additional height of the current line, if one of its entries has several lines of text.
     further: f64,
     font: f64,
 }
@@ -160,8 +160,9 @@ impl LegendRow {
         Self { left, right, at: (left, top), further: 0.0, font }
     }
 
-    /// Writes the words of an entry, in several lines if they do not fit into one. Returns the
-    /// position of the space of the width `sample` in front of the words, on their first base line.
+    /// Writes the words of an entry, in several lines of text if they do not fit into one. Leaves a
+    /// space of the width `sample` in front of the words. Returns the position of the left end of
+    /// this space, on the base line of the first line of text.
     pub(crate) fn entry(&mut self, scene: &mut Scene, sample: f64, words: &str) -> (f64, f64) {
         let font = self.font;
         let lines = wrapped(words, font, self.right - self.left - sample);

@@ -259,8 +259,8 @@ fn every_axis_has_at_least_three_labels() {
     assert!(wrong.is_empty(), "{} axes, first: {first:#?}", wrong.len());
 }
 
-/// The times of the issue, from 20 µs to 3 ms, span two powers of ten. Labels at 1, 2 and 3 ms alone
-/// would leave three quarters of the axis without a number.
+/// The times span two powers of ten, from 20 µs to 3 ms. If only 1, 2 and 3 ms had labels, three
+/// quarters of the axis would have no number.
 #[test]
 fn labels_cover_most_of_a_logarithmic_axis() {
     let figure = Figure::of(&study(), &options(Axis::Block, Quantity::Time)).unwrap();

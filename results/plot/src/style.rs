@@ -175,7 +175,7 @@ mod tests {
     }
 
     /// The matrices are those of Machado, Oliveira and Fernandes (2009) for complete protanopia and
-    /// deuteranopia. A distance of 2.3 can just be noticed. The previous colours had 2.6.
+    /// deuteranopia. People can just distinguish two colours whose distance is 2.3.
     #[test]
     fn colours_differ_for_colour_blind_people() {
         let visions = [

@@ -199,7 +199,8 @@ impl WinnerFigure {
         })
     }
 
-    /// Returns the margins of the legend. A lone algorithm is explained only if there is one.
+    /// Returns the margins that the legend explains. The margin of an algorithm without competitors
+    /// is included only if a cell has it.
     fn margins(&self) -> impl Iterator<Item = (Margin, f64, &'static str)> {
         let is_alone = self.cells().any(|(_, _, _, cell)| cell.winner.margin() == Margin::Alone);
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)

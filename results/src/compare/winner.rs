@@ -49,7 +49,7 @@ impl Winner {
             Some(ratio) if ratio < 1.25 => Margin::Under25,
             Some(ratio) if ratio < 2.0 => Margin::Under100,
             Some(_) => Margin::Clear,
-            // A runner-up without a ratio has a time next to a time of 0.
+            // There is a second algorithm, but no ratio, because the time of the winner is 0.
             None if self.second.is_some() => Margin::Clear,
             None => Margin::Alone,
         }

@@ -51,9 +51,9 @@ fn every_algorithm_delivers_unequal_blocks() {
     }
 }
 
-/// Padding and sizes of blocks are part of messages. The expected bytes are those of Bruck's
-/// algorithm with blocks of the largest size, which has 32 blocks in the messages of 16 ranks, and 4
-/// bytes in each of 4 steps for the largest size.
+/// Padding and sizes of blocks are part of messages. On 16 ranks, Bruck's algorithm sends 32 blocks
+/// from each rank. `padded-bruck` pads all of these blocks to the largest size, and also sends this
+/// size, with 4 bytes in each of 4 steps.
 #[test]
 fn padding_is_charged() {
     let workload = "one-spike:max=900,rest=1";

@@ -60,7 +60,8 @@ fn rows_from_files_are_compared_and_rendered() {
     assert_eq!(rows(&folder.path().join("rows.csv")).len(), 6);
 }
 
-/// Under `free:byte_us=1`, the comparison of an exchange on a mesh with its bisection.
+/// With `free:byte_us=1`, the optimum of an exchange on a mesh is the time in which the data
+/// crosses the bisection.
 #[test]
 fn rows_with_optimum_show_it_in_comparison_and_curves() {
     let folder = tempfile::tempdir().unwrap();

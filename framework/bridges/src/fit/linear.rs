@@ -1,8 +1,9 @@
 //! Fits any number of costs to measured times that are linear in the costs.
 //!
-//! The fit minimises the sum of the squares of ln(predicted / measured), so that a prediction of
-//! half the measured time is as wrong as one of twice the time. Costs are never negative. The
-//! *error factor* is the geometric mean of the factors by which predictions are wrong.
+//! The fit minimises the sum of the squares of ln(predicted / measured). A prediction of half the
+//! measured time therefore counts as much as a prediction of twice the measured time. Costs are
+//! never negative. The *error factor* is the geometric mean of the factors by which predictions are
+//! wrong.
 
 /// A measured time, and the coefficient of each cost: how often the cost occurs in the time.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +34,8 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     /// The number of times that the weights are adapted.
     const ROUNDS: usize = 40;
-    /// Relative residuals below this value are equal to their logarithms.
+    /// A prediction whose relative residual is below this value gets the weight 1, which is the
+    /// limit of the formula of the weights for exact predictions.
     const LEAST: f64 = 1e-6;
     let mut weights = vec![1.0; samples.len()];
     let mut costs = Vec::new();
@@ -107,8 +109,8 @@ mod tests {
         }
     }
 
-    /// Two samples of one cost, of which one is four times the other: the best cost is the geometric
-    /// mean of both.
+    /// There are two samples of a single cost, and one measured time is four times the other. The
+    /// best cost is the geometric mean of both times.
     #[test]
     fn residuals_are_logarithms() {
         let sample = |time_us| LinearSample { coefficients: vec![1.0], time_us };

@@ -9,9 +9,9 @@
 //! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and the row of the metadata has the same
 //! timestamp and the same test. If the metadata is missing, the user can state the collective.
 //!
-//! In all of these files, the count is that of the larger buffer of a rank: PICO divides it by the
-//! number of ranks for the blocks of an all-to-all, a scatter, a gather, an allgather and a
-//! reduce-scatter.
+//! In all of these files, the count is the number of elements of the larger buffer of a rank. For an
+//! all-to-all, a scatter, a gather, an allgather and a reduce-scatter, PICO divides the count by the
+//! number of ranks to obtain the size of a block.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
 use std::path::{Path, PathBuf};

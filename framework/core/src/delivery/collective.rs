@@ -225,7 +225,8 @@ impl CollectiveKind {
         }
     }
 
-    /// Returns whether each node has a block for each node, which differ in origin and destination.
+    /// Returns whether blocks are distinguished by their origin and by their destination, as in an
+    /// all-to-all. Returns `false` for reductions.
     pub fn exchanges(&self) -> bool {
         !self.sums && self.distinguishes(Side::Origins) && self.distinguishes(Side::Destinations)
     }

@@ -246,13 +246,14 @@ impl Recording {
         Ok(())
     }
 
-    /// Returns a number that describes the image of a set of nodes under an element of the group:
-    /// 0 for all nodes, the number of the node plus 1 for one node, and otherwise a fingerprint.
-    /// Errors with `set_error`, if there is one and the set is not that of all nodes, and if the
-    /// set does not fit the grid.
+    /// Returns a number that describes the image of a set of nodes under an element of the group: 0
+    /// for all nodes, the number of the node plus 1 for one node, and otherwise a fingerprint.
     ///
-    /// `images` has two nodes whose images under the element are known. Most sets have one node,
-    /// which is the sender or the receiver.
+    /// Errors if the set does not fit the grid. Also returns the error `set_error`, if there is one
+    /// and the set is not [`NodeSet::All`].
+    ///
+    /// `images` has the sender and the receiver, each with its image. Most sets consist of one of
+    /// these two nodes, so that no image need be computed for them.
     fn described(
         &self,
         set: NodeSet<'_>,

@@ -349,7 +349,8 @@ mod tests {
         }
     }
 
-    /// The letters of a filter are commands in every panel, for instance `x` cancels a run.
+    /// The text of the filter contains letters that are commands outside of the prompt. For
+    /// example, `x` cancels a run.
     #[test]
     fn a_filter_is_text_in_every_panel() {
         let mut app = app();
@@ -366,7 +367,8 @@ mod tests {
         }
     }
 
-    /// Lists that depend on all rows are kept between keys and frames.
+    /// Lists that depend on all rows are computed once, and are used again for further keys and
+    /// frames.
     #[test]
     fn keys_do_no_work_for_each_row() {
         use crate::panels::{cases::Cases, comparison::Comparison};

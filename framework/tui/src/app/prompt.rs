@@ -76,7 +76,8 @@ impl Prompt {
         Self::new(Purpose::Filter, "filter", text)
     }
 
-    /// Creates an input that ignores its text. `why` says why the active panel has no filter.
+    /// Creates an input that ignores its text. `why` is the reason why the active panel has no
+    /// filter.
     pub(super) fn without_filter(why: &str) -> Self {
         Self::new(Purpose::NoFilter, why, "")
     }

@@ -171,7 +171,7 @@ impl Frame {
         Axes { x, y, x_ticks, y_ticks, x_label, is_single }
     }
 
-    /// Returns as many ticks as fit.
+    /// Returns as many ticks of the x axis as have room.
     fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> Vec<Tick> {
         let size = 0.9 * self.font;
         let text = |value: f64, figures: usize| figure.x.text_to(value, figures);

@@ -188,7 +188,8 @@ impl Scale {
                     choices.push((named, minor));
                 }
             }
-            // A few powers of ten at most are followed by multiples of them.
+            // Powers alone are a choice only if at least three of them have labels. The next
+            // choices also label multiples of powers of ten.
             choices.retain(|(named, _)| named.len() >= 3);
             if base == Base::Ten && self.high / self.low >= 4.0 {
                 let others = [4.0, 6.0, 7.0, 8.0, 9.0];

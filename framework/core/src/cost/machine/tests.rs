@@ -267,10 +267,10 @@ fn presets_are_valid_and_name_their_sources() {
     }
 }
 
-/// The bandwidth of a node, over all its links and in both directions, is 75 % to 100 % of the
-/// vendor's value for the hardware, in GB/s. The presets have other sources than these values: they
-/// say what software can use. A confusion of bits with bytes, or of one direction with both, would
-/// leave this range.
+/// For each preset, the bandwidth of a node, summed over its links and both directions, is 75 % to
+/// 100 % of the vendor's value for the hardware in GB/s. It can be lower than this value, because
+/// the sources of the presets state what software can use. A preset that confuses bits with bytes,
+/// or one direction with both directions, would be outside of this range.
 #[test]
 fn nodes_of_current_machines_have_the_bandwidth_that_vendors_state() {
     let nvlink_5_and_adapter = 1800.0 + 100.0;

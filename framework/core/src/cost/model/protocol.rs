@@ -31,7 +31,7 @@ pub(super) static EAGER_BYTE_US: TypedParameter<f64> = TypedParameter {
 /// The costs of both protocols.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Protocols {
-    /// Messages with more bytes are sent by rendezvous.
+    /// The number of bytes above which a message is sent by rendezvous.
     pub rendezvous_bytes: u64,
     pub rendezvous_us: f64,
     pub eager_byte_us: f64,

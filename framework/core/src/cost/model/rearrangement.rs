@@ -4,7 +4,7 @@ use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros, parse_w
 use crate::cost::settings::word_enum;
 
 word_enum! {
-    /// The bytes that nodes rearrange.
+    /// The choice of the bytes that count as rearranged.
     pub(super) enum Rearrangement {
         /// The bytes of the rearrangements that the schedule declares. Each algorithm declares what
         /// its paper charges.
@@ -12,7 +12,8 @@ word_enum! {
         /// The bytes of every message with more than one block. The sender gathers these blocks,
         /// and the receiver scatters them.
         Packed = "packed",
-        /// As `packed`, but only in collectives whose blocks differ in origin and in destination.
+        /// As `packed`, but only in collectives that distinguish blocks by their origin and by
+        /// their destination, such as an all-to-all.
         Exchanges = "exchanges",
     }
 }

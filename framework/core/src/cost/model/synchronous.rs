@@ -120,7 +120,8 @@ pub(super) struct Synchronous<M> {
     packs: bool,
     /// Whether loads are counted in blocks ([`PricingContext::counted`]).
     counted: bool,
-    /// Whether blocks differ in origin and in destination ([`PricingContext::exchanges`]).
+    /// Whether the collective distinguishes blocks by their origin and by their destination
+    /// ([`PricingContext::exchanges`]).
     exchanges: bool,
     /// Whether the loads of any step were bytes, so that blocks cannot be counted.
     has_byte_loads: bool,

@@ -60,11 +60,11 @@ static FREE_CONTENTION: TypedParameter<f64> = TypedParameter {
 };
 
 word_enum! {
-    /// The hops that a step is charged.
+    /// The number of hops that a step is charged.
     enum Hops {
-        /// Those of the longest route.
+        /// The hops of the longest route.
         Longest = "longest",
-        /// The mean over all bytes of the step.
+        /// The mean number of hops, weighted by bytes.
         Mean = "mean",
     }
 }

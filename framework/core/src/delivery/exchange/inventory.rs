@@ -230,8 +230,8 @@ impl<L: Layout> Inventory<L> {
         each.iter().map(|a| measure(a)).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1))
     }
 
-    /// Returns all contributions to the values to which these boxes contribute, as boxes that share
-    /// no block.
+    /// Returns all contributions to the values of which these boxes contain any contribution. No
+    /// two of the returned boxes share a block.
     fn all_contributions<'a>(
         &self,
         boxes: impl Iterator<Item = &'a [L::Element]>,
@@ -249,8 +249,8 @@ impl<L: Layout> Inventory<L> {
         found
     }
 
-    /// Returns all contributions to the values to which these boxes contribute, as boxes that share
-    /// no block, if no contribution is missing. No two of the given boxes may share a block.
+    /// Returns [`Self::all_contributions`] if these boxes contain all of them, so that every value
+    /// is complete. Otherwise, returns `None`. No two of the given boxes may share a block.
     pub(super) fn complete_values<'a>(
         &self,
         boxes: &(impl Iterator<Item = &'a [L::Element]> + Clone),

@@ -60,9 +60,10 @@ impl<L: Layout> Exchange<L> {
                 checked
             }
         };
-        // Store the received values and, unless they were replaced, the receiver's own values. Boxes
-        // that are joined in pairs do not always become one box. So a sum that has just become
-        // complete is stored as one box, which makes later copies of the sum short.
+        // Store the received values and, unless they were replaced, the receiver's own values.
+        // Joining boxes two at a time does not always end with a single box. Therefore, a sum that
+        // has just become complete is stored as one box, so that later sends of the sum consist of
+        // few boxes.
         let layout = &self.inventory.layout;
         let complete = (!own.is_empty())
             .then(|| format.boxes(received).chain(format.boxes(&own)))

@@ -101,8 +101,8 @@ impl Topology for FatTree {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // The higher vertex has the higher number. Its links to the next level below have all
-        // values of one digit.
+        // The higher vertex has the higher number. A link is identified by its lower vertex and by
+        // one digit of the label of its higher vertex.
         let (up, below, above) = if from < to { (true, from, to) } else { (false, to, from) };
         let each = self.nodes / self.k;
         let boundary = match below.checked_sub(self.nodes) {

@@ -257,7 +257,8 @@ struct CaseDisplay {
     word: String,
     /// Additional text, which is shown if there is space.
     more: String,
-    /// A short form of this text, for which other columns are shortened. Empty if there is none.
+    /// A short text, which is shown if `more` does not fit. Other columns are shortened to make
+    /// room for it. Empty if there is no short text.
     short: String,
     style: Style,
 }

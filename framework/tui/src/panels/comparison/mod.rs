@@ -31,9 +31,10 @@ pub(crate) struct Comparison {
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
-    /// The lines that pass the filter, for the number of the analysis and the filter.
+    /// The lines that pass the filter. They depend on the number of the analysis and on the filter.
     shown: Memo<(u64, String), Shown>,
-    /// The order of these lines, for the same inputs, the sort column and its direction.
+    /// The order of these lines. It depends on the same two inputs, on the sort column and on its
+    /// direction.
     order: Memo<(u64, String, Option<Column>, bool), Vec<usize>>,
 }
 

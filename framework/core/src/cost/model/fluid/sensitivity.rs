@@ -26,7 +26,7 @@ struct Other {
     simulation: Box<Simulation>,
     /// The difference from the first simulation, in words for the note.
     with: String,
-    /// Smaller relative differences are not reported.
+    /// The smallest relative difference that is reported.
     least: f64,
 }
 
@@ -44,7 +44,8 @@ impl Simulations {
         self
     }
 
-    /// Adds the copy that the first simulation has made, if there is one.
+    /// Runs and adds the copy of the first simulation, if windows have begun. The copy has windows of
+    /// twice the length.
     fn take_copy(&mut self) {
         if let Some(mut simulation) = self.first.copy.take() {
             simulation.run(false);

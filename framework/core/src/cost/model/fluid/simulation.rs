@@ -463,8 +463,8 @@ impl RankModel for Simulation {
         let is_by_data = self.progress.data_order.is_some();
         let mut has_reductions = false;
         for (rank, r) in self.ranks.iter_mut().enumerate() {
-            // With `order=data`, a reduction begins when a message arrives. A rank that has received
-            // nothing since reduces now.
+            // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
+            // reduce but receives no further message, it reduces this data now.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));

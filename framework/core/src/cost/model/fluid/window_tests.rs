@@ -109,7 +109,8 @@ fn windows_agree_with_the_closed_form_of_an_incast() {
     let expected = [now, 100.0 / 7.0 * n as f64 * 0.01, (sum + now) / (n + 1) as f64];
     let machine = "byte_us=0.00001,injection_byte_us=0.01,fairness=equal";
     let found = with_windows("fully-connected:401", machine, &[step]);
-    // The first sizes differ most, and about ten messages arrive in the first window.
+    // The time of the first rank has the largest tolerance. The shortest messages have the largest
+    // ratios of sizes, and about ten of them arrive in the first window.
     assert_close(times(&found), expected, [1e-6, 0.05, 1e-4], "incast");
 }
 

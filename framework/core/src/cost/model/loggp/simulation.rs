@@ -428,8 +428,8 @@ impl RankModel for Simulation {
 
     fn finish(&mut self) -> (Path, Vec<f64>) {
         for rank in 0..self.ranks.len() {
-            // With `order=data`, a reduction begins when a message arrives. A rank that has received
-            // nothing since reduces now.
+            // With `order=data`, the arrival of a message begins a reduction. If a rank has data to
+            // reduce but receives no further message, it reduces this data now.
             let Progress { data_order, steps, .. } = &mut self.progress;
             let pending =
                 data_order.as_mut().map_or(0.0, |order| order.begin_reduction(rank, steps));

@@ -113,8 +113,8 @@ fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
     assert_eq!([99, 100, 101].map(total), [22.0, 14.0, 14.0]);
 }
 
-/// With `order=data`, node 2 combines 5000 bytes of its own and receives nothing, so it ends after
-/// 5000 us, as with `order=step`.
+/// With `order=data`, node 2 reduces 5000 bytes and receives no message, so it ends after 5000 µs,
+/// as with `order=step`.
 #[test]
 fn reductions_without_later_receives_take_time() {
     let steps = vec![vec![(0, 1, 11, 0)]];
