@@ -1,9 +1,9 @@
 //! Measures the search for schedules: `cargo bench --bench synthesis` prints a line for each
-//! network. It contains the number of steps of the schedule, by how much this number exceeds a lower
-//! bound, and the processor time and memory of the plan. The bound is the certified lower end of the
-//! optimum. For an allgather, it is the number of blocks that a node receives, divided by the number
-//! of its links. The host of this benchmark only counts steps, so verification is not included. An
-//! argument selects the networks whose names contain it.
+//! network. It contains the number of steps of the schedule, by how much this number exceeds a
+//! lower bound, and the processor time and memory of the plan. The bound is the certified lower end
+//! of the optimum. For an allgather, it is the number of blocks that a node receives, divided by
+//! the number of its links. The host of this benchmark only counts steps, so verification is not
+//! included. An argument selects the networks whose names contain it.
 //!
 //! Each row is measured in its own process, because the kernel reports only the peak memory of a
 //! whole process. If `SWAPMEET_PROTOTYPES` names a folder with the programs `synth` and `gather`, a
@@ -140,7 +140,8 @@ fn measure(row: &Row) {
         let links = host.links.iter().map(Vec::len).min().unwrap();
         (topology.nodes() - 1) as f64 / links as f64
     } else {
-        // Compute the optimum after the memory of the plan has been read, because it needs memory too.
+        // Compute the optimum after the memory of the plan has been read, because it needs memory
+        // too.
         let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
         let machine = match row.ports {
             1 => "free:byte_us=1,ports=1,model=store-and-forward",

@@ -99,8 +99,8 @@ fn the_bundled_plugins_pass() {
         if name.starts_with("libswapmeet_plugin_")
             && name.ends_with(std::env::consts::DLL_EXTENSION)
         {
-            // A search for schedules takes more than the limit of 10 s on hundreds of nodes, because
-            // the check plans every schedule several times.
+            // A search for schedules takes more than the limit of 10 s on hundreds of nodes,
+            // because the check plans every schedule several times.
             let topologies = match name.contains("synthesis") {
                 true => SMALL_LADDER.to_vec(),
                 false => [&SHORT_LADDER[..], &SPECIAL_SIZES].concat(),

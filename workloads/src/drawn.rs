@@ -66,7 +66,7 @@ mod tests {
             let first = sizes(moe, "ring:8", 1);
             assert!(!Arc::ptr_eq(&first, &sizes(workload, network, seed)), "{workload} {network}");
         }
-        // Equal sizes are drawn again after a case with other sizes.
+        // After a case with different sizes, the same sizes are drawn again.
         let again = sizes(moe, "ring:8", 1);
         assert!(!Arc::ptr_eq(&first, &again));
         assert!((0..64).all(|i| first.bytes(i / 8, i % 8) == again.bytes(i / 8, i % 8)));

@@ -378,8 +378,8 @@ impl EventHandler for Exporter {
             DocumentEvent::Send(send) => Ok(self.send(send)?),
             DocumentEvent::EndOfStep => Ok(self.end_step()?),
             DocumentEvent::Redistribute(how) if self.format.wants_sizes => {
-                // Export the local copies of the current step first. They precede this event, but
-                // no event has ended their step.
+                // First end the current step, which may contain local copies. The document has no
+                // event for the end of this step.
                 self.end_step()?;
                 let counts = self.counts.get_or_insert_with(|| ByteCounts::new(&self.head));
                 Ok(counts.redistribute(&how)?)

@@ -29,9 +29,9 @@ pub struct Options<'a> {
     /// The search ends when the width of the interval, divided by its lower end, is at most this
     /// number.
     pub gap: f64,
-    /// A function that is called with both ends of the interval in µs after each update. The ends are
-    /// 0 and infinity while no interval is known. If the function returns `false`, the search ends
-    /// with [`OptimumError::Stopped`].
+    /// A function that is called with both ends of the interval in µs after each update. The ends
+    /// are 0 and infinity while no interval is known. If the function returns `false`, the search
+    /// ends with [`OptimumError::Stopped`].
     pub progress: &'a mut dyn FnMut(f64, f64) -> bool,
 }
 

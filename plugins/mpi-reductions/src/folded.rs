@@ -39,9 +39,9 @@ impl Folded {
         self.n == self.ranks
     }
 
-    /// Returns the radices of a grid in which the sets of nodes are small products. If all nodes
-    /// participate, the grid has one axis for every three bits of the rank, the highest bits first.
-    /// Otherwise it has a single axis.
+    /// Returns the radices of the grid. If all nodes participate, the grid has one axis for every
+    /// three bits of the rank, the highest bits first. A set of ranks that agree in some bits is
+    /// then described by a few coordinates on each axis. Otherwise the grid has a single axis.
     pub(crate) fn radices(self) -> Vec<u64> {
         if !self.is_whole() {
             return vec![self.n];

@@ -73,8 +73,8 @@ fn links_of_one_direction_are_used_as_they_are() {
     assert_eq!(steps(&reduce, &ALL_REDUCE), 10);
 }
 
-/// Node 0 has links of bandwidths 3 and 1, so 18 segments take 5 steps at least. Over links of equal
-/// bandwidth they would take 9.
+/// Node 0 has links of bandwidths 3 and 1, so 18 segments take 5 steps at least. Over links of
+/// equal bandwidth they would take 9.
 #[test]
 fn wide_links_carry_more_blocks() {
     let links = [

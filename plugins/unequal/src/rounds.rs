@@ -198,7 +198,8 @@ impl Iterator for Rounds {
 mod tests {
     use super::*;
 
-    /// Returns a reproducible matrix without a diagonal in which about a third of the entries are 0.
+    /// Returns a reproducible matrix without a diagonal in which about a third of the entries are
+    /// 0.
     fn random(n: u64, seed: u64) -> Vec<Vec<(u32, u64)>> {
         let mut state = seed;
         let mut next = || {

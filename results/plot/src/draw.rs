@@ -86,8 +86,8 @@ impl Figure {
         let (font, gap) = (paper.font(), paper.font());
         let cell = (width - gap) / columns as f64 - gap;
         let (mut frames, mut top) = (Vec::new(), top);
-        // In a row, the title that needs the most lines determines the space for all titles, so that
-        // the axes of all panels are aligned.
+        // In a row, the title that needs the most lines determines the space for all titles, so
+        // that the axes of all panels are aligned.
         for row in self.panels.chunks(columns) {
             let before = frames.len();
             let titles: Vec<Vec<String>> =

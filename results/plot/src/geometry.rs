@@ -315,7 +315,8 @@ fn panels_can_share_the_y_axis() {
     assert_eq!(shared[0], shared[3]);
 }
 
-/// The points of several algorithms at a single size are next to each other, each with its interval.
+/// The points of several algorithms at a single size are next to each other, each with its
+/// interval.
 #[test]
 fn points_of_a_single_size_are_next_to_each_other() {
     let figure = Figure::of(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();

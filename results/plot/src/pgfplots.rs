@@ -198,7 +198,8 @@ impl Figure {
     }
 }
 
-/// Returns the x of all points of a panel, if they all have the same x and there are several curves.
+/// Returns the x of all points of a panel, if they all have the same x and there are several
+/// curves.
 fn single_x(panel: &Panel) -> Option<f64> {
     let mut xs = panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x);
     let first = xs.next()?;

@@ -4,8 +4,8 @@ use super::{Section, notes, sections, single_line};
 use crate::compare::Comparison;
 use swapmeet_core::text::is_unsafe;
 
-/// Formats a table for each group, for the package booktabs. Sentences and remarks follow each table
-/// as comments, because the text of a paper usually says them in its own words.
+/// Formats a table for each group, for the package booktabs. Sentences and remarks follow each
+/// table as comments, because the text of a paper usually says them in its own words.
 pub fn as_latex(comparison: &Comparison) -> String {
     let mut out = "% Preamble: \\usepackage{booktabs}\n".to_owned();
     let comment = |text: &str| format!("% {}\n", single_line(text));

@@ -23,8 +23,8 @@ fn run(topologies: &[&str], algorithms: &[&str], machine: &str) -> Vec<Record> {
 }
 
 /// The bound is that of the host: the bytes that the busiest node sends or receives. A fat tree has
-/// enough links for every round, but its fixed routes can share a link, which takes time that counts
-/// as contention.
+/// enough links for every round, but its fixed routes can share a link, which takes time that
+/// counts as contention.
 #[test]
 fn birkhoff_transmits_in_the_least_possible_time() {
     let topologies = ["fully-connected:16", "fat-tree:4x2", "fat-tree:2x4"];

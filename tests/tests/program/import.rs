@@ -89,8 +89,8 @@ fn names_that_rows_cannot_hold_are_refused() {
     );
 }
 
-/// The columns are those of PICO's archive of Fugaku. The expected block sizes are computed by hand:
-/// the whole vector of an allreduce, and an eighth of the buffer of an all-to-all.
+/// The columns are those of PICO's archive of Fugaku. The expected block sizes are computed by
+/// hand: the whole vector of an allreduce, and an eighth of the buffer of an all-to-all.
 #[test]
 fn a_summary_of_pico_becomes_rows_of_counterparts() {
     let dir = tempdir().unwrap();

@@ -67,8 +67,8 @@ impl Pattern for Birkhoff {
         let n = nodes as usize;
         let mut bytes = vec![0; n * n];
         // Draw permutations without fixed points until enough pairs have data. At least one is
-        // needed. A network of one node has no pairs. Only the weights are stored, because there can
-        // be more permutations than nodes.
+        // needed. A network of one node has no pairs. Only the weights are stored, because there
+        // can be more permutations than nodes.
         let pairs = nodes * nodes.saturating_sub(1);
         let wanted = ((1.0 - self.sparsity) * pairs as f64).round() as u64;
         let (mut weights, mut reached) = (Vec::new(), 0);
@@ -81,8 +81,8 @@ impl Pattern for Birkhoff {
             weights.push((self.spread * normal_quantile(stream.fraction())).exp());
         }
         // Draw the same permutations again. Divide the elements of a row among them in proportion
-        // to their weights. The borders between the shares are rounded, so that the shares add up to
-        // all elements.
+        // to their weights. The borders between the shares are rounded, so that the shares add up
+        // to all elements.
         bytes.fill(0);
         let all: f64 = weights.iter().sum();
         let elements = (self.bytes / element) as f64;

@@ -1,6 +1,6 @@
 //! Results of PICO, in two formats:
-//! - A data file of one configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with one row of times in
-//!   nanoseconds for each iteration.
+//! - A data file of one configuration, `COUNT_ALGORITHM[_SEGMENT]_TYPE.csv`, with one row of times
+//!   in nanoseconds for each iteration.
 //! - `aggregated_results_summary.csv`, with one row for each configuration. Its time is the median
 //!   of the iterations.
 //!
@@ -9,9 +9,9 @@
 //! `SYSTEM/TIMESTAMP/TEST_ID` or `SYSTEM/TIMESTAMP`, and the row of the metadata has the same
 //! timestamp and the same test. If the metadata is missing, the user can state the collective.
 //!
-//! In all of these files, the count is the number of elements of the larger buffer of a rank. For an
-//! all-to-all, a scatter, a gather, an allgather and a reduce-scatter, PICO divides the count by the
-//! number of ranks to obtain the size of a block.
+//! In all of these files, the count is the number of elements of the larger buffer of a rank. For
+//! an all-to-all, a scatter, a gather, an allgather and a reduce-scatter, PICO divides the count by
+//! the number of ranks to obtain the size of a block.
 
 use super::{Measurement, MeasurementFile, ParseError, SizeOf, error_at, known_collective};
 use std::path::{Path, PathBuf};

@@ -70,8 +70,8 @@ impl Found {
         self.kept() < before
     }
 
-    /// Fills the columns of the optimum in rows of an earlier run that had none. Returns whether any
-    /// row was changed.
+    /// Fills the columns of the optimum in rows of an earlier run that had none. Returns whether
+    /// any row was changed.
     fn add_optima(&mut self, cases: &[Case], report: &mut dyn FnMut(String)) -> bool {
         let stop = AtomicBool::new(false);
         let mut changed = false;

@@ -8,8 +8,8 @@ use super::outline::{Outline, Point, Step};
 use std::sync::OnceLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
-/// The maximum number of letters of a text in a picture. A longer text, such as a name of a megabyte
-/// in a file of rows, could not be read, and its outlines would take minutes.
+/// The maximum number of letters of a text in a picture. A longer text, such as a name of a
+/// megabyte in a file of rows, could not be read, and its outlines would take minutes.
 const MOST_LETTERS: usize = 2000;
 
 fn face() -> Option<&'static Face<'static>> {

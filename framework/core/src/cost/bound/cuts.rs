@@ -375,8 +375,9 @@ impl Best {
     }
 }
 
-/// Returns sets of nodes: for each dimension of the grid the blocks of consecutive nodes, and for
-/// each switch the nodes that are connected only to it.
+/// Returns sets of nodes. For each dimension of the grid, the nodes are divided into sets of
+/// consecutive nodes, as many as the stride of the dimension. For each switch, there is also the set
+/// of the nodes that are connected only to this switch.
 fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     let nodes = network.nodes() as u32;
     let mut blocks: Vec<Vec<u32>> = Vec::new();

@@ -282,8 +282,8 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// After random moves, a direct delivery of all blocks passes verification. It fails if the
-    /// direct delivery leaves out a destination whose blocks have moved.
+    /// After random moves, a direct delivery of all blocks passes verification. Verification fails
+    /// if the direct delivery leaves out a destination whose blocks have moved.
     #[test]
     fn random_moves_are_traced(
         radices in prop_oneof![Just(vec![6]), Just(vec![2, 3]), Just(vec![2, 2, 2]), Just(vec![70])],

@@ -1,7 +1,7 @@
 //! Networks from a list of edges. [`edge_list`] describes the file.
 //!
-//! Each vertex of the file is a node, unless the file states a number of ranks for the vertex. Such a
-//! vertex is a switch, and each of its ranks is a node. Nodes are numbered in the order of the
+//! Each vertex of the file is a node, unless the file states a number of ranks for the vertex. Such
+//! a vertex is a switch, and each of its ranks is a node. Nodes are numbered in the order of the
 //! file's vertices, and the ranks of a switch are numbered at the position of the switch. The
 //! numbers of switches follow after those of all nodes. An edge is one link in each direction.
 //!

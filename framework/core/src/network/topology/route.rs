@@ -33,7 +33,8 @@ pub struct Route {
     /// The order of dimensions; empty for the topology's own order (the last dimension first).
     pub order: Vec<u32>,
     /// The nodes and switches on the path, with the receiver last; empty for a route by dimensions.
-    /// With a path, signs only select between two links of the same nodes, and the order is ignored.
+    /// With a path, signs only select between two links of the same nodes, and the order is
+    /// ignored.
     pub path: Vec<u64>,
 }
 

@@ -184,8 +184,9 @@ impl Stage {
             let (axis, turned) = self.map.axis_of_image(self.axes[lane]);
             let ascends = (self.signs[lane] > 0) != turned;
             let signs = torus.along(axis, (by > 0) != ascends);
-            // The blocks were collected from neighbours along the axis of the lane. No earlier stage
-            // has permuted that axis, so the origins of these blocks are also neighbours along it.
+            // The blocks were collected from neighbours along the axis of the lane. No earlier
+            // stage has permuted that axis, so the origins of these blocks are also neighbours
+            // along it.
             let first = circuit.first as i64 - circuit.to as i64;
             let lowest =
                 if self.signs[lane] > 0 { first } else { first + circuit.count as i64 - 1 };

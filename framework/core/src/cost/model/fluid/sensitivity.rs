@@ -44,8 +44,8 @@ impl Simulations {
         self
     }
 
-    /// Runs and adds the copy of the first simulation, if windows have begun. The copy has windows of
-    /// twice the length.
+    /// Runs and adds the copy of the first simulation, if windows have begun. The copy has windows
+    /// of twice the length.
     fn take_copy(&mut self) {
         if let Some(mut simulation) = self.first.copy.take() {
             simulation.run(false);
