@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use swapmeet_core::cost::machine::presets;
 use swapmeet_core::delivery::collective::ALL_TO_ALL;
 use swapmeet_core::network::topology::families;
+use swapmeet_runner::registry::OTHER_NAMES;
 use swapmeet_workloads::generators;
 
 /// The environment variable in which the completion script gives the name of the shell when it
@@ -66,6 +67,7 @@ fn algorithms() -> Vec<CompletionCandidate> {
         .iter()
         .flat_map(|registry| registry.algorithms())
         .map(|a| candidate(a.name.as_str(), a.title.as_str()))
+        .chain(OTHER_NAMES.iter().map(|(other, name)| candidate(*other, format!("see {name}"))))
         .collect()
 }
 

@@ -65,7 +65,9 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
         keep_collective(&mut lists, word)?;
     }
     if let (Some(name), [list]) = (&args.name, &mut lists[..]) {
-        keep_entry(list, name)?;
+        let algorithm =
+            (list.title == "algorithms").then(|| registry.algorithm(name).ok()).flatten();
+        keep_entry(list, algorithm.as_ref().map_or(name, |algorithm| &algorithm.name))?;
     }
     let text = match args.format {
         Format::Table => tables::render(&lists, &registry, args),

@@ -15,6 +15,10 @@ const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
+/// Other names of algorithms: names by which users of MPI libraries look for them, each with the
+/// name of the algorithm here. Specs and rows contain the name here.
+pub const OTHER_NAMES: &[(&str, &str)] = &[("cyclic", "gen")];
+
 /// The place where a plugin was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
@@ -173,9 +177,12 @@ impl Registry {
         self.origins.push(origin);
     }
 
-    /// Returns the algorithm with this name.
+    /// Returns the algorithm with this name or, if no algorithm has this name, the algorithm of
+    /// which it is one of the [`OTHER_NAMES`].
     pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, UnknownAlgorithm> {
-        self.algorithms.get(name).cloned().ok_or_else(|| UnknownAlgorithm {
+        let other = || OTHER_NAMES.iter().find(|(other, _)| *other == name);
+        let found = self.algorithms.get(name).or_else(|| self.algorithms.get(other()?.1));
+        found.cloned().ok_or_else(|| UnknownAlgorithm {
             name: name.to_owned(),
             near: near_matches(name, self.algorithms.keys().map(String::as_str)),
         })

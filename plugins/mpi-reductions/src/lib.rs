@@ -18,6 +18,7 @@ mod chain;
 mod circulant;
 mod doubling;
 mod folded;
+mod halving;
 mod pat;
 mod rabenseifner;
 mod ring;
@@ -47,6 +48,7 @@ export_plugin!(
         circulant::ALL_REDUCE,
         pat::ALL_GATHER,
         pat::REDUCE_SCATTER,
+        halving::Halving,
         ring::REDUCE_SCATTER,
         ring::ALL_REDUCE,
         doubling::Doubling,

@@ -7,9 +7,20 @@
 //! halved in each further step. A rank r that is a multiple of 2b distributes data to the ranks r
 //! to r + 2b - 1: it sends to rank r + b the data for the upper half of these ranks. A gather is a
 //! scatter in reverse.
+//!
+//! `binomial-broadcast:order=near` begins with b = 1 and doubles b in each step: each of the ranks 0
+//! to b - 1 sends to the rank at distance b. This is the order of Open MPI
+//! (`ompi_coll_base_topo_build_bmtree`). The time in a network without distances is the same.
 
 use crate::{ANYWHERE, line, node, nodes};
-use swapmeet_sdk::{About, Algorithm, Blocks, Collective, Problem, Schedule, Set, Stop};
+use swapmeet_sdk::{About, Algorithm, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop};
+
+const ORDER: ParamInfo = ParamInfo::choice(
+    "order",
+    &["far", "near"],
+    "far",
+    "far: send to the farthest child first, as in MPICH; near: to the nearest, as in Open MPI",
+);
 
 /// A broadcast, scatter or gather on a binomial tree.
 pub(crate) struct Binomial {
@@ -21,6 +32,7 @@ pub(crate) const BROADCAST: Binomial = Binomial {
         name: "binomial-broadcast",
         title: "Broadcast on a binomial tree",
         collectives: &[Collective::Broadcast],
+        params: &[ORDER],
         ..ANYWHERE
     },
 };
@@ -56,6 +68,20 @@ impl Algorithm for Binomial {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (line(problem, schedule, 1)?, problem.root());
+        // Case 1: a broadcast to near ranks first. The ranks 0 to b - 1 have the block.
+        if problem.collective() == Collective::Broadcast
+            && problem.choice("order", &[("far", false), ("near", true)])?
+        {
+            for b in halves(n).rev() {
+                schedule.step()?;
+                for rank in 0..b.min(n - b) {
+                    let (from, to) = (node(rank, root, n), node(rank + b, root, n));
+                    schedule.send(&Blocks::new(from, to).copy())?;
+                }
+            }
+            return Ok(());
+        }
+        // Case 2: all other trees. Their steps have the distances of `halves`.
         let gather = problem.collective() == Collective::Gather;
         let steps: Vec<u64> = if gather { halves(n).rev().collect() } else { halves(n).collect() };
         for b in steps {
@@ -103,6 +129,27 @@ mod tests {
                         (on(&SCATTER).critical_bytes, on(&GATHER).critical_bytes),
                         (n - 1, n - 1)
                     );
+                }
+            }
+        }
+    }
+
+    /// The expected partners are those of Open MPI's source.
+    #[test]
+    fn near_children_first_reach_every_rank_in_the_order_of_open_mpi() {
+        for n in 1..20_u64 {
+            for root in [0, n / 2, n - 1] {
+                let on = Rehearsal::on("ring", &[n]).collective(Collective::Broadcast, root);
+                let on = on.param("order", "near");
+                let proved = on.verify(&BROADCAST).unwrap();
+                let log = u64::from(n.next_power_of_two().trailing_zeros());
+                assert_eq!((proved.steps, proved.messages), (log, n - 1), "{n} from {root}");
+                // The rule of Open MPI: the parent of a rank is the rank without its highest bit.
+                for (i, step) in (0..).zip(on.plan(&BROADCAST).unwrap()) {
+                    for send in &step.sends {
+                        let [from, to] = [send.from, send.to].map(|v| (v + n - root) % n);
+                        assert_eq!((to.ilog2(), to ^ 1 << i), (i, from), "{n} from {root}");
+                    }
                 }
             }
         }

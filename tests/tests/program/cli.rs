@@ -367,6 +367,34 @@ fn lists_are_complete() {
     assert!(list(&["list"]).contains("WORKLOADS"));
 }
 
+/// Users of MPI libraries look for `gen` under the name `cyclic`. Rows have the name of the plugin.
+#[test]
+fn another_name_selects_the_same_algorithm() {
+    let out = |args: &[&str]| String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
+    let case = ["--topology", "torus:4x4", "--workload", "uniform:64", "--out", "-"];
+    let run = |name| out(&[&["run", "--algorithm", name], &case[..]].concat());
+    let algorithms =
+        |text: &str| read_records("rows", text).unwrap().into_iter().map(|row| row.algorithm);
+    assert_eq!(algorithms(&run("cyclic")).collect::<Vec<_>>(), ["gen"]);
+    assert!(out(&["list", "algorithms"]).contains("`cyclic` is another name of `gen`.\n"));
+    let details = out(&["list", "algorithms", "cyclic"]);
+    assert_eq!(details, out(&["list", "algorithms", "gen"]));
+    assert!(details.contains("\n    other name: cyclic\n"), "{details}");
+}
+
+/// The source of the machine (Austin et al., part 3, question 2) estimates 2 us for an allgather of
+/// 64 bytes on each of four chips on an axis of a TPU v4p. All chips receive the farthest block
+/// after two hops.
+#[test]
+fn a_small_allgather_on_tpu_v4_takes_as_long_as_its_source_says() {
+    let case = ["--topology", "ring:4", "--workload", "allgather/uniform:64", "--out", "-"];
+    let args = ["run", "--algorithm", "linear", "--machine", "tpu-v4"];
+    let output = swapmeet(&[&args[..], &case[..]].concat()).output().unwrap();
+    let rows = read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap();
+    let time_us = rows[0].time_us.unwrap();
+    assert!((2.0..2.01).contains(&time_us), "{time_us}");
+}
+
 #[test]
 fn help_has_examples() {
     swapmeet(&["--help"]).assert().success().stdout(predicate::str::contains("Exit status"));

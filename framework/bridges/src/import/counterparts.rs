@@ -71,6 +71,17 @@ pub static COUNTERPARTS: &[Counterpart] = &[
         "a gather followed by a broadcast, not a linear all-gather",
     ),
     none("allgather", "default-gtbc", "a gather followed by a broadcast"),
+    same(
+        "allgather",
+        "BINE-VEC_DOUBLING_CONT_PERMUTE-MPI-0-1",
+        "bine-allgather:ports=1",
+        "at the end, it copies all blocks into the order of ranks",
+    ),
+    none(
+        "allgather",
+        "BINE-VEC_DOUBLING_CONT_SEND-MPI-0-1",
+        "an additional first step sends each block to another rank",
+    ),
     same("allreduce", "default-recursive_doubling", "recursive-doubling-allreduce", ""),
     Counterpart {
         applies: |ranks, bytes| bytes >= 4 * ranks,
@@ -90,10 +101,11 @@ pub static COUNTERPARTS: &[Counterpart] = &[
     ),
     none("allreduce", "default-rdbc", "a reduction followed by a broadcast, both of Fujitsu"),
     same("broadcast", "default-pipeline", "chain-broadcast:segments=1", "a chain without segments"),
-    none(
+    same(
         "broadcast",
         "default-binomial",
-        "it sends to near children first, `binomial-broadcast` to far ones",
+        "binomial-broadcast:order=near",
+        "Open MPI sends to near children first",
     ),
     none(
         "broadcast",
@@ -122,7 +134,13 @@ pub static COUNTERPARTS: &[Counterpart] = &[
     ),
     none("gather", "default-simple", "not published"),
     same("reduce-scatter", "default-ring", "ring-reduce-scatter", ""),
-    none("reduce-scatter", "default-recursive-halving", "missing here"),
+    same("reduce-scatter", "default-recursive-halving", "recursive-halving-reduce-scatter", ""),
+    same(
+        "reduce-scatter",
+        "BINE-VEC_HALVING_CONT_PERMUTE-MPI-0-1",
+        "bine-reduce-scatter:ports=1",
+        "it first copies all blocks into the order in which they are sent",
+    ),
     none(
         "reduce-scatter",
         "default-non-overlapping",
@@ -146,7 +164,7 @@ pub static COUNTERPARTS: &[Counterpart] = &[
     ),
     none("reduce", "default-*binary", "its segments are not published"),
     none("*", "default-default", "the library chooses the algorithm"),
-    none("*", "BINE-*-MPI-*", "the originals alternate between the dimensions of the torus"),
+    none("*", "BINE-*-MPI-*", "the trees of the originals alternate between the dimensions"),
     none(
         "*",
         "*-UTOFU-*",

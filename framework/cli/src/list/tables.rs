@@ -7,7 +7,7 @@ use swapmeet_core::cost::machine::{Machine, parameters, presets, readers};
 use swapmeet_core::cost::settings::Preset;
 use swapmeet_core::text::escaped_path;
 use swapmeet_runner::plugin::Algorithm;
-use swapmeet_runner::registry::Registry;
+use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_runner::sandbox::{self, NO_SANDBOX};
 
 /// Formats lists for people: one line per entry, or the details of a selected entry.
@@ -148,6 +148,11 @@ fn algorithms(list: &List, registry: &Registry) -> String {
         }
         out += &format!("{line}\n");
     }
+    for (other, name) in OTHER_NAMES {
+        if selected.iter().any(|(_, a)| a.name == *name) {
+            out += &format!("\n`{other}` is another name of `{name}`.\n");
+        }
+    }
     out + "\nDetails: swapmeet list algorithms NAME\n"
 }
 
@@ -160,6 +165,8 @@ fn algorithm(a: &Algorithm) -> String {
     };
     let source = if a.paper.is_empty() { "unpublished" } else { &a.paper };
     let mut out = format!("{}: {}\n", a.name, a.title);
+    let others = OTHER_NAMES.iter().filter(|(_, name)| *name == a.name);
+    out.extend(others.map(|(other, _)| format!("    other name: {other}\n")));
     let file = format!("{} ({})", escaped_path(&a.file), a.plugin.name);
     for (label, text) in [
         ("collectives", collectives(a).as_str()),

@@ -275,25 +275,13 @@ static PRESETS: &[Preset] = &[
             ("ports", "all", "adapter and NVLink work at the same time"),
         ],
     },
-    Preset {
-        name: "tpu-v4",
-        title: "Google TPU v4: torus:AxBxC and twisted-torus:AxBxC of inter-chip links",
-        values: &[
-            ("model", "wormhole", "links of tori"),
-            ("startup_us", "0", STARTUP),
-            (
-                "byte_us",
-                "0.0000222",
-                "4.5e10 bytes a second a link one way, TPU v4p, Austin et al., How to Scale Your Model (2025), part 2",
-            ),
-            (
-                "hop_us",
-                "0.5",
-                "half a microsecond a hop, given for v5e and reckoned with for v4p, there, part 3, question 2",
-            ),
-            ("ports", "all", "six links a chip at once"),
-        ],
-    },
+    tpu!(
+        "tpu-v4",
+        "Google TPU v4: torus:AxBxC and twisted-torus:AxBxC of inter-chip links",
+        "0.0000222",
+        "4.5e10",
+        "six"
+    ),
     tpu!(
         "tpu-v5p",
         "Google TPU v5p: torus:AxBxC of inter-chip links, a pod being torus:16x20x28",

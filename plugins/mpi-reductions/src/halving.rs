@@ -1,0 +1,99 @@
+//! `recursive-halving-reduce-scatter`: takes `log2 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`,
+//! as in Open MPI (`reduce_scatter_intra_basic_recursivehalving`) and MPICH
+//! (`MPIR_Reduce_scatter_intra_recursive_halving`). If p is not a power of two, it takes two
+//! additional steps: in the first, some ranks send their whole vectors, and in the last, they
+//! receive their results. p is the number of ranks, m is the number of bytes of all results
+//! together, alpha is the start-up of a message, beta is the time per byte, and gamma is the time to
+//! add a byte.
+//!
+//! Each step has a distance b. In the first step, b is half of the number of ranks, and it is
+//! halved in each further step. Ranks r and r xor b exchange: each of them sends the sums of the
+//! results for the partner's half of the ranks that still share their results. [`Folded`] defines
+//! the ranks that participate.
+
+use crate::ANYWHERE;
+use crate::folded::Folded;
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop, Symmetry,
+};
+
+pub(crate) struct Halving;
+
+impl Algorithm for Halving {
+    fn about(&self) -> About {
+        About {
+            name: "recursive-halving-reduce-scatter",
+            title: "Reduce-scatter by recursive halving",
+            collectives: &[Collective::ReduceScatter],
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        let folded = Folded::new(n);
+        let excess = n - folded.ranks();
+        schedule.layout(&[n], 1)?;
+        // If all nodes participate, an exclusive-or of all ranks leaves the schedule unchanged,
+        // because partners differ in one bit, and the set of a message is given by high bits.
+        let symmetry = if folded.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
+        let planned = schedule.symmetric(&[symmetry])?;
+        folded.fold(schedule)?;
+        // The nodes whose results the ranks below `rank` collect: two nodes for each of the first
+        // ranks, and one node for each further rank.
+        let nodes_below = |rank: u64| rank + rank.min(excess);
+        for b in (0..folded.steps()).rev().map(|i| 1 << i) {
+            schedule.step()?;
+            for rank in planned.iter().filter_map(|node| folded.rank(node)) {
+                let to = rank ^ b;
+                let first = to & !(b - 1);
+                let start = nodes_below(first);
+                let half = [Axis::range(start, nodes_below(first + b) - start)];
+                let send = Blocks::new(folded.node(rank), folded.node(to));
+                schedule.send(&send.destinations(Set::product(&half)).strict().combine())?;
+            }
+        }
+        // The excess nodes receive their results.
+        if excess > 0 {
+            schedule.step()?;
+            for node in (0..excess).map(|i| 2 * i) {
+                schedule.send(&Blocks::new(node + 1, node).destinations(Set::one(node)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    /// Each result has 10 bytes.
+    #[test]
+    fn every_size_has_the_cost_of_the_closed_form() {
+        for n in 1..20_u64 {
+            let problem = Rehearsal::on("ring", &[n]).collective(Collective::ReduceScatter, 0);
+            let proved = problem.block_bytes(10).verify(&Halving).unwrap();
+            let (log, folded) = (u64::from(n.ilog2()), u64::from(!n.is_power_of_two()));
+            assert_eq!(proved.steps, log + 2 * folded, "{n}");
+            if folded == 0 {
+                let bytes = 10 * (n - 1);
+                assert_eq!((proved.critical_bytes, proved.summed_bytes), (bytes, bytes), "{n}");
+            }
+            assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+        }
+    }
+
+    /// The messages of rank 1 of six, by hand from Open MPI's source: ranks 0 and 2 send to ranks 1
+    /// and 3, so ranks 1, 3, 4 and 5 participate. Rank 1 exchanges first with rank 4 (which
+    /// collects the results of ranks 4 and 5 with rank 5), then with rank 3.
+    #[test]
+    fn messages_are_those_of_open_mpi() {
+        let problem = Rehearsal::on("ring", &[6]).collective(Collective::ReduceScatter, 0);
+        let steps = problem.plan(&Halving).unwrap();
+        let sends = steps.iter().flat_map(|step| &step.sends).filter(|send| send.from == 1);
+        let sends: Vec<_> = sends.map(|send| (send.to, send.destinations.clone())).collect();
+        assert_eq!(sends, [(4, vec![4, 5]), (3, vec![2, 3]), (0, vec![0])]);
+    }
+}
