@@ -12,7 +12,7 @@ use swapmeet_workloads::Workload;
 /// Topologies whose sides are odd, even, powers of two and of three, or multiples of four and two.
 /// Together they use every method of counting link loads: by folding, by rotations, by
 /// exclusive-ors, and one message at a time.
-pub(super) const TOPOLOGIES: [&str; 27] = [
+pub(super) const TOPOLOGIES: [&str; 29] = [
     "ring:1",
     "ring:2",
     "ring:3",
@@ -40,6 +40,8 @@ pub(super) const TOPOLOGIES: [&str; 27] = [
     "fully-connected:7",
     "fat-tree:3x2",
     "twisted-torus:2x4",
+    "tofu:1x1x1",
+    "tofu:1x1x1,place=fold:4x2",
 ];
 
 /// The text of a workload spec after the name of the collective. Invalid combinations are skipped.

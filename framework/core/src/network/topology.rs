@@ -13,6 +13,7 @@ pub(crate) mod adjacency;
 mod dragonfly;
 mod fat_tree;
 mod field;
+mod folded;
 mod fully_connected;
 mod graph;
 mod grid;
@@ -332,6 +333,13 @@ static FAMILIES: &[Family] = &[
         help: "a line in each dimension; any number of dimensions, row-major node numbers",
         example: "mesh:4x5",
         make: |spec, _| grid::parse(spec, GridShape::Mesh),
+    },
+    Family {
+        name: "tofu",
+        syntax: "tofu:XxYxZ",
+        help: "Tofu, the network of Fugaku: units of 2x3x2 nodes, and rings of X, Y and Z units; an `o` (open) follows if they are lines",
+        example: "tofu:2x1x2o",
+        make: |spec, _| grid::parse(spec, GridShape::Tofu),
     },
     Family {
         name: "ring",

@@ -242,6 +242,7 @@ const FAMILIES: &[(&str, &[&str], f64)] = &[
     ("groups", &["groups:2x3", "groups:3x3,inside=9", "groups:2x4,inside=0.5"], 0.888),
     ("graph", &["graph:racks", "graph:tree"], 1.0),
     ("ranks", &["torus:2x3,ranks=2", "fat-tree:2x2,ranks=2", "mesh:2x2,ranks=3,place=cyclic"], 1.0),
+    ("tofu", &["tofu:1x1x1", "tofu:2ox1x1", "tofu:1x1x1,place=fold:4x2"], 0.9744),
 ];
 
 /// Parses a topology. The names `racks` and `tree` are topologies with switches, which are read

@@ -1,9 +1,19 @@
-//! Tori, meshes and rings in any number of dimensions, and tori with some open dimensions.
+//! Tori, meshes and rings in any number of dimensions, tori with some open dimensions, and the
+//! network Tofu.
 //!
 //! There is one link for each node, dimension and direction. In a grid of n nodes, the link that
 //! leaves node v along dimension d has number `2 d n + v` in the plus direction, and `(2 d + 1) n +
 //! v` in the minus direction. In a mesh, some of these links do not exist. In a torus, a dimension
 //! of 2 has two links in each direction between its two nodes, and a dimension of 1 has none.
+//!
+//! Tofu (Y. Ajima, S. Sumimoto, T. Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale
+//! Computers*, Computer 42 (11), 2009) has dimensions X, Y and Z of any size and the dimensions A, B
+//! and C of sizes 2, 3 and 2 of a unit. A and C are lines, and the others are rings. Packets follow
+//! the dimensions B, C, A, X, Y, Z, A, C, B, where the sender chooses at which node of a unit they
+//! travel along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012).
+//! Here, the sender always chooses the position of the receiver in its unit, so that B, C and A come
+//! first. Because routes follow the last dimension first, the order of dimensions is Z, Y, X, A, C,
+//! B.
 
 use super::{
     Bisection, Plane, Properties, Regularity, Route, RouteError, Run, Topology, strides, walk_path,
@@ -22,6 +32,8 @@ pub enum GridShape {
     Ring,
     /// Lines are closed in some dimensions and open in others.
     Mixed,
+    /// Tofu, with units of 2 x 3 x 2 nodes.
+    Tofu,
 }
 
 /// A torus, mesh or ring.
@@ -37,13 +49,14 @@ pub struct GridNet {
 }
 
 pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, SpecError> {
-    let expected = if shape == GridShape::Ring {
-        "a number of nodes, as in `ring:200`"
-    } else {
-        "dimensions, as in `16x16`"
+    let expected = match shape {
+        GridShape::Ring => "a number of nodes, as in `ring:200`",
+        GridShape::Tofu => "numbers of units along X, Y and Z, as in `tofu:4x3x4`",
+        GridShape::Torus | GridShape::Mesh | GridShape::Mixed => "dimensions, as in `16x16`",
     };
     let arg = spec.only_word(expected)?;
-    let marked = |side: &str| shape == GridShape::Torus && side.ends_with('o');
+    let can_be_open = matches!(shape, GridShape::Torus | GridShape::Tofu);
+    let marked = |side: &str| can_be_open && side.ends_with('o');
     let closed: Vec<bool> = arg.value().split('x').map(|side| !marked(side)).collect();
     // An open dimension is marked by the letter `o`. These letters are removed before the
     // dimensions are parsed, and positions of errors are corrected by the number of letters before
@@ -67,6 +80,16 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
             arg.len(),
             "a ring has one dimension; for more write `torus:`",
         ));
+    }
+    if shape == GridShape::Tofu {
+        /// The largest number of nodes of all networks.
+        const MAX_NODES: u64 = 1 << 31;
+        let [x, y, z] = dims[..] else { return Err(spec.bad_value(arg, expected)) };
+        if x * y * z * 12 > MAX_NODES {
+            return Err(spec.bad_value(arg, "at most 178956970 units of 12 nodes"));
+        }
+        let closed = [closed[2], closed[1], closed[0], false, false, true];
+        return Ok(Arc::new(GridNet::with_closed(shape, &[z, y, x, 2, 2, 3], closed.to_vec())));
     }
     let open = closed.iter().filter(|closed| !**closed).count();
     Ok(Arc::new(match open {
@@ -92,11 +115,15 @@ impl GridNet {
     }
 
     fn find_properties(&self) -> Properties {
-        let mixed = self.shape == GridShape::Mixed;
+        let mixed = matches!(self.shape, GridShape::Mixed | GridShape::Tofu);
         let side = |(n, closed): (u64, bool)| {
             if mixed && !closed { format!("{n}o") } else { n.to_string() }
         };
-        let sides: Vec<String> = self.sides().map(side).collect();
+        let mut sides: Vec<String> = self.sides().map(side).collect();
+        if self.shape == GridShape::Tofu {
+            sides.truncate(3);
+            sides.reverse();
+        }
         let (family, kind) = match self.shape {
             GridShape::Torus => ("torus", "torus"),
             GridShape::Mesh => ("mesh", "mesh"),
@@ -104,6 +131,7 @@ impl GridNet {
             // A torus with open dimensions has a different kind from a torus, so that algorithms
             // for tori do not accept it.
             GridShape::Mixed => ("torus", "mixed-torus"),
+            GridShape::Tofu => ("tofu", "tofu"),
         };
         // In an open line of more than two nodes, the nodes at its ends have fewer links than the
         // others.
@@ -122,9 +150,9 @@ impl GridNet {
         });
         let pressure =
             |b: &Bisection| b.side as f64 * (self.nodes - b.side) as f64 / b.links as f64;
-        // In a ring of n nodes, the distances from a node add up to `n^2 / 4`, rounded down. In a
-        // torus, each of these distances occurs once for every line of the dimension.
-        let rings = self.closed.iter().all(|closed| *closed);
+        // In a ring of n nodes, and in a line of at most two, the distances from a node add up to
+        // `n^2 / 4`, rounded down. Each of these distances occurs once for every line of the
+        // dimension.
         let from_node = self.dims.iter().map(|n| self.nodes / n * (n * n / 4));
         // In an open line of n nodes, the distances of all pairs of nodes add up to `(n^3 - n) /
         // 3`. Each of these distances occurs once for every ordered pair of lines of the dimension.
@@ -142,7 +170,7 @@ impl GridNet {
             degree: regular.then(|| links.sum()),
             diameter: self.sides().map(|(n, closed)| if closed { n / 2 } else { n - 1 }).sum(),
             bisection: cuts.max_by(|a, b| pressure(a).total_cmp(&pressure(b))),
-            distance_sum: rings.then(|| from_node.sum()),
+            distance_sum: regular.then(|| from_node.sum()),
             hops_of_all_pairs: Some(all_pairs.sum()),
             ..Properties::default()
         }
@@ -322,7 +350,7 @@ impl Topology for GridNet {
         match self.shape {
             GridShape::Torus | GridShape::Ring => Regularity::Torus(&self.dims),
             GridShape::Mesh => Regularity::Mesh(&self.dims),
-            GridShape::Mixed => Regularity::Irregular,
+            GridShape::Mixed | GridShape::Tofu => Regularity::Irregular,
         }
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 mod order;
 
 /// The values of `place=`.
-const EXPECTED: &str = "block, cyclic, random:SEED, hilbert or file:FILE";
+const EXPECTED: &str = "block, cyclic, random:SEED, hilbert, fold:SHAPE or file:FILE";
 
 #[derive(Debug)]
 struct Placed {
@@ -69,6 +69,12 @@ pub(super) fn parse(
     })?;
     // If rank r runs on node r, no table is needed.
     let word = place.map_or("block", Arg::value);
+    if let (Some(arg), Some(shape)) = (place, word.strip_prefix("fold:")) {
+        return match ranks_each {
+            1 => super::folded::parse(base, spec, arg, shape),
+            _ => Err(spec.bad_value(arg, "one rank per node with fold:SHAPE")),
+        };
+    }
     let Some(arg) =
         place.or(ranks).filter(|_| ranks_each > 1 || !["block", "cyclic"].contains(&word))
     else {

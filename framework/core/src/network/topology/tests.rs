@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 mod families;
+mod folded;
 mod placed;
 mod ranks;
 mod routed;
@@ -102,6 +103,10 @@ const SIDES: &[&str] = &[
     "torus:3x4,place=random:5",
     "hyperx:3x2,nodes=2,place=random:1",
     "mesh:4x4,place=hilbert",
+    "tofu:1x2ox1",
+    "mesh:2x3x2,place=fold:4x3",
+    "torus:4x2x3,place=fold:7x3",
+    "tofu:2x1x2o,place=fold:4x2x4",
 ];
 
 /// Returns the specs of small topologies: [`SIDES`] and the example of every family.
@@ -306,7 +311,7 @@ fn distance_sums_agree_with_searches() {
                 spec.starts_with("mesh")
                     || topology.kind() == "mixed-torus"
                     || sums.iter().any(|s| *s != sums[0])
-                    || ["jellyfish", "dragonfly"].contains(&topology.kind()),
+                    || ["jellyfish", "dragonfly", "folded"].contains(&topology.kind()),
                 "{spec}"
             ),
         }
@@ -341,7 +346,12 @@ fn specs_have_one_canonical_form() {
         assert_eq!(topology(spec).spec(), spec);
         let (name, rest) = spec.split_once(':').unwrap();
         let mixed = name == "torus" && rest.split(',').next().unwrap().contains('o');
-        assert_eq!(topology(spec).kind(), if mixed { "mixed-torus" } else { name });
+        let kind = match spec.contains(",place=fold:") {
+            true => "folded",
+            false if mixed => "mixed-torus",
+            false => name,
+        };
+        assert_eq!(topology(spec).kind(), kind);
     }
     assert_eq!(topology("torus:4ox3o").spec(), "mesh:4x3");
     assert_eq!(topology("hyperx:4,nodes=1").spec(), "hyperx:4");
@@ -421,6 +431,8 @@ fn eccentricities_agree_with_routes() {
         "slim-fly:4",
         "jellyfish:9x4x2,seed=5",
         "groups:3x2",
+        "tofu:3x1ox1",
+        "tofu:2ox1x2,place=fold:3x2x4",
         "graph:bridge",
         "rdn:1(graph:bridge)",
     ] {
@@ -483,7 +495,7 @@ proptest! {
     /// No text makes the parser panic, and the printed spec of a topology parses to the same
     /// topology.
     #[test]
-    fn any_text_is_parsed_or_refused(text in "(torus|mesh|ring|hypercube|fully-connected|fat-tree|twisted-torus|hyperx|dragonfly|slim-fly|jellyfish|groups|x)?:?[0-9xo,:= ()-]{0,7}(,nodes=[0-9]{1,2})?") {
+    fn any_text_is_parsed_or_refused(text in "(torus|mesh|ring|tofu|hypercube|fully-connected|fat-tree|twisted-torus|hyperx|dragonfly|slim-fly|jellyfish|groups|x)?:?[0-9xo,:= ()-]{0,7}(,nodes=[0-9]{1,2})?(,place=fold:[0-9x]{1,4})?") {
         match parse(&text) {
             Ok(topology) => prop_assert_eq!(parse(&topology.spec()).unwrap().spec(), topology.spec()),
             Err(error) => prop_assert!(error.at <= text.len()),

@@ -1,0 +1,231 @@
+//! A logical torus folded into a network of several dimensions (`place=fold:SHAPE`).
+//!
+//! Each axis of the shape covers some dimensions of the network. Its ranks follow a path through all
+//! of them that reverses its direction at the end of each line, so neighbouring ranks are
+//! neighbouring nodes. If the network allows this, the ends of the path are neighbours too. An axis
+//! may be shorter than its path. The nodes that then have no rank are switches here.
+//!
+//! This is how the Tofu network gives a job a torus of three dimensions (Y. Ajima, S. Sumimoto, T.
+//! Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers*, Computer 42 (11), 2009).
+
+use super::{Properties, Route, Run, Topology, strides};
+use crate::spec::{Arg, Spec, SpecError, parse_dims};
+use std::sync::Arc;
+
+#[derive(Debug)]
+struct Folded {
+    properties: Properties,
+    base: Arc<dyn Topology>,
+    /// For each rank, its node, followed by the nodes without a rank.
+    node: Vec<u32>,
+    /// For each node, its rank or its number among the switches; the inverse of `node`.
+    vertex: Vec<u32>,
+    /// For each axis of the shape and each coordinate, the largest distance along the axis.
+    farthest: Vec<Vec<u64>>,
+}
+
+/// A dimension of the network.
+#[derive(Debug, Clone, Copy)]
+struct Dimension {
+    size: u64,
+    /// The difference between the numbers of neighbouring nodes.
+    stride: u64,
+    is_closed: bool,
+}
+
+/// Places the ranks of a logical torus on a network. `shape` is the text of its sides.
+pub(super) fn parse(
+    base: Arc<dyn Topology>,
+    spec: &Spec,
+    arg: &Arg,
+    shape: &str,
+) -> Result<Arc<dyn Topology>, SpecError> {
+    /// The largest number of nodes. The tables take eight bytes for each node.
+    const MAX_NODES: u64 = 1 << 24;
+    /// The largest side of the shape. The distances of all pairs of coordinates are calculated.
+    const MAX_SIDE: u64 = 4096;
+    let bad = |expected: &str| spec.bad_value(arg, expected);
+    if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&base.kind()) {
+        return Err(bad("a torus, mesh, ring or tofu to fold a shape into"));
+    }
+    let sides = parse_dims(shape).map_err(|_| bad("fold:SHAPE, as in `fold:8x8x8`"))?;
+    if base.nodes() > MAX_NODES || sides.iter().any(|side| *side > MAX_SIDE) {
+        return Err(bad(&format!("at most {MAX_NODES} nodes and sides of at most {MAX_SIDE}")));
+    }
+    let strides = strides(base.radices());
+    let dimension = |(size, stride): (u64, u64)| {
+        let last = (size - 1) * stride;
+        Dimension { size, stride, is_closed: size > 2 && hops(base.as_ref(), 0, last) == 1 }
+    };
+    let dimensions = base.radices().iter().copied().zip(strides).map(dimension);
+    let dimensions: Vec<Dimension> = dimensions.filter(|dimension| dimension.size > 1).collect();
+    let Some(covered) = assignment(&dimensions, &sides) else {
+        let nodes: Vec<String> = dimensions.iter().map(|d| d.size.to_string()).collect();
+        return Err(bad(&format!(
+            "a shape whose sides are at most products of different dimensions of {}",
+            nodes.join("x")
+        )));
+    };
+    let paths = covered.into_iter().zip(&sides).map(|(dims, side)| path(dims, *side));
+    Ok(Arc::new(Folded::new(base, &sides, &paths.collect::<Vec<_>>())))
+}
+
+fn hops(network: &dyn Topology, from: u64, to: u64) -> u64 {
+    network.own_route(from, to, &mut |_| {})
+}
+
+/// Returns the dimensions of each axis, so that the product of their sizes is at least the axis's
+/// side. Every dimension belongs to one axis. If there are several assignments, the sum of the
+/// products is as small as possible. Of these, the first in lexicographic order is chosen. `None`
+/// if there is no assignment.
+fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimension>>> {
+    /// The largest number of assignments that are tried.
+    const MAX_TRIED: u64 = 1 << 20;
+    let axes = sides.len() as u64;
+    let count = axes.checked_pow(dimensions.len() as u32).filter(|count| *count <= MAX_TRIED)?;
+    let axis_of = |number: u64, d: usize| {
+        (number / axes.pow((dimensions.len() - 1 - d) as u32) % axes) as usize
+    };
+    let sum_of_products = |number: &u64| {
+        let mut products = vec![1; sides.len()];
+        for (d, dimension) in dimensions.iter().enumerate() {
+            products[axis_of(*number, d)] *= dimension.size;
+        }
+        let is_large_enough = products.iter().zip(sides).all(|(product, side)| product >= side);
+        is_large_enough.then(|| products.iter().sum::<u64>())
+    };
+    let best = (0..count).filter(|number| sum_of_products(number).is_some());
+    let best = best.min_by_key(|number| sum_of_products(number))?;
+    let of_axis = |axis: usize| {
+        let is_own = |(d, _): &(usize, &Dimension)| axis_of(best, *d) == axis;
+        dimensions.iter().enumerate().filter(is_own).map(|(_, dimension)| *dimension).collect()
+    };
+    Some((0..sides.len()).map(of_axis).collect())
+}
+
+/// Returns the first `side` nodes of a path through some dimensions, relative to a node whose
+/// coordinates are 0. Along the slowest dimension, the path sweeps through all nodes of the others,
+/// alternately forwards and backwards.
+fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
+    // The path is closed after an even number of whole sweeps, if the first and the last sweep are
+    // neighbours. Choose the slowest dimension accordingly.
+    let product: u64 = dimensions.iter().map(|d| d.size).product();
+    let closes = |d: &Dimension| {
+        let sweeps = side * d.size / product;
+        (side * d.size).is_multiple_of(product)
+            && sweeps.is_multiple_of(2)
+            && (sweeps == 2 || sweeps == d.size && d.is_closed)
+    };
+    if let Some(slowest) = dimensions.iter().position(closes) {
+        dimensions[..=slowest].rotate_right(1);
+    }
+    let node = |position: u64| {
+        let (mut rest, mut inner, mut node) = (position, product, 0);
+        for dimension in &dimensions {
+            inner /= dimension.size;
+            let coordinate = rest / inner;
+            node += coordinate * dimension.stride;
+            rest %= inner;
+            if coordinate % 2 == 1 {
+                rest = inner - 1 - rest;
+            }
+        }
+        node
+    };
+    (0..side).map(node).collect()
+}
+
+impl Folded {
+    /// Creates the placement of a shape with these sides. `paths` has a path for each axis.
+    fn new(base: Arc<dyn Topology>, sides: &[u64], paths: &[Vec<u64>]) -> Self {
+        // Find the node of each rank. Ranks are numbered in row-major order.
+        let mut node = vec![0_u32];
+        for path in paths {
+            node =
+                node.iter().flat_map(|at| path.iter().map(move |step| at + *step as u32)).collect();
+        }
+        let ranks = node.len() as u64;
+        let mut vertex = vec![u32::MAX; base.nodes() as usize];
+        (0..).zip(&node).for_each(|(rank, node)| vertex[*node as usize] = rank);
+        for (at, vertex) in vertex.iter_mut().enumerate().filter(|(_, vertex)| **vertex == u32::MAX)
+        {
+            *vertex = node.len() as u32;
+            node.push(at as u32);
+        }
+        // Routes follow one dimension after another, so distances along axes can be added.
+        let (mut farthest, mut hops_of_all_pairs) = (Vec::new(), 0);
+        for path in paths {
+            let (mut most, mut sum) = (Vec::new(), 0_u128);
+            for from in path {
+                let all = path.iter().map(|to| hops(base.as_ref(), *from, *to));
+                let (far, total) = all.fold((0, 0), |(far, sum), hops| (hops.max(far), sum + hops));
+                most.push(far);
+                sum += u128::from(total);
+            }
+            hops_of_all_pairs += sum * u128::from(ranks / path.len() as u64).pow(2);
+            farthest.push(most);
+        }
+        let shape: Vec<String> = sides.iter().map(u64::to_string).collect();
+        let is_full = ranks == base.nodes();
+        let properties = Properties {
+            spec: format!("{},place=fold:{}", base.spec(), shape.join("x")),
+            // A folded torus has a kind of its own, because its routes are those of the network,
+            // so that algorithms that choose the routes of a torus do not accept it.
+            kind: "folded",
+            nodes: ranks,
+            switches: base.switches() + base.nodes() - ranks,
+            radices: sides.to_vec(),
+            diameter: farthest.iter().filter_map(|most| most.iter().max()).sum(),
+            bisection: base.bisection().filter(|_| is_full),
+            distance_sum: base.distance_sum().filter(|_| is_full),
+            hops_of_all_pairs: Some(hops_of_all_pairs),
+            max_links: Some(base.max_links()),
+            ..base.properties().clone()
+        };
+        Self { properties, base, node, vertex, farthest }
+    }
+
+    fn node(&self, vertex: u64) -> u64 {
+        self.node[vertex as usize].into()
+    }
+
+    fn vertex(&self, node: u64) -> u64 {
+        self.vertex[node as usize].into()
+    }
+}
+
+impl Topology for Folded {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn eccentricity(&self, rank: u64) -> u64 {
+        let (mut rest, mut sum) = (rank, 0);
+        for most in self.farthest.iter().rev() {
+            sum += most[(rest % most.len() as u64) as usize];
+            rest /= most.len() as u64;
+        }
+        sum
+    }
+
+    fn links_from(&self, rank: u64) -> Option<u64> {
+        self.base.links_from(self.node(rank))
+    }
+
+    fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
+        self.base.own_route(self.node(from), self.node(to), visit)
+    }
+
+    fn link_between(&self, from: u64, to: u64) -> Option<Run> {
+        let path = Route { path: vec![self.node(to)], ..Route::default() };
+        let mut found = None;
+        let route = self.base.route(self.node(from), self.node(to), Some(&path), &mut |run| {
+            found = Some(run);
+        });
+        route.ok().and(found)
+    }
+
+    fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
+        self.base.link_ends(link).map(|(from, to)| (self.vertex(from), self.vertex(to)))
+    }
+}
