@@ -8,8 +8,8 @@
 //! to add a byte.
 //!
 //! This is a reconstruction. The trees are the trees of the paper: an in-order tree, and a copy of
-//! it that is mirrored or shifted by one. The paper chooses the step in which an edge is used by a
-//! colouring of the edges. This module chooses it greedily.
+//! it that is mirrored or shifted by one. The paper colours the edges to choose the step in which
+//! each edge is used. This module chooses the step greedily.
 //!
 //! A rank sends a segment to its parent after both children have sent their sums of this segment.
 //! In each step every rank sends at most one message and receives at most one message. If a rank

@@ -10,8 +10,9 @@
 //!
 //! Both first exchange the size of the largest block, an integer of 4 bytes. The padded algorithm
 //! then sends every block with the length of the largest block. The two-phase algorithm sends
-//! blocks in their own lengths, each message after a message with the sizes of its blocks. For
-//! blocks of the same size, neither is needed, and both are Bruck's algorithm.
+//! blocks in their own lengths, each message after a message with the sizes of its blocks. If all
+//! blocks have the same size, no padding and no sizes are needed, and both algorithms are Bruck's
+//! algorithm.
 
 use crate::ANYWHERE;
 use swapmeet_sdk::{

@@ -1,6 +1,6 @@
 //! Divides a matrix of demands into rounds. In a round, each sender has at most one receiver, and
 //! each receiver at most one sender. The longest messages of all rounds add up to L, the largest
-//! sum of a row or a column, which is the least possible sum.
+//! sum of a row or a column. No other division into rounds has a smaller sum of longest messages.
 //!
 //! By Birkhoff's theorem, a matrix whose rows and columns all have the sum L is a sum of
 //! permutation matrices with weights that add up to L. The demand is first padded to such a matrix.
