@@ -112,8 +112,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Sets the grid of the schedule and the division of blocks. If `radices` is empty, the grid is
-    /// that of the topology. With `byte_counts`, the schedule does not send blocks but byte counts
-    /// in these units.
+    /// that of the topology. With `byte_counts`, the schedule sends byte counts instead of blocks.
+    /// [`ByteCountUnits`] defines the units of these counts.
     pub fn layout(
         &mut self,
         radices: &[u64],

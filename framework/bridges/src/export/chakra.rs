@@ -30,7 +30,7 @@ struct Rank {
     nodes: u64,
     step: u64,
     /// The operations of the rank's previous step: the number of the first operation, and the
-    /// number after that of the last one.
+    /// number that follows the number of the last operation.
     before: (u64, u64),
     /// The number of the first operation in the rank's current step.
     begun: u64,

@@ -95,7 +95,7 @@ pub(crate) fn cases_in(path: &Path, plugins: &PluginArgs) -> Result<Product, Fai
     complete(read(path)?, plugins)
 }
 
-/// Adds defaults to an experiment, and finds what its specs refer to.
+/// Adds defaults to an experiment, finds the plugins, and returns the cases of the experiment.
 pub(crate) fn complete(
     mut experiment: Experiment,
     plugins: &PluginArgs,

@@ -25,8 +25,8 @@
 //!   1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result. For an
 //!   allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The two
 //!   bounds together are the bound of Chan et al. (2007).
-//! * **Propagation.** The bound is the latency between the two most distant nodes of which one has
-//!   data for the other.
+//! * **Propagation.** Consider all pairs of nodes of which one node has data for the other. The bound
+//!   is the latency of the most distant of these pairs.
 //!
 //! In the model `store-and-forward`, each hop of a message has a start-up and transmits the whole
 //! message again. A long message over few hops can therefore take more time than a short message

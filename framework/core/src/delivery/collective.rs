@@ -231,7 +231,7 @@ impl CollectiveKind {
         !self.sums && self.distinguishes(Side::Origins) && self.distinguishes(Side::Destinations)
     }
 
-    /// Returns whether each block goes to all nodes, so that its size may depend on its origin
+    /// Returns whether each block must reach all nodes, so that its size may depend on its origin
     /// only.
     pub fn is_sized_by_origin(&self) -> bool {
         match self.required {

@@ -26,8 +26,8 @@ pub(super) struct Pattern {
     least: String,
     /// For each network, the start-ups and the words according to Table II.
     table_2: [[u64; 2]; 4],
-    /// For each network, why the number of words in the paper differs from that of the printed
-    /// algorithm.
+    /// For each network, the reason why the paper's number of words differs from the number that
+    /// the printed algorithm sends.
     #[serde(default)]
     why: [String; 4],
 }

@@ -1,5 +1,5 @@
-//! Passes the messages of an algorithm without reductions to the host. The host is not told where
-//! in a GPU's buffers a block lies, because this does not affect the network.
+//! Passes the messages of an algorithm without reductions to the host. The host does not get the
+//! positions of blocks in the buffers of a GPU, because these positions do not affect the network.
 
 use super::buffers::Buffers;
 use super::execution::{Action, Execution};

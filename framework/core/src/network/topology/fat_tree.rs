@@ -54,7 +54,7 @@ impl FatTree {
         // many links as the smaller side has nodes.
         let side = k / 2 * (nodes / k);
         // Of the nodes that are reached through a switch of level l, `(k - 1) k^(l - 1)` are not
-        // reached through a lower switch. The route to these nodes goes l levels up and l levels
+        // reached through a lower switch. The route to these nodes leads l levels up and l levels
         // down.
         let distances = (1..=levels).map(|l| 2 * u64::from(l) * (k - 1) * k.pow(l - 1));
         let properties = Properties {

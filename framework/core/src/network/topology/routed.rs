@@ -1,10 +1,11 @@
 //! Random routing. Its argument is `routing=`, which follows all other arguments of a topology.
 //!
-//! With `valiant`, a message first goes to a random intermediate vertex and then to its receiver.
-//! Both times it takes the network's own route (L. G. Valiant, G. J. Brebner, *Universal Schemes
-//! for Parallel Communication*, 1981). Intermediate vertices are switches if the network has any,
-//! otherwise nodes. With `ecmp` (equal-cost multipath), a message takes a shortest path. Each
-//! vertex divides messages equally among the links that lead nearer to the receiver (RFC 2992).
+//! With `valiant`, a message is sent to a random intermediate vertex, and from there to its
+//! receiver. Both parts of the route are routes of the network without the argument (L. G. Valiant,
+//! G. J. Brebner, *Universal Schemes for Parallel Communication*, 1981). Intermediate vertices are
+//! switches if the network has any, otherwise nodes. With `ecmp` (equal-cost multipath), a message
+//! takes a shortest path. Each vertex divides messages equally among the links that lead nearer to
+//! the receiver (RFC 2992).
 //!
 //! [`Topology::route`] returns a single route. It is drawn from a seed, and is the same for all
 //! messages with the same sender and receiver. [`RandomRouting`] has the expected loads of all

@@ -104,7 +104,8 @@ impl ScheduleView<'_> {
             (None, Some(note)) => painter.put(area, 1, 1, &self.in_words(note), theme.dim),
             (None, None) => 0,
         };
-        // Third row, if the area is high enough: the time of the step, divided by kind.
+        // Third row, if the area is high enough: the time of the step, with one number for each
+        // kind of time.
         let times = recording.times(self.step).filter(|_| area.height >= 12);
         match times {
             Some(parts) => {

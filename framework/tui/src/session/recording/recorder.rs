@@ -178,7 +178,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the simulated time that has passed since the last call, divided by kind.
+    /// Returns the simulated time since the last call, with one number for each kind of time.
     fn charged(&mut self) -> Option<Times> {
         let Parts {
             startup,

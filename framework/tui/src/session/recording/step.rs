@@ -82,7 +82,7 @@ pub(crate) struct StepSummary {
     pub(crate) phase: usize,
     /// The properties of the step that are the same on all machines.
     pub(crate) facts: Facts,
-    /// The time of the step, divided by kind. It is `None` if each rank has its own clock.
+    /// The time of the step. It is `None` if each rank has its own clock.
     pub(crate) times: Option<Times>,
 }
 
@@ -112,7 +112,7 @@ pub(super) enum WatchMessage {
     Segments(u64),
     Phase(String),
     Step(StepSummary, Option<Frame>),
-    /// The time after the last step, divided by kind. It is added to the time of the last step.
+    /// The time after the last step. It is added to the time of the last step.
     After(Times),
     /// All entries of one rank, sorted by time. The ranks are sent in order.
     Rank(Vec<RankEntry>),

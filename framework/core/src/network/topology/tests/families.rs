@@ -179,7 +179,7 @@ fn errors_in_dual_nets_have_positions() {
     assert_eq!(error("rdn:1(rdn:1(mesh:3))").0, "mesh:3");
 }
 
-/// The tree has 8 nodes. A route goes up as far as necessary, and then down to the destination. If
+/// The tree has 8 nodes. A route leads up as far as necessary, and then down to the destination. If
 /// all nodes send at the same distance, no two messages share a link.
 #[test]
 fn fat_tree_routes_lead_up_and_down_and_shifts_share_no_link() {
