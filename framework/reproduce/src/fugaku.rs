@@ -44,15 +44,15 @@ impl Median {
         index.is_multiple_of(2)
     }
 
-    /// Returns whether this is an algorithm of the MPI library. The time of the Bine algorithms,
-    /// which are a program of their own, includes work that no model has: for each call, the
-    /// program calculates trees and copies all blocks.
+    /// Returns whether this is an algorithm of the MPI library. The Bine algorithms are in a
+    /// separate program. Their times include work that no model has: for each call, the program
+    /// calculates trees and copies all blocks.
     fn is_of_library(&self) -> bool {
         !self.algorithm.starts_with("bine-")
     }
 
-    /// Returns whether predictions for this shape are compared with the targets, and parameters are
-    /// not fitted to this size.
+    /// Returns whether predictions for this shape are compared with the targets, but this size is not
+    /// one of the fitted sizes.
     fn is_other_size(&self) -> bool {
         self.is_judged() && !self.has_fitted_size()
     }

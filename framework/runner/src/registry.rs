@@ -15,8 +15,8 @@ const BUNDLED_PREFIX: &str = "libswapmeet_plugin_";
 /// The environment variable with plugin directories, which are separated as in `PATH`.
 pub const PATH_VARIABLE: &str = "SWAPMEET_PLUGIN_PATH";
 
-/// Other names of algorithms: names by which users of MPI libraries look for them, each with the
-/// name of the algorithm here. Specs and rows contain the name here.
+/// Pairs of a name by which users of MPI libraries look for an algorithm, and the name of this
+/// algorithm here. Rows contain only the second name.
 pub const OTHER_NAMES: &[(&str, &str)] = &[("cyclic", "gen")];
 
 /// The place where a plugin was found.
@@ -177,8 +177,8 @@ impl Registry {
         self.origins.push(origin);
     }
 
-    /// Returns the algorithm with this name or, if no algorithm has this name, the algorithm of
-    /// which it is one of the [`OTHER_NAMES`].
+    /// Returns the algorithm with this name. If no algorithm has this name, searches
+    /// [`OTHER_NAMES`].
     pub fn algorithm(&self, name: &str) -> Result<Arc<Algorithm>, UnknownAlgorithm> {
         let other = || OTHER_NAMES.iter().find(|(other, _)| *other == name);
         let found = self.algorithms.get(name).or_else(|| self.algorithms.get(other()?.1));

@@ -1,15 +1,16 @@
 //! `recursive-halving-reduce-scatter`: takes `log2 p alpha + (p - 1)/p m beta + (p - 1)/p m gamma`,
 //! as in Open MPI (`reduce_scatter_intra_basic_recursivehalving`) and MPICH
 //! (`MPIR_Reduce_scatter_intra_recursive_halving`). If p is not a power of two, it takes two
-//! additional steps: in the first, some ranks send their whole vectors, and in the last, they
+//! additional steps. In the first of them, some ranks send their whole vectors. In the last, they
 //! receive their results. p is the number of ranks, m is the number of bytes of all results
-//! together, alpha is the start-up of a message, beta is the time per byte, and gamma is the time to
-//! add a byte.
+//! together, alpha is the start-up of a message, beta is the time per byte, and gamma is the time
+//! to add a byte.
 //!
 //! Each step has a distance b. In the first step, b is half of the number of ranks, and it is
-//! halved in each further step. Ranks r and r xor b exchange: each of them sends the sums of the
-//! results for the partner's half of the ranks that still share their results. [`Folded`] defines
-//! the ranks that participate.
+//! halved in each further step. Rank r exchanges with rank r xor b. Before the step, both ranks
+//! have sums for the same 2b ranks: b ranks with the same value in bit b as r, and b ranks with the
+//! same value as the partner. Each of the two ranks sends the sums for the partner's b ranks.
+//! [`Folded`] defines the ranks that participate.
 
 use crate::ANYWHERE;
 use crate::folded::Folded;
@@ -39,8 +40,8 @@ impl Algorithm for Halving {
         let symmetry = if folded.is_whole() { Symmetry::xor(1) } else { Symmetry::NONE };
         let planned = schedule.symmetric(&[symmetry])?;
         folded.fold(schedule)?;
-        // The nodes whose results the ranks below `rank` collect: two nodes for each of the first
-        // ranks, and one node for each further rank.
+        // The number of nodes whose results the ranks below `rank` collect: two nodes for each of
+        // the first `excess` ranks, and one node for each further rank.
         let nodes_below = |rank: u64| rank + rank.min(excess);
         for b in (0..folded.steps()).rev().map(|i| 1 << i) {
             schedule.step()?;
@@ -85,9 +86,9 @@ mod tests {
         }
     }
 
-    /// The messages of rank 1 of six, by hand from Open MPI's source: ranks 0 and 2 send to ranks 1
-    /// and 3, so ranks 1, 3, 4 and 5 participate. Rank 1 exchanges first with rank 4 (which
-    /// collects the results of ranks 4 and 5 with rank 5), then with rank 3.
+    /// The messages of rank 1 of six, by hand from Open MPI's source. Ranks 0 and 2 send to ranks 1
+    /// and 3, so ranks 1, 3, 4 and 5 participate. Rank 1 exchanges first with rank 4 and then with
+    /// rank 3. Ranks 4 and 5 complete the results of ranks 4 and 5.
     #[test]
     fn messages_are_those_of_open_mpi() {
         let problem = Rehearsal::on("ring", &[6]).collective(Collective::ReduceScatter, 0);

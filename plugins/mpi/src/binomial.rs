@@ -8,9 +8,9 @@
 //! to r + 2b - 1: it sends to rank r + b the data for the upper half of these ranks. A gather is a
 //! scatter in reverse.
 //!
-//! `binomial-broadcast:order=near` begins with b = 1 and doubles b in each step: each of the ranks 0
-//! to b - 1 sends to the rank at distance b. This is the order of Open MPI
-//! (`ompi_coll_base_topo_build_bmtree`). The time in a network without distances is the same.
+//! `binomial-broadcast:order=near` begins with b = 1 and doubles b in each step. Each rank r below
+//! b sends to rank r + b. This is the order of Open MPI (`ompi_coll_base_topo_build_bmtree`). If
+//! the time of a message does not depend on its distance, both orders take the same time.
 
 use crate::{ANYWHERE, line, node, nodes};
 use swapmeet_sdk::{About, Algorithm, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop};
@@ -68,7 +68,8 @@ impl Algorithm for Binomial {
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, root) = (line(problem, schedule, 1)?, problem.root());
-        // Case 1: a broadcast to near ranks first. The ranks 0 to b - 1 have the block.
+        // Case 1: a broadcast that begins with near ranks. Before each step, the ranks 0 to b - 1
+        // have the block.
         if problem.collective() == Collective::Broadcast
             && problem.choice("order", &[("far", false), ("near", true)])?
         {

@@ -367,7 +367,7 @@ fn lists_are_complete() {
     assert!(list(&["list"]).contains("WORKLOADS"));
 }
 
-/// Users of MPI libraries look for `gen` under the name `cyclic`. Rows have the name of the plugin.
+/// Users of MPI libraries look for `gen` under the name `cyclic`. Rows contain the name `gen`.
 #[test]
 fn another_name_selects_the_same_algorithm() {
     let out = |args: &[&str]| String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
@@ -383,8 +383,8 @@ fn another_name_selects_the_same_algorithm() {
 }
 
 /// The source of the machine (Austin et al., part 3, question 2) estimates 2 us for an allgather of
-/// 64 bytes on each of four chips on an axis of a TPU v4p. All chips receive the farthest block
-/// after two hops.
+/// 64 bytes from each of the four chips on an axis of a TPU v4p. All chips receive the farthest
+/// block after two hops.
 #[test]
 fn a_small_allgather_on_tpu_v4_takes_as_long_as_its_source_says() {
     let case = ["--topology", "ring:4", "--workload", "allgather/uniform:64", "--out", "-"];

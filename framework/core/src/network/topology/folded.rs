@@ -1,11 +1,12 @@
-//! A logical torus folded into a network of several dimensions (`place=fold:SHAPE`).
+//! A logical torus that is folded into a network of several dimensions (`place=fold:SHAPE`).
 //!
-//! Each axis of the shape covers some dimensions of the network. Its ranks follow a path through all
-//! of them that reverses its direction at the end of each line, so neighbouring ranks are
-//! neighbouring nodes. If the network allows this, the ends of the path are neighbours too. An axis
-//! may be shorter than its path. The nodes that then have no rank are switches here.
+//! Each axis of the shape covers one or more dimensions of the network. The ranks along the axis
+//! follow a path through the nodes of these dimensions. At the end of each line, the path reverses
+//! its direction, so neighbouring ranks are on neighbouring nodes. If the network allows this, the
+//! two ends of the path are neighbours too. An axis may be shorter than its path. The nodes without
+//! a rank are switches of this topology.
 //!
-//! This is how the Tofu network gives a job a torus of three dimensions (Y. Ajima, S. Sumimoto, T.
+//! The Tofu network gives a job a torus of three dimensions in this way (Y. Ajima, S. Sumimoto, T.
 //! Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers*, Computer 42 (11), 2009).
 
 use super::{Properties, Route, Run, Topology, strides};
@@ -20,7 +21,8 @@ struct Folded {
     node: Vec<u32>,
     /// For each node, its rank or its number among the switches; the inverse of `node`.
     vertex: Vec<u32>,
-    /// For each axis of the shape and each coordinate, the largest distance along the axis.
+    /// For each axis of the shape and each coordinate on it, the largest distance from this
+    /// coordinate to any coordinate of the axis.
     farthest: Vec<Vec<u64>>,
 }
 
@@ -74,10 +76,10 @@ fn hops(network: &dyn Topology, from: u64, to: u64) -> u64 {
     network.own_route(from, to, &mut |_| {})
 }
 
-/// Returns the dimensions of each axis, so that the product of their sizes is at least the axis's
-/// side. Every dimension belongs to one axis. If there are several assignments, the sum of the
-/// products is as small as possible. Of these, the first in lexicographic order is chosen. `None`
-/// if there is no assignment.
+/// Returns the dimensions of each axis, so that the product of their sizes is at least the side of
+/// the axis. Every dimension belongs to one axis. Among several assignments, those with the
+/// smallest sum of the products are preferred, and of these, the first in lexicographic order is
+/// returned. `None` if there is no assignment.
 fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimension>>> {
     /// The largest number of assignments that are tried.
     const MAX_TRIED: u64 = 1 << 20;
@@ -104,11 +106,12 @@ fn assignment(dimensions: &[Dimension], sides: &[u64]) -> Option<Vec<Vec<Dimensi
 }
 
 /// Returns the first `side` nodes of a path through some dimensions, relative to a node whose
-/// coordinates are 0. Along the slowest dimension, the path sweeps through all nodes of the others,
-/// alternately forwards and backwards.
+/// coordinates are 0. At each coordinate of the slowest dimension, the path sweeps once through all
+/// nodes of the remaining dimensions, alternately forwards and backwards.
 fn path(mut dimensions: Vec<Dimension>, side: u64) -> Vec<u64> {
-    // The path is closed after an even number of whole sweeps, if the first and the last sweep are
-    // neighbours. Choose the slowest dimension accordingly.
+    // The two ends of the path are neighbours if it consists of an even number of whole sweeps, and
+    // the first and the last sweep are at neighbouring coordinates. Choose a slowest dimension for
+    // which this is true, if there is one.
     let product: u64 = dimensions.iter().map(|d| d.size).product();
     let closes = |d: &Dimension| {
         let sweeps = side * d.size / product;
@@ -152,7 +155,8 @@ impl Folded {
             *vertex = node.len() as u32;
             node.push(at as u32);
         }
-        // Routes follow one dimension after another, so distances along axes can be added.
+        // Routes follow one dimension after another, so the distance between two ranks is the sum
+        // of their distances along all axes.
         let (mut farthest, mut hops_of_all_pairs) = (Vec::new(), 0);
         for path in paths {
             let (mut most, mut sum) = (Vec::new(), 0_u128);
@@ -169,8 +173,8 @@ impl Folded {
         let is_full = ranks == base.nodes();
         let properties = Properties {
             spec: format!("{},place=fold:{}", base.spec(), shape.join("x")),
-            // A folded torus has a kind of its own, because its routes are those of the network,
-            // so that algorithms that choose the routes of a torus do not accept it.
+            // A folded torus has a separate kind. Its routes are the routes of the network, so
+            // algorithms that choose the routes of a torus must not accept it.
             kind: "folded",
             nodes: ranks,
             switches: base.switches() + base.nodes() - ranks,

@@ -7,13 +7,14 @@
 //! of 2 has two links in each direction between its two nodes, and a dimension of 1 has none.
 //!
 //! Tofu (Y. Ajima, S. Sumimoto, T. Shimizu, *Tofu: A 6D Mesh/Torus Interconnect for Exascale
-//! Computers*, Computer 42 (11), 2009) has dimensions X, Y and Z of any size and the dimensions A, B
-//! and C of sizes 2, 3 and 2 of a unit. A and C are lines, and the others are rings. Packets follow
-//! the dimensions B, C, A, X, Y, Z, A, C, B, where the sender chooses at which node of a unit they
-//! travel along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012).
-//! Here, the sender always chooses the position of the receiver in its unit, so that B, C and A come
-//! first. Because routes follow the last dimension first, the order of dimensions is Z, Y, X, A, C,
-//! B.
+//! Computers*, Computer 42 (11), 2009) consists of units of 2 x 3 x 2 nodes. The dimensions A, B
+//! and C lead through the nodes of a unit. The dimensions X, Y and Z connect units, and can have
+//! any size. A and C are lines, and the other dimensions are rings. Packets follow the dimensions
+//! B, C, A, X, Y, Z, A, C, B. The sender chooses the position in their units at which they travel
+//! along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012). Here, this
+//! is always the position of the receiver in its unit, so the last three dimensions are not needed.
+//! Routes of a grid follow the last dimension first, so the order of the dimensions is Z, Y, X, A,
+//! C, B.
 
 use super::{
     Bisection, Plane, Properties, Regularity, Route, RouteError, Run, Topology, strides, walk_path,
@@ -82,7 +83,7 @@ pub(super) fn parse(spec: &Spec, shape: GridShape) -> Result<Arc<dyn Topology>, 
         ));
     }
     if shape == GridShape::Tofu {
-        /// The largest number of nodes of all networks.
+        /// The maximum number of nodes of any network.
         const MAX_NODES: u64 = 1 << 31;
         let [x, y, z] = dims[..] else { return Err(spec.bad_value(arg, expected)) };
         if x * y * z * 12 > MAX_NODES {

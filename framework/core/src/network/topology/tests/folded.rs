@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// Coordinates X, Y, Z, A, B, C of a node. Nodes are numbered in row-major order of Z, Y, X, A, C,
-/// B.
+/// Returns the coordinates X, Y, Z, A, B, C of a node. Nodes are numbered in row-major order of Z,
+/// Y, X, A, C, B.
 fn coordinates(node: u64, [x, y, z]: [u64; 3]) -> [u64; 6] {
     let mut rest = node;
     let mut next = |size: u64| {
@@ -45,7 +45,8 @@ fn routes_in_tofu_follow_the_published_order_of_dimensions() {
 }
 
 /// K had 24 x 18 x 16 units with 82,944 compute nodes, and Fugaku has 24 x 23 x 24 units with
-/// 158,976 nodes. A router has ten links: two along X, Y, Z and B, and one along A and C.
+/// 158,976 nodes. A router has ten links: two along each of X, Y, Z and B, and one along each of A
+/// and C.
 #[test]
 fn tofu_has_the_published_numbers_of_nodes_and_links() {
     let [k, fugaku] = ["tofu:24x18x16", "tofu:24x23x24"].map(topology);
