@@ -6,7 +6,7 @@ use crate::network::Network;
 use crate::random::Random;
 use crate::resources::Resources;
 use crate::routes::{Routed, route};
-use crate::steps::{ORDERS, Order, play};
+use crate::steps::{Event, ORDERS, Order, play};
 use crate::{Deadline, SECONDS, SEED};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Route, Schedule, Set, Stop,
@@ -164,10 +164,14 @@ impl Search {
                 if chosen.is_some() && self.deadline.has_passed() {
                     break;
                 }
-                let played: Result<u64, std::convert::Infallible> =
-                    play(&self.network, &self.resources, &routed, order, |_| Ok(()));
-                let Ok(steps) = played;
-                if steps < least {
+                // Stop as soon as the schedule cannot be shorter than the best one.
+                let played = play(&self.network, &self.resources, &routed, order, |event| {
+                    let Event::Step { least: bound } = event else { return Ok(()) };
+                    if bound < least { Ok(()) } else { Err(()) }
+                });
+                if let Ok(steps) = played
+                    && steps < least
+                {
                     (least, chosen) = (steps, Some(order));
                 }
                 // No order takes fewer steps than the largest load of a resource, so the remaining
@@ -218,8 +222,8 @@ impl Emitter<'_, '_> {
         schedule: &mut Schedule<'_>,
     ) -> Result<(), Stop> {
         let Search { network, resources, .. } = self.search;
-        let played = play(network, resources, routed, order, |sent| {
-            let Some((link, piece, first_segment, segments)) = sent else {
+        let played = play(network, resources, routed, order, |event| {
+            let Event::Send { link, piece, first_segment, segments } = event else {
                 return schedule.step();
             };
             let (from, to) = (network.tail[link].into(), network.head[link].into());
@@ -233,7 +237,7 @@ impl Emitter<'_, '_> {
         let network = &self.search.network;
         schedule.step()?;
         let mut vertices = Vec::new();
-        for (piece, path) in routed.pieces.iter().zip(&routed.paths) {
+        for (piece, path) in routed.pieces.iter().zip(routed.paths.iter()) {
             vertices.clear();
             vertices.extend(path.iter().map(|link| u64::from(network.head[*link as usize])));
             let route = Route::path(&vertices);

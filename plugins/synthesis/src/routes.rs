@@ -41,9 +41,42 @@ impl Piece {
 #[derive(Clone)]
 pub(crate) struct Routed {
     pub pieces: Vec<Piece>,
-    pub paths: Vec<Box<[u32]>>,
+    pub paths: Paths,
     /// The largest load of a resource, in steps.
     pub congestion: f64,
+}
+
+/// Paths as lists of links, which are stored one after another in one vector. A schedule reads them
+/// millions of times, and a vector for each path would make half of these reads slower.
+#[derive(Clone, Default)]
+pub(crate) struct Paths {
+    pub links: Vec<u32>,
+    /// For each path, the index in `links` after its last link.
+    ends: Vec<usize>,
+}
+
+impl Paths {
+    /// Replaces all paths.
+    fn set(&mut self, paths: &[Box<[u32]>]) {
+        self.links.clear();
+        self.ends.clear();
+        self.links.reserve_exact(paths.iter().map(|path| path.len()).sum());
+        for path in paths {
+            self.links.extend_from_slice(path);
+            self.ends.push(self.links.len());
+        }
+    }
+
+    /// Returns for each path the range of its links.
+    pub(crate) fn ranges(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| start..*end)
+    }
+
+    /// Returns the links of each path.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        self.ranges().map(|range| &self.links[range])
+    }
 }
 
 /// Divides all blocks into pieces, in the order of their sources. Several pieces fit into one step
@@ -134,8 +167,10 @@ pub(crate) fn route(
         table: Vec::new(),
         per_step: 1.0,
     };
-    let mut routed = router.draw(pieces, &ends, demand, flow, random);
-    router.improve(&mut routed, &ends, demand, random, deadline);
+    let drawn = router.draw(&pieces, &ends, demand, flow, random);
+    let mut routed = Routed { pieces, paths: Paths::default(), congestion: router.congestion() };
+    routed.paths.set(&drawn);
+    router.improve(&mut routed, drawn, &ends, demand, random, deadline);
     routed
 }
 
@@ -159,12 +194,12 @@ impl Router<'_> {
     /// Draws a path for each piece from the flow of its source.
     fn draw(
         &mut self,
-        pieces: Vec<Piece>,
+        pieces: &[Piece],
         ends: &[usize],
         demand: &Demand,
         flow: &Flow,
         random: &mut Random,
-    ) -> Routed {
+    ) -> Vec<Box<[u32]>> {
         let (network, links) = (self.network, self.network.links());
         let (into, of_link) = network.reversed();
         let mut paths: Vec<Box<[u32]>> = Vec::with_capacity(pieces.len());
@@ -201,21 +236,22 @@ impl Router<'_> {
                 paths.push(path.as_slice().into());
             }
         }
-        let congestion = self.congestion();
-        Routed { pieces, paths, congestion }
+        paths
     }
 
-    /// Moves pieces to cheaper paths, and keeps the paths of the round with the least congestion.
+    /// Moves pieces to cheaper paths, starting from `current`, and keeps the paths of the round with
+    /// the least congestion in `routed`.
     fn improve(
         &mut self,
         routed: &mut Routed,
+        mut current: Vec<Box<[u32]>>,
         ends: &[usize],
         demand: &Demand,
         random: &mut Random,
         deadline: Deadline,
     ) {
         let mut order: Vec<usize> = (0..ends.len()).collect();
-        let (mut current, mut path) = (routed.paths.clone(), Vec::new());
+        let mut path = Vec::new();
         for round in 0..ROUNDS {
             if routed.congestion <= f64::from(self.target) || deadline.has_passed() {
                 break;
@@ -252,7 +288,7 @@ impl Router<'_> {
             let congestion = self.congestion();
             if congestion < routed.congestion {
                 routed.congestion = congestion;
-                routed.paths.clone_from(&current);
+                routed.paths.set(&current);
             }
             if !moved {
                 break;

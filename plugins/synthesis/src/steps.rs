@@ -25,25 +25,44 @@ pub(crate) const ORDERS: [Order; 3] =
 const EXAMINED: usize = 4;
 
 /// Segments of a piece that travel together along its path.
+#[derive(Clone)]
 struct Traveller {
     piece: u32,
     first_segment: u32,
     segments: u32,
-    /// The number of links on the path that the segments have crossed.
-    at: u32,
+    /// The size of each segment.
+    size: u32,
+    /// The index of the next link of the path.
+    next: usize,
+    /// The number of links that the segments have not crossed yet.
+    left: u32,
 }
 
-/// A send in a step: the link, the piece, the number of the first segment, and the number of
-/// segments.
-pub(crate) type Sent<'a> = (usize, &'a Piece, u32, u32);
+/// An entry of a queue: the key in the upper 32 bits, and the index of a traveller in the lower 32
+/// bits. The largest entry is first.
+type Entry = u64;
+
+fn entry(key: u32, traveller: u32) -> Entry {
+    u64::from(key) << 32 | u64::from(traveller)
+}
+
+/// What [`play`] reports.
+pub(crate) enum Event<'a> {
+    /// A step begins. The whole schedule takes at least `least` steps.
+    Step { least: u64 },
+    /// A link carries `segments` segments of a piece.
+    Send { link: usize, piece: &'a Piece, first_segment: u32, segments: u32 },
+}
+
+/// The lower bound on the number of steps is computed again after this number of steps.
+const STEPS_PER_BOUND: u64 = 16;
 
 struct Player<'a> {
     resources: &'a Resources,
     routed: &'a Routed,
     order: Order,
-    /// The queue of each link. An entry has a key (the largest is first) and the index of a
-    /// traveller.
-    queues: Vec<BinaryHeap<(u32, u32)>>,
+    /// The queue of each link.
+    queues: Vec<BinaryHeap<Entry>>,
     travellers: Vec<Traveller>,
     /// The remaining load of each resource, in steps.
     left: Vec<f32>,
@@ -51,8 +70,8 @@ struct Player<'a> {
     moving: Vec<u32>,
 }
 
-/// Makes the steps, until all pieces have arrived, and returns their number. `visit` is called with
-/// `None` at the start of each step, and with each send of the step.
+/// Makes the steps, until all pieces have arrived, and returns their number. `visit` is called at
+/// the start of each step, and with each send of the step. An error of `visit` ends the schedule.
 ///
 /// # Errors
 /// The errors of `visit`.
@@ -61,7 +80,7 @@ pub(crate) fn play<E>(
     resources: &Resources,
     routed: &Routed,
     order: Order,
-    mut visit: impl FnMut(Option<Sent<'_>>) -> Result<(), E>,
+    mut visit: impl FnMut(Event<'_>) -> Result<(), E>,
 ) -> Result<u64, E> {
     let mut player = Player {
         resources,
@@ -77,10 +96,14 @@ pub(crate) fn play<E>(
     // `left` ends with the loads of the ports. The second number is the position of the first of
     // them.
     let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
-    let mut steps = 0;
+    let (mut steps, mut least) = (0, 0);
     while player.queues.iter().any(|queue| !queue.is_empty()) {
+        // Each resource needs as many further steps as the steps of its remaining load.
+        if steps % STEPS_PER_BOUND == 0 {
+            least = steps + player.left.iter().copied().fold(0.0, f32::max) as u64;
+        }
         steps += 1;
-        visit(None)?;
+        visit(Event::Step { least })?;
         if let Some((matching, first)) = &mut ports {
             let waiting: Vec<bool> = player.queues.iter().map(|queue| !queue.is_empty()).collect();
             matching.choose(network, &waiting, &player.left[*first..]);
@@ -99,7 +122,8 @@ impl Player<'_> {
     /// Computes the load of each resource, and puts all pieces into the queues of the first links
     /// of their paths.
     fn start(&mut self) {
-        for (piece, path) in self.routed.pieces.iter().zip(&self.routed.paths) {
+        let Routed { pieces, paths, .. } = self.routed;
+        for (piece, path) in pieces.iter().zip(paths.iter()) {
             for column in &self.resources.columns {
                 for &link in path {
                     let link = link as usize;
@@ -108,17 +132,23 @@ impl Player<'_> {
                 }
             }
         }
-        for (number, (piece, path)) in self.routed.pieces.iter().zip(&self.routed.paths).enumerate()
-        {
-            let (first_segment, segments) = (piece.first_segment, piece.segments);
-            self.travellers.push(Traveller {
-                piece: number as u32,
-                first_segment,
-                segments,
-                at: 0,
-            });
-            let key = self.key(path, piece.size, 0);
-            self.queues[path[0] as usize].push((key, number as u32));
+        for ((piece, path), number) in pieces.iter().zip(paths.ranges()).zip(0..) {
+            let Piece { first_segment, segments, size, .. } = *piece;
+            let (next, left) = (path.start, path.len() as u32);
+            let piece = number;
+            self.travellers.push(Traveller { piece, first_segment, segments, size, next, left });
+            self.wait(number, 0);
+        }
+    }
+
+    /// Puts a traveller into the queue of the next link on its path, if it has not arrived.
+    /// `steps` is the number of steps so far.
+    fn wait(&mut self, number: u32, steps: u32) {
+        let Traveller { size, next, left, .. } = &self.travellers[number as usize];
+        let path = &self.routed.paths.links[*next..*next + *left as usize];
+        if let Some(next) = path.first() {
+            let entry = entry(self.key(path, *size, steps), number);
+            self.queues[*next as usize].push(entry);
         }
     }
 
@@ -149,36 +179,38 @@ impl Player<'_> {
     fn carry<E>(
         &mut self,
         link: usize,
-        visit: &mut impl FnMut(Option<Sent<'_>>) -> Result<(), E>,
+        visit: &mut impl FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let quota = self.resources.quota[link];
         let (mut free, mut passed) = (quota, Vec::new());
         while passed.len() < EXAMINED
-            && let Some((key, number)) = self.queues[link].pop()
+            && let Some(first) = self.queues[link].pop()
         {
             // Find the number of segments that fit into the remaining part of the step.
+            let number = first as u32;
             let traveller = &self.travellers[number as usize];
-            let piece = &self.routed.pieces[traveller.piece as usize];
-            let fitting = match piece.size {
+            let fitting = match traveller.size {
                 0 => traveller.segments,
                 size => (free / u64::from(size)).min(traveller.segments.into()) as u32,
             };
             // A segment that is larger than the quota is sent in a step of its own.
             let fitting = if fitting == 0 && free == quota { 1 } else { fitting };
             if fitting == 0 {
-                passed.push((key, number));
+                passed.push(first);
                 continue;
             }
             // Send these segments. The remaining segments of the piece stay in the queue.
-            let load = u64::from(fitting) * u64::from(piece.size);
-            visit(Some((link, piece, traveller.first_segment, fitting)))?;
+            let load = u64::from(fitting) * u64::from(traveller.size);
+            let piece = &self.routed.pieces[traveller.piece as usize];
+            let first_segment = traveller.first_segment;
+            visit(Event::Send { link, piece, first_segment, segments: fitting })?;
             if fitting < traveller.segments {
                 let rest = Traveller {
                     first_segment: traveller.first_segment + fitting,
                     segments: traveller.segments - fitting,
-                    ..*traveller
+                    ..traveller.clone()
                 };
-                passed.push((key, self.travellers.len() as u32));
+                passed.push(entry((first >> 32) as u32, self.travellers.len() as u32));
                 self.travellers.push(rest);
                 self.travellers[number as usize].segments = fitting;
             }
@@ -197,15 +229,12 @@ impl Player<'_> {
 
     /// Puts the travellers that have crossed a link into the queues of their next links.
     fn arrive(&mut self, steps: u32) {
-        for number in std::mem::take(&mut self.moving) {
+        let mut moving = std::mem::take(&mut self.moving);
+        for number in moving.drain(..) {
             let traveller = &mut self.travellers[number as usize];
-            traveller.at += 1;
-            let path = &self.routed.paths[traveller.piece as usize][traveller.at as usize..];
-            if let Some(next) = path.first() {
-                let size = self.routed.pieces[traveller.piece as usize].size;
-                let entry = (self.key(path, size, steps), number);
-                self.queues[*next as usize].push(entry);
-            }
+            (traveller.next, traveller.left) = (traveller.next + 1, traveller.left - 1);
+            self.wait(number, steps);
         }
+        self.moving = moving;
     }
 }
