@@ -51,8 +51,8 @@ impl Median {
         !self.algorithm.starts_with("bine-")
     }
 
-    /// Returns whether predictions for this shape are compared with the targets, but this size is not
-    /// one of the fitted sizes.
+    /// Returns whether predictions for this shape are compared with the targets, but this size is
+    /// not one of the fitted sizes.
     fn is_other_size(&self) -> bool {
         self.is_judged() && !self.has_fitted_size()
     }
