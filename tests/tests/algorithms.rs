@@ -16,4 +16,5 @@ mod spencer;
 mod suh_shin;
 mod synthesis;
 mod thakur;
+mod tokens;
 mod unequal;

@@ -3,14 +3,21 @@
 use crate::Workload;
 use std::cell::RefCell;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::BlockSizes;
+use swapmeet_core::delivery::collective::{BlockSizes, Tokens};
+
+/// The sizes of blocks, and the tokens of a dispatch or a combine.
+#[derive(Clone)]
+pub(crate) struct Sizes {
+    pub blocks: Arc<dyn BlockSizes>,
+    pub tokens: Option<Arc<Tokens>>,
+}
 
 /// Random sizes, and the values on which they depend.
 struct Drawn {
     workload: Workload,
     nodes: u64,
     seed: u64,
-    sizes: Arc<dyn BlockSizes>,
+    sizes: Sizes,
 }
 
 thread_local! {
@@ -23,8 +30,8 @@ pub(crate) fn shared(
     workload: &Workload,
     nodes: u64,
     seed: u64,
-    draw: impl FnOnce() -> Result<Arc<dyn BlockSizes>, String>,
-) -> Result<Arc<dyn BlockSizes>, String> {
+    draw: impl FnOnce() -> Result<Sizes, String>,
+) -> Result<Sizes, String> {
     // The last sizes are freed before others are drawn, so that the memory of a case does not
     // depend on earlier cases.
     let last = LAST
@@ -35,7 +42,7 @@ pub(crate) fn shared(
         None => draw()?,
     };
     if workload.generator.random {
-        let (workload, sizes) = (workload.clone(), Arc::clone(&sizes));
+        let (workload, sizes) = (workload.clone(), sizes.clone());
         LAST.set(Some(Drawn { workload, nodes, seed, sizes }));
     }
     Ok(sizes)

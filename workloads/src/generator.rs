@@ -12,10 +12,11 @@ use crate::digest::InputDigest;
 use permutation::PERMUTATIONS;
 use std::fmt;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::{BlockSizes, CollectiveKind};
+use swapmeet_core::delivery::collective::{BlockSizes, CollectiveKind, Tokens};
 use swapmeet_core::spec::SpecError;
 
 mod birkhoff;
+mod experts;
 mod hot;
 pub(crate) mod irregular;
 pub(crate) mod matrix;
@@ -46,6 +47,8 @@ pub struct Generator {
     /// Whether the generator can also create one size for each node. Collectives whose blocks have
     /// no single destination need this.
     pub sized_by_node: bool,
+    /// Whether the generator can also create the tokens of a dispatch or a combine.
+    pub has_tokens: bool,
     /// Whether sizes are random. In this case, repetitions differ, because they have different
     /// seeds.
     pub random: bool,
@@ -60,6 +63,7 @@ pub(crate) static GENERATORS: &[Generator] = &[
     hot::HOT,
     moe::MOE,
     birkhoff::BIRKHOFF,
+    experts::TOKENS,
     matrix::MATRIX,
     matrix::FRACTIONS,
 ];
@@ -67,6 +71,9 @@ pub(crate) static GENERATORS: &[Generator] = &[
 impl Generator {
     /// Returns whether the generator can create sizes for the blocks of a collective.
     pub(crate) fn fits(&self, collective: &CollectiveKind) -> bool {
+        if collective.has_tokens {
+            return self.has_tokens;
+        }
         !self.sized_by_pair
             || collective.is_sized_by_pair()
             || self.sized_by_node && collective.is_sized_by_origin()
@@ -103,6 +110,11 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
         seed: u64,
     ) -> Result<Arc<dyn BlockSizes>, String> {
         self.sizes(nodes, element, seed)
+    }
+
+    /// Creates the tokens of a number of nodes. This is only called if the generator `has_tokens`.
+    fn tokens(&self, nodes: u64, _seed: u64) -> Result<Tokens, String> {
+        Ok(Tokens::new(nodes, |_| Vec::new()))
     }
 
     /// Returns the destination of the block of each node on a grid; `None` if the generator is not

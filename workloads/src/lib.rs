@@ -8,7 +8,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::{Collective, CollectiveKind};
+use swapmeet_core::delivery::collective::{Collective, CollectiveKind, TokenSizes};
 use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::spec::SpecError;
@@ -136,12 +136,8 @@ impl Workload {
         if self.counts_blocks() {
             return Ok(counted);
         }
-        let sizes =
-            drawn::shared(self, nodes, seed, || match self.collective.is_sized_by_origin() {
-                true => self.pattern.sizes_of_nodes(nodes, self.element, seed),
-                false => self.pattern.sizes(nodes, self.element, seed),
-            });
-        let sizes = sizes.map_err(why)?;
+        let sizes = drawn::shared(self, nodes, seed, || self.draw(nodes, seed));
+        let drawn::Sizes { blocks: sizes, tokens } = sizes.map_err(why)?;
         // Each block moves at most once in a step. Therefore, no sum in a step exceeds this
         // product.
         let largest = sizes.largest();
@@ -150,7 +146,25 @@ impl Workload {
                 "`{self}` among {nodes} nodes: blocks of up to {largest} bytes add up beyond 2^63"
             ));
         }
-        Ok(Task { sizes: Some(sizes), skip_empty: self.skip_empty, ..counted })
+        let collective = match tokens {
+            Some(tokens) => Collective::of_tokens(self.collective, tokens),
+            None => counted.collective,
+        };
+        Ok(Task { collective, sizes: Some(sizes), skip_empty: self.skip_empty, ..counted })
+    }
+
+    /// Creates the sizes for a number of nodes, and the tokens of a dispatch or a combine.
+    fn draw(&self, nodes: u64, seed: u64) -> Result<drawn::Sizes, String> {
+        if self.collective.has_tokens {
+            let tokens = Arc::new(self.pattern.tokens(nodes, seed)?);
+            let blocks = Arc::new(TokenSizes::new(Arc::clone(&tokens), self.collective.sums));
+            return Ok(drawn::Sizes { blocks, tokens: Some(tokens) });
+        }
+        let blocks = match self.collective.is_sized_by_origin() {
+            true => self.pattern.sizes_of_nodes(nodes, self.element, seed),
+            false => self.pattern.sizes(nodes, self.element, seed),
+        };
+        Ok(drawn::Sizes { blocks: blocks?, tokens: None })
     }
 
     /// Returns the same workload with blocks of another size; `None` if its blocks differ in size.

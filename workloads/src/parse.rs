@@ -24,10 +24,11 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
         let whose = collective.with_article();
         let fit: Vec<&str> =
             rows.iter().filter(|row| row.fits(collective)).map(|row| row.name).collect();
-        let what = format!(
-            "{whose}'s blocks have no single destination on which sizes could depend: use {}",
-            fit.join(" or ")
-        );
+        let reason = match collective.has_tokens {
+            true => "data consists of tokens with a set of receivers each",
+            false => "blocks have no single destination on which sizes could depend",
+        };
+        let what = format!("{whose}'s {reason}: use {}", fit.join(" or "));
         return Err(spec.error(at, name.len(), &what));
     }
     // Parse the arguments that all generators have, and then those that only this generator has.
@@ -226,6 +227,7 @@ mod tests {
              moe:experts=4,top=2,tokens=1,bytes=8,skew=1,violation=1 => violation: expected skew or violation, not both, found `1`
              moe:experts=4,top=2,tokens=1,bytes=8,experts_at=random => experts_at: expected block or cyclic, found `random`
              irregular:dist=uniform,mean=8,cv=0.9 => cv: expected a number from 0 to 0.5773: with more, sizes would be negative or meaningless, found `0.9`
+             dispatch/uniform:8 => a dispatch's data consists of tokens with a set of receivers each: use moe or tokens
              allgather/one-spike:max=8,rest=1 => an allgather's blocks have no single destination on which sizes could depend: use uniform or irregular or matrix or fractions",
         ) {
             assert_eq!(after(spec), message);

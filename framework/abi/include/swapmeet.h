@@ -132,6 +132,17 @@
 // Every node has a vector, and every node is to receive the sum of all vectors.
 #define SWM_ALLREDUCE 8
 
+// Since 1.1. Every node has tokens, and each token goes to a set of nodes. Nodes may copy and
+// forward tokens, but no node may receive a token twice. Tokens of one node with the same set form
+// a class (`SwmHost.token_receivers`). The classes of a node are the segments of its block: a
+// send selects tokens by origins and segments. The sender always keeps a copy.
+#define SWM_DISPATCH 9
+
+// Since 1.1. Every node has tokens. Each node of a token's set has a partial result of the token,
+// and the node of the token is to receive the sum of these results. A send selects sums by
+// destinations (the nodes of the tokens) and segments (their classes).
+#define SWM_COMBINE_TOKENS 10
+
 // `SwmBlocks.flags`: the sender must hold every selected block. Without this flag, the send
 // takes those of the selected blocks that the sender holds.
 #define SWM_STRICT 1
@@ -252,7 +263,7 @@ typedef struct SwmParam {
 typedef struct SwmProblem {
     // Size of this struct in bytes.
     uint32_t size;
-    // The collective: one of the constants from `SWM_ALLTOALL` to `SWM_ALLREDUCE`.
+    // The collective: one of the constants from `SWM_ALLTOALL` to `SWM_COMBINE_TOKENS`.
     uint32_t collective;
     // The network that connects the nodes.
     const struct SwmTopology *topology;
@@ -610,6 +621,20 @@ typedef struct SwmHost {
                       struct SwmByteCount *demand,
                       uint64_t room,
                       uint64_t *count);
+    // Since 1.1. Reads the classes of the tokens of a node, in a dispatch or a combine. The host
+    // writes the total bytes of at most `room` classes to `bytes`, in the order of their numbers.
+    // It writes the number of all classes of the node to `count`. Other collectives have no tokens.
+    // The number of segments of a block is the largest number of classes of a node, at least 1.
+    int32_t (*token_bytes)(void *ctx, uint64_t node, uint64_t *bytes, uint64_t room, uint64_t *count);
+    // Since 1.1. Reads the receivers of a class of the tokens of a node. The host writes at most
+    // `room` nodes to `receivers`, in ascending order, and the number of all receivers to `count`.
+    // The node of the tokens can be a receiver.
+    int32_t (*token_receivers)(void *ctx,
+                               uint64_t node,
+                               uint64_t token_class,
+                               uint64_t *receivers,
+                               uint64_t room,
+                               uint64_t *count);
 } SwmHost;
 
 // One algorithm of a plugin.

@@ -185,4 +185,30 @@ pub struct SwmHost {
             count: *mut u64,
         ) -> i32,
     >,
+    /// Since 1.1. Reads the classes of the tokens of a node, in a dispatch or a combine. The host
+    /// writes the total bytes of at most `room` classes to `bytes`, in the order of their numbers.
+    /// It writes the number of all classes of the node to `count`. Other collectives have no tokens.
+    /// The number of segments of a block is the largest number of classes of a node, at least 1.
+    pub token_bytes: Option<
+        unsafe extern "C" fn(
+            ctx: *mut c_void,
+            node: u64,
+            bytes: *mut u64,
+            room: u64,
+            count: *mut u64,
+        ) -> i32,
+    >,
+    /// Since 1.1. Reads the receivers of a class of the tokens of a node. The host writes at most
+    /// `room` nodes to `receivers`, in ascending order, and the number of all receivers to `count`.
+    /// The node of the tokens can be a receiver.
+    pub token_receivers: Option<
+        unsafe extern "C" fn(
+            ctx: *mut c_void,
+            node: u64,
+            token_class: u64,
+            receivers: *mut u64,
+            room: u64,
+            count: *mut u64,
+        ) -> i32,
+    >,
 }

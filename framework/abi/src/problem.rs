@@ -26,6 +26,15 @@ pub const SWM_REDUCE: u32 = 6;
 pub const SWM_REDUCE_SCATTER: u32 = 7;
 /// Every node has a vector, and every node is to receive the sum of all vectors.
 pub const SWM_ALLREDUCE: u32 = 8;
+/// Since 1.1. Every node has tokens, and each token goes to a set of nodes. Nodes may copy and
+/// forward tokens, but no node may receive a token twice. Tokens of one node with the same set form
+/// a class ([`SwmHost::token_receivers`]). The classes of a node are the segments of its block: a
+/// send selects tokens by origins and segments. The sender always keeps a copy.
+pub const SWM_DISPATCH: u32 = 9;
+/// Since 1.1. Every node has tokens. Each node of a token's set has a partial result of the token,
+/// and the node of the token is to receive the sum of these results. A send selects sums by
+/// destinations (the nodes of the tokens) and segments (their classes).
+pub const SWM_COMBINE_TOKENS: u32 = 10;
 
 /// The network that connects the nodes.
 #[repr(C)]
@@ -84,7 +93,7 @@ pub struct SwmParam {
 pub struct SwmProblem {
     /// Size of this struct in bytes.
     pub size: u32,
-    /// The collective: one of the constants from [`SWM_ALLTOALL`] to [`SWM_ALLREDUCE`].
+    /// The collective: one of the constants from [`SWM_ALLTOALL`] to [`SWM_COMBINE_TOKENS`].
     pub collective: u32,
     /// The network that connects the nodes.
     pub topology: *const SwmTopology,

@@ -9,6 +9,7 @@ pub(crate) const PLUGINS: &[Linked] = &[
     Linked { name: "bine", table: swapmeet_plugin_bine::plugin_table },
     Linked { name: "classic", table: swapmeet_plugin_classic::plugin_table },
     Linked { name: "dual-net", table: swapmeet_plugin_dual_net::plugin_table },
+    Linked { name: "experts", table: swapmeet_plugin_experts::plugin_table },
     Linked { name: "files", table: swapmeet_plugin_files::plugin_table },
     Linked { name: "hypercube", table: swapmeet_plugin_hypercube::plugin_table },
     Linked { name: "liu", table: swapmeet_plugin_liu::plugin_table },

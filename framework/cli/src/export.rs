@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use swapmeet_bridges::export::{ExportError, Exporter, Format, OutputKind, SCHEDULE_FILE, format};
 use swapmeet_bridges::schedule::{EventHandler, FORMAT, Header, LineParser, VERSION};
+use swapmeet_core::delivery::collective::Tokens;
 use swapmeet_results::atomic_file::StagingFolder;
 use swapmeet_results::{Record, Status, Verified, columns};
 use swapmeet_runner::case::Case;
@@ -98,6 +99,12 @@ pub(crate) fn translated(
                 .collect(),
             Some(_) | None => Vec::new(),
         },
+        tokens: match task.collective.tokens() {
+            Some(tokens) if format.wants_sizes => {
+                (0..nodes).map(|node| classes(tokens, node)).collect()
+            }
+            _ => Vec::new(),
+        },
         permutation: task
             .collective
             .images()
@@ -119,6 +126,12 @@ pub(crate) fn translated(
         exporter.finish(&measured(case, record)).map_err(failed)?;
     }
     Ok(record)
+}
+
+/// Returns the classes of the tokens of a node: the bytes and the receivers of each.
+fn classes(tokens: &Tokens, node: u64) -> Vec<(u64, Vec<u64>)> {
+    let receivers = |class| tokens.receivers(node, class).iter().map(|r| u64::from(*r)).collect();
+    (0..).zip(tokens.bytes(node)).map(|(class, bytes)| (*bytes, receivers(class))).collect()
 }
 
 /// Returns the columns of a row for future measurements of this schedule. Measured values are

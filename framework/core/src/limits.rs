@@ -45,6 +45,8 @@ limits! {
     AXIS_WORDS = 1 << 17, "words of bits for an axis";
     /// The maximum number of segments of a block. Every set has one bit for each segment.
     SEGMENTS = 4096, "segments of a block";
+    /// The maximum number of classes of tokens of a node. Every set has one bit for each class.
+    TOKEN_CLASSES = 1 << 16, "classes of tokens of a node";
     /// The maximum number of extra bytes of a send. The loads of a step, which has fewer than 2^23
     /// sends with extra bytes, then fit into 64 bits.
     EXTRA_BYTES = 1 << 40, "extra bytes of a send";

@@ -21,7 +21,7 @@ pub const FORMAT: &str = "swapmeet-schedule";
 
 /// Returns whether the collective with this name sums data of different nodes.
 pub fn is_reduction(collective: &str) -> bool {
-    ["reduce", "reduce-scatter", "allreduce"].contains(&collective)
+    ["reduce", "reduce-scatter", "allreduce", "combine"].contains(&collective)
 }
 
 /// The case for which a schedule was made.
@@ -64,6 +64,10 @@ pub struct Header {
     /// of one row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
+    /// In a dispatch or a combine, the classes of the tokens of each node: the bytes of the class,
+    /// and its receivers. The classes are the segments of the node's block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tokens: Vec<Vec<(u64, Vec<u64>)>>,
     /// For each node, the destination of its block in a permutation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub permutation: Vec<u64>,

@@ -32,9 +32,13 @@ impl Demand {
     ///
     /// # Errors
     ///
-    /// Returns an error if the sum of all amounts is 2^53 or more.
+    /// Returns an error if the sum of all amounts is 2^53 or more, or if the data consists of
+    /// tokens.
     pub fn of(task: &Task) -> Result<Self, OptimumError> {
         let (kind, sizes) = (task.collective.kind(), task.sizes.as_deref());
+        if kind.has_tokens {
+            return Err(OptimumError::Tokens(kind.word));
+        }
         let ranks = task.topology.nodes();
         let root = task.collective.root().unwrap_or(0);
         let host = |rank: u64| task.topology.host(rank) as u32;
@@ -100,7 +104,9 @@ impl Demand {
             (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
                 from_ranks(&mut std::iter::once(root), &|_| all())
             }
-            (InitialBlocks::AllAtRoot, FinalBlocks::AllAtRoot) => Self::Pairs(Vec::new()),
+            (InitialBlocks::AllAtRoot, FinalBlocks::AllAtRoot) | (_, FinalBlocks::Received) => {
+                Self::Pairs(Vec::new())
+            }
         };
         let hosts = task.topology.node_network().map_or(ranks, |network| network.nodes());
         let total = demand.total(hosts);

@@ -19,6 +19,9 @@ pub enum OptimumError {
         /// The vertex to which the link leads.
         to: u64,
     },
+    /// The data consists of tokens, each of which goes to a set of nodes.
+    #[error("a {0} has no optimum: expected a collective of blocks, such as alltoall")]
+    Tokens(&'static str),
     /// The machine moves any amount of data in no time, so there is nothing to optimize.
     #[error("bytes take no time on this machine: expected byte_us above 0")]
     NoTime,

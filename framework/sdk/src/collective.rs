@@ -2,8 +2,8 @@
 //! node needs at the end.
 
 use swapmeet_abi::{
-    SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_GATHER, SWM_PERMUTATION,
-    SWM_REDUCE, SWM_REDUCE_SCATTER, SWM_SCATTER,
+    SWM_ALLGATHER, SWM_ALLREDUCE, SWM_ALLTOALL, SWM_BROADCAST, SWM_COMBINE_TOKENS, SWM_DISPATCH,
+    SWM_GATHER, SWM_PERMUTATION, SWM_REDUCE, SWM_REDUCE_SCATTER, SWM_SCATTER,
 };
 
 /// A collective operation.
@@ -29,6 +29,16 @@ pub enum Collective {
     ReduceScatter,
     /// Every node has a vector, and every node receives the sum of all vectors.
     AllReduce,
+    /// Every node has tokens, and each token goes to a set of nodes
+    /// ([`Problem::tokens`](crate::Problem::tokens)). A send selects tokens by their node
+    /// ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, which are the segments of
+    /// the node's block. The sender always keeps a copy. No node may receive a token twice.
+    Dispatch,
+    /// Every node has tokens, and receives for each of them the sum of the results of a set of
+    /// nodes. A send selects sums by the node of the tokens
+    /// ([`Blocks::destinations`](crate::Blocks::destinations)) and by their classes, which are the
+    /// segments.
+    Combine,
 }
 
 /// The blocks that each node must hold at the end, by the rule that selects them.
@@ -40,11 +50,13 @@ pub(crate) enum FinalBlocks {
     AllAtRoot,
     /// Each node holds the block of the node for which the permutation names it as the receiver.
     ByPermutation,
+    /// Each node holds the tokens of which it is a receiver.
+    ByTokens,
 }
 
 impl Collective {
     /// All collectives, in ascending order of their numbers in the ABI.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::AllToAll,
         Self::Broadcast,
         Self::Scatter,
@@ -54,6 +66,8 @@ impl Collective {
         Self::Reduce,
         Self::ReduceScatter,
         Self::AllReduce,
+        Self::Dispatch,
+        Self::Combine,
     ];
 
     /// Returns whether only the root has blocks at the start.
@@ -63,7 +77,10 @@ impl Collective {
 
     pub(crate) fn final_blocks(self) -> FinalBlocks {
         match self {
-            Self::AllToAll | Self::Scatter | Self::ReduceScatter => FinalBlocks::ByDestination,
+            Self::AllToAll | Self::Scatter | Self::ReduceScatter | Self::Combine => {
+                FinalBlocks::ByDestination
+            }
+            Self::Dispatch => FinalBlocks::ByTokens,
             Self::Broadcast | Self::AllGather | Self::AllReduce => FinalBlocks::AllBlocks,
             Self::Gather | Self::Reduce => FinalBlocks::AllAtRoot,
             Self::Permutation => FinalBlocks::ByPermutation,
@@ -77,7 +94,7 @@ impl Collective {
 
     /// Returns whether the collective sums data of different nodes.
     pub(crate) fn is_reduction(self) -> bool {
-        matches!(self, Self::Reduce | Self::ReduceScatter | Self::AllReduce)
+        matches!(self, Self::Reduce | Self::ReduceScatter | Self::AllReduce | Self::Combine)
     }
 
     /// Returns whether the identity of a block includes its origin.
@@ -105,6 +122,8 @@ impl Collective {
             Self::Reduce => SWM_REDUCE,
             Self::ReduceScatter => SWM_REDUCE_SCATTER,
             Self::AllReduce => SWM_ALLREDUCE,
+            Self::Dispatch => SWM_DISPATCH,
+            Self::Combine => SWM_COMBINE_TOKENS,
         }
     }
 

@@ -67,7 +67,7 @@ pub use export::{About, Algorithm};
 pub use grid::Grid;
 pub use padded::Padded;
 pub use param::{ParamInfo, ParamValue, words};
-pub use problem::{Link, Problem, Topology};
+pub use problem::{Link, Problem, TokenClass, Topology};
 pub use rehearsal::{
     Disproof, Proved, Rehearsal, Rehearsed, RehearsedRedistribution, RehearsedRoute, RehearsedSend,
     RehearsedStep,

@@ -214,6 +214,32 @@ impl<'a> Problem<'a> {
         read_list(none, |list, room, count| unsafe { read(self.host.ctx, from, list, room, count) })
     }
 
+    /// Returns the classes of the tokens of a node, in a dispatch or a combine. Tokens of one node
+    /// with the same receivers form a class. The classes are the segments of the node's block: class
+    /// i is segment i. A block has as many segments as the largest number of classes of a node, and
+    /// at least one. If a plan calls this method, the host uses the plan only for cases with exactly
+    /// the same tokens. In other collectives, no node has tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Failed`] if the host is older than 1.1, [`Stop::Stopped`] if there is no such node.
+    pub fn tokens(&self, node: u64) -> Result<Vec<TokenClass>, Stop> {
+        let read_bytes = self.host.token_bytes.ok_or_else(too_old)?;
+        let read_receivers = self.host.token_receivers.ok_or_else(too_old)?;
+        // SAFETY: as in `links`.
+        let bytes = read_list(0, |list, room, count| unsafe {
+            read_bytes(self.host.ctx, node, list, room, count)
+        })?;
+        let class = |(class, bytes)| {
+            // SAFETY: as in `links`.
+            let receivers = read_list(0, |list, room, count| unsafe {
+                read_receivers(self.host.ctx, node, class, list, room, count)
+            });
+            Ok(TokenClass { bytes, receivers: receivers? })
+        };
+        (0..).zip(bytes).map(class).collect()
+    }
+
     host_values! {
         /// Returns the size of each block in bytes. If sizes differ, returns the size of the
         /// largest block.
@@ -452,6 +478,15 @@ unsafe fn copy_struct<T: Growing>(ptr: *const T, name: &str) -> Result<T, Stop> 
 
 /// A directed link, as an entry of the list that [`Problem::links`] returns.
 pub use swapmeet_abi::SwmLink as Link;
+
+/// Tokens of one node with the same receivers ([`Problem::tokens`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenClass {
+    /// The bytes of all tokens of the class together.
+    pub bytes: u64,
+    /// The receivers of each token, in ascending order. The node of the tokens can be one of them.
+    pub receivers: Vec<u64>,
+}
 
 const NO_LINK: Link = Link { to: 0, bandwidth: 0.0, latency: 0.0 };
 

@@ -3,7 +3,7 @@
 
 use crate::collective::Collective;
 use crate::export::Algorithm;
-use crate::problem::Problem;
+use crate::problem::{Problem, TokenClass};
 use crate::schedule::Schedule;
 use crate::stop::Stop;
 use follow::{Goal, follow};
@@ -102,6 +102,7 @@ impl Rehearsal {
             settings: Settings {
                 block_bytes: 1,
                 sizes: Vec::new(),
+                tokens: Vec::new(),
                 ports: 1,
                 virtual_channels: 1,
                 element_bytes: 1,
@@ -175,6 +176,28 @@ impl Rehearsal {
         self.settings.block_bytes = rows.iter().flatten().copied().max().unwrap_or(0);
         self.settings.sizes = rows.to_vec();
         self
+    }
+
+    /// Makes the collective a dispatch or a combine of these tokens: for each node, the classes of
+    /// its tokens.
+    #[must_use]
+    pub fn tokens(self, collective: Collective, tokens: &[Vec<TokenClass>]) -> Self {
+        let nodes = self.settings.nodes as usize;
+        let mut sizes = vec![vec![0; nodes]; nodes];
+        for (node, classes) in tokens.iter().enumerate() {
+            for class in classes {
+                for receiver in class.receivers.iter().map(|receiver| *receiver as usize) {
+                    let (from, to) = match collective {
+                        Collective::Combine => (receiver, node),
+                        _ => (node, receiver),
+                    };
+                    sizes[from][to] += class.bytes;
+                }
+            }
+        }
+        let mut problem = self.sizes(&sizes).collective(collective, 0);
+        problem.settings.tokens = tokens.to_vec();
+        problem
     }
 
     /// Sets the size of an element in bytes. In a schedule of byte counts, a redistribution moves

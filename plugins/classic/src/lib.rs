@@ -41,6 +41,20 @@ pub(crate) fn line(problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result
     Ok(n)
 }
 
+/// The collectives of blocks. For collectives of tokens, see `direct-dispatch` and
+/// `direct-combine`.
+const COLLECTIVES: [Collective; 9] = [
+    Collective::AllToAll,
+    Collective::Broadcast,
+    Collective::Scatter,
+    Collective::Gather,
+    Collective::AllGather,
+    Collective::Permutation,
+    Collective::Reduce,
+    Collective::ReduceScatter,
+    Collective::AllReduce,
+];
+
 /// `linear`: all messages are sent in one step. It takes `(p - 1) alpha + (p - 1) m beta` through
 /// one port.
 struct Linear;
@@ -50,7 +64,7 @@ impl Algorithm for Linear {
         About {
             name: "linear",
             title: "Direct messages in a single step (the baseline)",
-            collectives: &Collective::ALL,
+            collectives: &COLLECTIVES,
             ports: u64::MAX,
             ..ANYWHERE
         }
@@ -73,7 +87,9 @@ impl Algorithm for Linear {
             Collective::Broadcast
             | Collective::Scatter
             | Collective::Gather
-            | Collective::Reduce => (false, vec![Symmetry::NONE]),
+            | Collective::Reduce
+            | Collective::Dispatch
+            | Collective::Combine => (false, vec![Symmetry::NONE]),
         };
         let planned = schedule.symmetric(&symmetry)?;
         if from_each_to_each && planned.is_everyone() {
@@ -125,6 +141,7 @@ impl Algorithm for Linear {
                     }
                 }
             }
+            Collective::Dispatch | Collective::Combine => {}
         }
         Ok(())
     }

@@ -144,6 +144,10 @@ impl FileReader<'_, '_, '_> {
             .map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
         self.segments = segments;
         let grid = [self.problem.topology().nodes()];
+        // Tokens are divided into classes by the host.
+        let has_tokens =
+            matches!(self.problem.collective(), Collective::Dispatch | Collective::Combine);
+        let split = if has_tokens { 1 } else { split };
         let result = match layout.in_parts {
             true => self.schedule.layout_in_parts(&grid, split),
             false => self.schedule.layout(&grid, split),
@@ -186,7 +190,10 @@ impl FileReader<'_, '_, '_> {
         let route = Route::path_with_signs(path, &send.signs);
         let sums = matches!(
             self.problem.collective(),
-            Collective::Reduce | Collective::ReduceScatter | Collective::AllReduce
+            Collective::Reduce
+                | Collective::ReduceScatter
+                | Collective::AllReduce
+                | Collective::Combine
         );
         if sums && send.is_virtual {
             return Err(
@@ -258,5 +265,7 @@ fn word(collective: Collective) -> &'static str {
         Collective::Reduce => "reduce",
         Collective::ReduceScatter => "reduce-scatter",
         Collective::AllReduce => "allreduce",
+        Collective::Dispatch => "dispatch",
+        Collective::Combine => "combine",
     }
 }

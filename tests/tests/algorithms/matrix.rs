@@ -47,10 +47,11 @@ pub(super) const TOPOLOGIES: [&str; 29] = [
 /// The text of a workload spec after the name of the collective. Invalid combinations are skipped.
 /// Some workloads break a symmetry: a reflection does not commute with shifts, and unequal sizes or
 /// a root distinguish nodes.
-const WORKLOADS: [&str; 7] = [
+const WORKLOADS: [&str; 8] = [
     "uniform:6",
     "irregular:dist=lognormal,mean=20,cv=1,element=4",
     "uniform:0",
+    "moe:experts=16,top=3,tokens=5,bytes=6",
     "reflect:3",
     "transpose-2d:3",
     "translate:3,by=1",

@@ -48,6 +48,8 @@ pub(super) fn rehearsal(
         "reduce" => sdk::Collective::Reduce,
         "reduce-scatter" => sdk::Collective::ReduceScatter,
         "allreduce" => sdk::Collective::AllReduce,
+        "dispatch" => sdk::Collective::Dispatch,
+        "combine" => sdk::Collective::Combine,
         other => panic!("the SDK knows no {other}"),
     };
     let mut rehearsal = match topology.base() {
@@ -71,7 +73,15 @@ pub(super) fn rehearsal(
         rehearsal = rehearsal.skip_empty();
     }
     let nodes = topology.nodes();
-    if let Some(sizes) = &task.sizes {
+    if let Some(tokens) = task.collective.tokens() {
+        let class = |node: u64, (class, bytes): (u32, &u64)| sdk::TokenClass {
+            bytes: *bytes,
+            receivers: tokens.receivers(node, class).iter().map(|r| u64::from(*r)).collect(),
+        };
+        let classes =
+            |node| (0..).zip(tokens.bytes(node)).map(|listed| class(node, listed)).collect();
+        rehearsal = rehearsal.tokens(collective, &(0..nodes).map(classes).collect::<Vec<_>>());
+    } else if let Some(sizes) = &task.sizes {
         let row = |from| (0..nodes).map(|to| sizes.bytes(from, to)).collect();
         rehearsal = rehearsal.sizes(&(0..nodes).map(row).collect::<Vec<_>>());
     } else {
@@ -204,8 +214,8 @@ struct AsDrawn;
 impl sdk::Algorithm for AsDrawn {
     fn about(&self) -> sdk::About {
         use sdk::Collective::{
-            AllGather, AllReduce, AllToAll, Broadcast, Gather, Permutation, Reduce, ReduceScatter,
-            Scatter,
+            AllGather, AllReduce, AllToAll, Broadcast, Combine, Dispatch, Gather, Permutation,
+            Reduce, ReduceScatter, Scatter,
         };
         let collectives = &[
             AllToAll,
@@ -217,6 +227,8 @@ impl sdk::Algorithm for AsDrawn {
             Reduce,
             ReduceScatter,
             AllReduce,
+            Dispatch,
+            Combine,
         ];
         sdk::About { name: "as-drawn", collectives, ..sdk::About::DEFAULT }
     }
@@ -292,13 +304,14 @@ fn passes() -> impl Strategy<Value = Pass> {
 /// Returns a right schedule for the collective, so that some of the tested schedules are right.
 /// Every node sends directly to every other node. If the data is for all nodes, it sends copies.
 fn direct(word: &str) -> Vec<Vec<Pass>> {
-    let copies = matches!(word, "broadcast" | "allgather" | "allreduce");
-    let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce");
+    let copies = matches!(word, "broadcast" | "allgather" | "allreduce" | "dispatch");
+    let sums = matches!(word, "reduce" | "reduce-scatter" | "allreduce" | "combine");
     let pass = |from: u64, to: u64| Pass {
         from,
         to,
         origins: (word == "alltoall").then_some((from, 1)),
-        destinations: matches!(word, "alltoall" | "scatter" | "reduce-scatter").then_some((to, 1)),
+        destinations: matches!(word, "alltoall" | "scatter" | "reduce-scatter" | "combine")
+            .then_some((to, 1)),
         segment: None,
         flags: if copies { 2 } else { 0 } | if sums { 8 } else { 0 },
     };
@@ -311,7 +324,8 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
         // A received sum would be added to the node's own contribution, so all contributions are
         // sent in the same step, before any arrives.
-        "allgather" | "allreduce" => {
+        // In a dispatch, tokens that a node has received would be forwarded.
+        "allgather" | "allreduce" | "dispatch" => {
             vec![
                 (1..NODES)
                     .flat_map(|by| (0..NODES).map(move |from| pass(from, (from + by) % NODES)))
@@ -329,7 +343,7 @@ proptest! {
     /// removed.
     #[test]
     fn two_hosts_agree_on_any_schedule(
-        which in 0_usize..9,
+        which in 0_usize..11,
         more in prop::collection::vec((0_usize..4, passes()), 0..4),
         less in prop::option::weighted(0.3, (0_usize..3, 0_usize..4)),
         segments in 1_u32..3,
@@ -351,7 +365,11 @@ proptest! {
         let drawn = Drawn { steps, segments, in_parts };
         DRAWN.set(Some(drawn.clone()));
         let topology: Arc<dyn Topology> = topology::parse("ring:4").unwrap();
-        let generator = if kind.permutes() { "reflect:6" } else { "uniform:6" };
+        let generator = match (kind.permutes(), kind.has_tokens) {
+            (true, _) => "reflect:6",
+            (_, true) => "moe:experts=4,top=2,tokens=2,bytes=6",
+            (false, false) => "uniform:6",
+        };
         let workload = Workload::parse(&format!("{}/{generator}", kind.word)).unwrap();
         let task = workload.task(&topology, 1).unwrap();
         let answers = PlanInputs { block_bytes: 6, ..ANSWERS };

@@ -13,7 +13,9 @@ const REPLAY: &str = include_str!("../../../framework/bridges/src/export/mpi/rep
 #[test]
 fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
     for kind in COLLECTIVES {
-        let constant = format!("SWM_{}", kind.word.to_uppercase().replace('-', "_"));
+        // `SWM_COMBINE` is a flag of sends.
+        let word = if kind.word == "combine" { "combine-tokens" } else { kind.word };
+        let constant = format!("SWM_{}", word.to_uppercase().replace('-', "_"));
         let line = format!("#define {constant} {}", kind.code);
         assert!(HEADER.lines().any(|other| other == line), "no `{line}` in swapmeet.h");
         assert!(
@@ -30,17 +32,22 @@ fn every_collective_has_its_number_at_the_boundary_and_its_name_in_the_sdk() {
 fn exports_support_every_collective() {
     for kind in COLLECTIVES {
         let ends = match kind.required {
-            FinalBlocks::ForNode | FinalBlocks::Permuted => "WHERE_IT_IS_FOR",
+            FinalBlocks::ForNode | FinalBlocks::Permuted | FinalBlocks::Received => {
+                "WHERE_IT_IS_FOR"
+            }
             FinalBlocks::All => "EVERYWHERE",
             FinalBlocks::AllAtRoot => "AT_ROOT",
         };
         let tells = |side| u8::from(kind.distinguishes(side));
-        let [at_root, sums] = [kind.initial == InitialBlocks::AllAtRoot, kind.sums].map(u8::from);
+        let [at_root, sums, tokens] =
+            [kind.initial == InitialBlocks::AllAtRoot, kind.sums, kind.has_tokens].map(u8::from);
         // A sum has contributions of several nodes, so it has no single origin.
         let (origins, destinations) =
             (tells(Side::Origins) * (1 - sums), tells(Side::Destinations));
-        let row =
-            format!("{{\"{}\", {at_root}, {ends}, {origins}, {destinations}, {sums}}}", kind.word);
+        let row = format!(
+            "{{\"{}\", {at_root}, {ends}, {origins}, {destinations}, {sums}, {tokens}}}",
+            kind.word
+        );
         assert!(REPLAY.contains(&row), "no `{row}` in replay.c");
         assert_eq!(schedule::is_reduction(kind.word), kind.sums, "{}", kind.word);
     }

@@ -1,4 +1,4 @@
-//! Runs `docs/plugin-guide.md`, `docs/tutorial.md` and `docs/models.md`. Their programs are built
+//! Runs `docs/plugin-guide.md`, `docs/tutorial.md`, `docs/moe.md` and `docs/models.md`. Their programs are built
 //! and checked. Their commands are run in order and must print the shown output.
 
 use crate::support::tools;
@@ -173,6 +173,11 @@ fn prints_what_it_shows(page: &str, least: usize) {
 #[test]
 fn the_commands_of_the_tutorial_print_the_shown_output() {
     prints_what_it_shows("docs/tutorial.md", 4);
+}
+
+#[test]
+fn the_commands_of_the_page_on_experts_print_the_shown_output() {
+    prints_what_it_shows("docs/moe.md", 4);
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub(super) const BIRKHOFF: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, "bytes")],
     sized_by_pair: true,
     sized_by_node: false,
+    has_tokens: false,
     random: true,
     read,
 };

@@ -17,6 +17,7 @@ pub(super) const HOT: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, "mean")],
     sized_by_pair: true,
     sized_by_node: false,
+    has_tokens: false,
     random: true,
     read,
 };

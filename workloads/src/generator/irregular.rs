@@ -29,6 +29,7 @@ pub(super) const IRREGULAR: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, "mean"), (CurveAxis::Variation, "cv")],
     sized_by_pair: true,
     sized_by_node: true,
+    has_tokens: false,
     random: true,
     read,
 };

@@ -21,6 +21,7 @@ pub(super) const MATRIX: Generator = Generator {
     axes: &[],
     sized_by_pair: true,
     sized_by_node: true,
+    has_tokens: false,
     random: false,
     read,
 };
@@ -38,6 +39,7 @@ pub(super) const FRACTIONS: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, "bytes")],
     sized_by_pair: true,
     sized_by_node: true,
+    has_tokens: false,
     random: false,
     read: read_fractions,
 };
@@ -97,7 +99,9 @@ fn read_sizes(
         (InitialBlocks::AllAtRoot, FinalBlocks::ForNode | FinalBlocks::Permuted) => {
             Some(SizedBy::Destination)
         }
-        (_, FinalBlocks::AllAtRoot | FinalBlocks::All) => Some(SizedBy::Origin),
+        (_, FinalBlocks::AllAtRoot | FinalBlocks::All | FinalBlocks::Received) => {
+            Some(SizedBy::Origin)
+        }
     };
     let cells = Cells::parse(&content, by.is_some(), cell);
     let cells = cells.map_err(|e| format!("{file}:{}:{}: {}", e.line, e.column, e.message))?;

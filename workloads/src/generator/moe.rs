@@ -1,6 +1,7 @@
 //! Expert-parallel dispatch in mixture-of-experts models. Each node has tokens. Each token is sent
 //! to its top experts, and each expert is located on a node.
 
+use super::experts::{ExpertPlacement, MAX_EXPERTS};
 use super::irregular::normal_quantile;
 use super::matrix::Matrix;
 use super::random::Stream;
@@ -8,7 +9,7 @@ use super::{Generator, Pattern};
 use crate::args::Args;
 use crate::curve_axis::CurveAxis;
 use std::sync::Arc;
-use swapmeet_core::delivery::collective::BlockSizes;
+use swapmeet_core::delivery::collective::{BlockSizes, Tokens};
 use swapmeet_core::spec::{SpecError, format_size};
 
 pub(super) const MOE: Generator = Generator {
@@ -19,19 +20,20 @@ pub(super) const MOE: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, "bytes")],
     sized_by_pair: true,
     sized_by_node: false,
+    has_tokens: true,
     random: true,
     read,
 };
 
-/// The maximum number of experts. It is also the maximum number of tokens of a node.
-const MAX_COUNT: u64 = 1 << 20;
+/// The maximum number of tokens of a node.
+const MAX_TOKENS: u64 = 1 << 20;
 
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let (experts, top) = (args.require("experts")?, args.require("top")?);
     let (tokens, bytes) = (args.require("tokens")?, args.require("bytes")?);
-    let experts = args.whole(experts, 1..=MAX_COUNT)?;
+    let experts = args.whole(experts, 1..=MAX_EXPERTS)?;
     let top = args.whole(top, 1..=experts)?;
-    let (tokens, bytes) = (args.whole(tokens, 0..=MAX_COUNT)?, args.whole_elements(bytes)?);
+    let (tokens, bytes) = (args.whole(tokens, 0..=MAX_TOKENS)?, args.whole_elements(bytes)?);
     let popularity = match (args.take("skew"), args.take("violation")) {
         (None, None) => Popularity::Skew(0.0),
         (Some(arg), None) => Popularity::Skew(args.number(arg, 0.0..=10.0)?),
@@ -40,15 +42,8 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
             return Err(args.spec.bad_value(arg, "skew or violation, not both"));
         }
     };
-    let cyclic = match args.take("experts_at") {
-        None => false,
-        Some(arg) => match arg.value() {
-            "block" => false,
-            "cyclic" => true,
-            _ => return Err(args.spec.bad_value(arg, "block or cyclic")),
-        },
-    };
-    Ok(Arc::new(Dispatch { experts, top, tokens, bytes, popularity, cyclic }))
+    let placement = ExpertPlacement::read(args)?;
+    Ok(Arc::new(Dispatch { experts, top, tokens, bytes, popularity, placement }))
 }
 
 /// How unevenly tokens choose experts.
@@ -68,8 +63,7 @@ struct Dispatch {
     tokens: u64,
     bytes: u64,
     popularity: Popularity,
-    /// Whether expert e is located on node e modulo the number of nodes.
-    cyclic: bool,
+    placement: ExpertPlacement,
 }
 
 impl Dispatch {
@@ -104,12 +98,40 @@ impl Dispatch {
         }
     }
 
-    fn node_of(&self, expert: u64, nodes: u64) -> u64 {
-        if self.cyclic {
-            expert % nodes
-        } else {
-            (u128::from(expert) * u128::from(nodes) / u128::from(self.experts)) as u64
+    /// Draws the tokens of a node, and calls `found` with the nodes of the experts of each. A node
+    /// is listed once for each expert.
+    fn draw(
+        &self,
+        sampler: &ExpertSampler,
+        nodes: u64,
+        stream: &mut Stream,
+        mut found: impl FnMut(&[u32]),
+    ) {
+        let node_of =
+            |expert: &usize| self.placement.node_of(*expert as u64, self.experts, nodes) as u32;
+        let (mut chosen, mut at) = (Vec::new(), Vec::new());
+        for _ in 0..self.tokens {
+            chosen.clear();
+            for _ in 0..self.top {
+                sampler.draw(stream, &mut chosen);
+            }
+            at.clear();
+            at.extend(chosen.iter().map(node_of));
+            found(&at);
         }
+    }
+
+    /// Errors if there are too many tokens to draw.
+    fn check_draws(&self, nodes: u64) -> Result<(), String> {
+        /// The maximum number of draws in a workload. They take some seconds.
+        const MAX_DRAWS: u64 = 1 << 28;
+        if nodes.saturating_mul(self.tokens).saturating_mul(self.top) <= MAX_DRAWS {
+            return Ok(());
+        }
+        Err(format!(
+            "has {} tokens for {} experts at each of {nodes} nodes: over {MAX_DRAWS} together",
+            self.tokens, self.top
+        ))
     }
 }
 
@@ -193,48 +215,50 @@ impl Pattern for Dispatch {
                 arguments.push(("violation", violation.to_string()));
             }
         }
-        if self.cyclic {
-            arguments.push(("experts_at", "cyclic".to_owned()));
-        }
+        arguments.extend(self.placement.argument());
         arguments
     }
 
     fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        /// The maximum number of draws in a workload. They take some seconds.
-        const MAX_DRAWS: u64 = 1 << 28;
         Matrix::check_nodes(nodes)?;
-        if nodes.saturating_mul(self.tokens).saturating_mul(self.top) > MAX_DRAWS {
-            return Err(format!(
-                "has {} tokens for {} experts at each of {nodes} nodes: over {MAX_DRAWS} together",
-                self.tokens, self.top
-            ));
-        }
+        self.check_draws(nodes)?;
         let sampler = ExpertSampler::new(self.shares(seed));
         let mut bytes = vec![0; (nodes * nodes) as usize];
-        let mut chosen = Vec::new();
-        let node_of: Vec<u64> = (0..self.experts).map(|e| self.node_of(e, nodes)).collect();
         for (node, row) in (0..nodes).zip(bytes.chunks_exact_mut(nodes as usize)) {
-            let mut stream = Stream::new(seed, node);
-            for _ in 0..self.tokens {
-                chosen.clear();
-                for _ in 0..self.top {
-                    sampler.draw(&mut stream, &mut chosen);
-                }
-                for expert in &chosen {
-                    row[node_of[*expert] as usize] += self.bytes;
-                }
-            }
+            self.draw(&sampler, nodes, &mut Stream::new(seed, node), |receivers| {
+                receivers.iter().for_each(|to| row[*to as usize] += self.bytes);
+            });
         }
         Ok(Arc::new(Matrix::new(nodes, bytes)))
+    }
+
+    fn tokens(&self, nodes: u64, seed: u64) -> Result<Tokens, String> {
+        self.check_draws(nodes)?;
+        let sampler = ExpertSampler::new(self.shares(seed));
+        Ok(Tokens::new(nodes, |node| {
+            let mut tokens = Vec::new();
+            self.draw(&sampler, nodes, &mut Stream::new(seed, node), |receivers| {
+                tokens.push((receivers.to_vec(), self.bytes));
+            });
+            tokens
+        }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swapmeet_core::delivery::collective::TokenSizes;
 
     fn dispatch(experts: u64, top: u64, popularity: Popularity) -> Dispatch {
-        Dispatch { experts, top, tokens: 1000, bytes: 2, popularity, cyclic: false }
+        Dispatch {
+            experts,
+            top,
+            tokens: 1000,
+            bytes: 2,
+            popularity,
+            placement: ExpertPlacement::Block,
+        }
     }
 
     #[test]
@@ -305,15 +329,22 @@ mod tests {
 
     #[test]
     fn experts_are_placed_in_blocks_or_cyclically() {
-        let block = dispatch(8, 1, Popularity::Skew(0.0));
-        assert_eq!(
-            (0..8).map(|e| block.node_of(e, 4)).collect::<Vec<_>>(),
-            [0, 0, 1, 1, 2, 2, 3, 3]
-        );
-        let cyclic = Dispatch { cyclic: true, ..block };
-        assert_eq!(
-            (0..8).map(|e| cyclic.node_of(e, 4)).collect::<Vec<_>>(),
-            [0, 1, 2, 3, 0, 1, 2, 3]
-        );
+        let at = |placement: ExpertPlacement| {
+            (0..8).map(|e| placement.node_of(e, 8, 4)).collect::<Vec<_>>()
+        };
+        assert_eq!(at(ExpertPlacement::Block), [0, 0, 1, 1, 2, 2, 3, 3]);
+        assert_eq!(at(ExpertPlacement::Cyclic), [0, 1, 2, 3, 0, 1, 2, 3]);
+    }
+
+    /// The tokens of a dispatch are those of the all-to-all: with one expert on each node, all
+    /// copies of a token go to different nodes, so the sizes are equal.
+    #[test]
+    fn a_dispatch_has_the_tokens_of_the_all_to_all() {
+        let moe = dispatch(8, 3, Popularity::Skew(1.0));
+        let sizes = moe.sizes(8, 1, 5).unwrap();
+        let tokens = TokenSizes::new(Arc::new(moe.tokens(8, 5).unwrap()), false);
+        for pair in 0..64 {
+            assert_eq!(tokens.bytes(pair / 8, pair % 8), sizes.bytes(pair / 8, pair % 8));
+        }
     }
 }

@@ -107,6 +107,7 @@ const fn row(
         axes,
         sized_by_pair: false,
         sized_by_node: false,
+        has_tokens: false,
         random: false,
         read,
     }

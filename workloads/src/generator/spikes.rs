@@ -21,6 +21,7 @@ pub(super) const ONE_SPIKE: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, "max")],
     sized_by_pair: true,
     sized_by_node: false,
+    has_tokens: false,
     random: true,
     read: |args| read(args, SpikePlacement::Random),
 };
@@ -33,6 +34,7 @@ pub(super) const TRANSPOSE: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, "max")],
     sized_by_pair: true,
     sized_by_node: false,
+    has_tokens: false,
     random: false,
     read: |args| read(args, SpikePlacement::Transposed),
 };

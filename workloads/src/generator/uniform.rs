@@ -16,6 +16,7 @@ pub(super) const UNIFORM: Generator = Generator {
     axes: &[(CurveAxis::BlockSize, WORD)],
     sized_by_pair: false,
     sized_by_node: false,
+    has_tokens: false,
     random: false,
     read: |args| {
         let arg = args.word("a size, as in `uniform:64`")?;

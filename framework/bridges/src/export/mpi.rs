@@ -83,7 +83,8 @@ impl Mpi {
 
     /// Returns the text that precedes the lines of all ranks.
     fn preamble(&self, row: &[(&str, String)]) -> Result<String, String> {
-        let Header { collective, nodes, root, permutation, block_bytes, sizes, .. } = &self.head;
+        let Header { collective, nodes, root, permutation, block_bytes, sizes, tokens, .. } =
+            &self.head;
         let mut text = format!(
             "swapmeet-mpi 2\ncollective {collective}\ncounts-bytes {}\nnodes {nodes}\nsegments {}\nroot {}\n",
             u8::from(self.counts),
@@ -92,6 +93,15 @@ impl Mpi {
         );
         if !permutation.is_empty() {
             let _ = writeln!(text, "permutation {}", spaced(permutation));
+        }
+        // For each node, the number of its classes of tokens, and for each class the bytes, the
+        // number of receivers, and the receivers.
+        for classes in tokens {
+            let _ = write!(text, "tokens {}", classes.len());
+            for (bytes, receivers) in classes {
+                let _ = write!(text, " {bytes} {} {}", receivers.len(), spaced(receivers));
+            }
+            text.push('\n');
         }
         let _ = match (block_bytes, sizes.is_empty()) {
             (Some(bytes), _) => writeln!(text, "bytes {bytes}"),

@@ -12,6 +12,8 @@ use swapmeet_workloads::Workload;
 
 /// A permutation that is not its own inverse on a grid with a side longer than 2.
 const ONE_ON: &str = "translate:8,by=1";
+/// The plain workload of collectives of tokens. On most topologies, a token has several receivers.
+const TOKENS: &str = "moe:experts=16,top=3,tokens=6,bytes=8";
 /// Machines that differ from [`ONE_PORT`] in one property, which a plugin can request.
 const OTHER_MACHINES: [(&str, &str); 3] = [
     ("ports=all", "free:ports=all"),
@@ -30,8 +32,13 @@ impl Examiner<'_> {
             // reflection, because every topology supports it. The reflection is its own inverse,
             // however, so another permutation is tested too.
             let plain = if kind.permutes() { "reflect" } else { "uniform" };
-            let sizes =
-                |generator: &str| format!("{collective}/{}", generator.replace("uniform", plain));
+            let sizes = |generator: &str| {
+                let generator = match kind.has_tokens {
+                    true => generator.replace("uniform:8", TOKENS),
+                    false => generator.replace("uniform", plain),
+                };
+                format!("{collective}/{generator}")
+            };
             if let Err(error) = Workload::parse(&sizes("uniform:8")) {
                 self.remark(
                     "delivers",

@@ -205,6 +205,11 @@ pub trait Layout: Debug {
         self.axes().radices.last().copied().unwrap_or(1)
     }
 
+    /// Returns the axis of the segments.
+    fn segment_axis(&self) -> usize {
+        self.axes().radices.len() - 1
+    }
+
     /// Returns whether boxes have this side, so that blocks are distinguished by it.
     fn has(&self, side: Side) -> bool {
         !self.axes().of_side(side).is_empty()

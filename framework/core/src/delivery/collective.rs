@@ -11,8 +11,10 @@ use std::fmt;
 use std::sync::Arc;
 
 mod sizes;
+mod tokens;
 
 pub use sizes::{BlockSizes, MaxTraffic};
+pub use tokens::{TokenSizes, Tokens};
 
 /// The blocks that each node holds at the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,8 @@ pub enum FinalBlocks {
     AllAtRoot,
     /// Each node holds the block of the node that the permutation maps to it.
     Permuted,
+    /// Each node holds the tokens whose sets of receivers contain it.
+    Received,
 }
 
 /// The consequence if a node receives a block that it already holds.
@@ -66,6 +70,9 @@ pub struct CollectiveKind {
     /// Whether the collective is a reduction. Each node then holds one value instead of one block
     /// per origin.
     pub sums: bool,
+    /// Whether data consists of [`Tokens`], each of which has a node and a set of receivers. The
+    /// classes of the tokens of a node are the segments of its block.
+    pub has_tokens: bool,
 }
 
 /// Each node has a block for each node. A node's block for itself needs no message.
@@ -78,6 +85,7 @@ pub static ALL_TO_ALL: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: true,
     sums: false,
+    has_tokens: false,
 };
 
 /// The root has one block for all nodes.
@@ -90,6 +98,7 @@ pub static BROADCAST: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: false,
+    has_tokens: false,
 };
 
 /// The root has a block for each node.
@@ -102,6 +111,7 @@ pub static SCATTER: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: false,
     sums: false,
+    has_tokens: false,
 };
 
 /// Each node has a block for the root.
@@ -114,6 +124,7 @@ pub static GATHER: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: false,
     sums: false,
+    has_tokens: false,
 };
 
 /// Each node has a block for all nodes.
@@ -126,6 +137,7 @@ pub static ALL_GATHER: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: false,
+    has_tokens: false,
 };
 
 /// Each node has a block for one other node.
@@ -138,6 +150,7 @@ pub static PERMUTATION: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Fault,
     by_byte_counts: false,
     sums: false,
+    has_tokens: false,
 };
 
 /// Each node has a vector. The root receives their sum.
@@ -150,6 +163,7 @@ pub static REDUCE: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: true,
+    has_tokens: false,
 };
 
 /// Each node has a vector with one element per node. Each node receives the sum of the elements for
@@ -163,6 +177,7 @@ pub static REDUCE_SCATTER: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: true,
+    has_tokens: false,
 };
 
 /// Each node has a vector. All nodes receive their sum.
@@ -175,10 +190,38 @@ pub static ALL_REDUCE: CollectiveKind = CollectiveKind {
     redundant_delivery: RedundantDelivery::Allowed,
     by_byte_counts: false,
     sums: true,
+    has_tokens: false,
+};
+
+/// Each node has tokens. Each token goes to a set of nodes, and nodes may copy and forward tokens.
+pub static DISPATCH: CollectiveKind = CollectiveKind {
+    word: "dispatch",
+    help: "each node has tokens; each token goes to a set of nodes, one copy to each",
+    code: 9,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::Received,
+    redundant_delivery: RedundantDelivery::Fault,
+    by_byte_counts: false,
+    sums: false,
+    has_tokens: true,
+};
+
+/// Each node has tokens. Each node of a token's set has a partial result, and the node of the token
+/// receives their sum.
+pub static COMBINE: CollectiveKind = CollectiveKind {
+    word: "combine",
+    help: "each node has tokens and receives, for each of them, the sum of the results of a set of nodes",
+    code: 10,
+    initial: InitialBlocks::Own,
+    required: FinalBlocks::ForNode,
+    redundant_delivery: RedundantDelivery::Allowed,
+    by_byte_counts: false,
+    sums: true,
+    has_tokens: true,
 };
 
 /// All collectives, in the order of their numbers.
-pub static COLLECTIVES: [&CollectiveKind; 9] = [
+pub static COLLECTIVES: [&CollectiveKind; 11] = [
     &ALL_TO_ALL,
     &BROADCAST,
     &SCATTER,
@@ -188,6 +231,8 @@ pub static COLLECTIVES: [&CollectiveKind; 9] = [
     &REDUCE,
     &REDUCE_SCATTER,
     &ALL_REDUCE,
+    &DISPATCH,
+    &COMBINE,
 ];
 
 /// Returns the collectives whose bits are set in `bits`. A collective has the bit `1 << code`.
@@ -221,7 +266,7 @@ impl CollectiveKind {
     pub fn is_sized_by_pair(&self) -> bool {
         match self.required {
             FinalBlocks::ForNode | FinalBlocks::AllAtRoot => !self.sums,
-            FinalBlocks::All | FinalBlocks::Permuted => false,
+            FinalBlocks::All | FinalBlocks::Permuted | FinalBlocks::Received => false,
         }
     }
 
@@ -236,14 +281,20 @@ impl CollectiveKind {
     pub fn is_sized_by_origin(&self) -> bool {
         match self.required {
             FinalBlocks::All => !self.sums,
-            FinalBlocks::ForNode | FinalBlocks::AllAtRoot | FinalBlocks::Permuted => false,
+            FinalBlocks::ForNode
+            | FinalBlocks::AllAtRoot
+            | FinalBlocks::Permuted
+            | FinalBlocks::Received => false,
         }
     }
 
-    /// Returns whether each node sends data to every other node.
+    /// Returns whether each node sends data to every other node, or can do so.
     pub fn connects_all_pairs(&self) -> bool {
         match (self.initial, self.required) {
-            (InitialBlocks::Own, FinalBlocks::ForNode | FinalBlocks::All) => true,
+            (
+                InitialBlocks::Own,
+                FinalBlocks::ForNode | FinalBlocks::All | FinalBlocks::Received,
+            ) => true,
             (InitialBlocks::Own, FinalBlocks::AllAtRoot | FinalBlocks::Permuted)
             | (InitialBlocks::AllAtRoot, _) => false,
         }
@@ -263,6 +314,9 @@ impl CollectiveKind {
         }
         let known = match (self.may_name(Side::Origins), self.may_name(Side::Destinations)) {
             _ if self.sums && side == Side::Origins => "which combines the values of all origins",
+            (true, _) if self.has_tokens => {
+                "whose tokens are distinguished by origin and segment only"
+            }
             (true, _) => "whose blocks are distinguished by origin only",
             (false, true) => "whose blocks are distinguished by destination only",
             (false, false) if self.sums => "whose vector is not divided into parts",
@@ -283,6 +337,7 @@ pub struct Collective {
     kind: &'static CollectiveKind,
     root: u64,
     permutation: Option<Permutation>,
+    tokens: Option<Arc<Tokens>>,
 }
 
 /// A permutation and its name, such as `transpose-2d`.
@@ -302,8 +357,10 @@ pub enum Blocks {
     All,
     /// The blocks that come from a node.
     From(u64),
-    /// The blocks that are destined for a node.
+    /// The blocks that are destined for a node. In a reduction, all contributions to its result.
     For(u64),
+    /// The tokens that a node receives.
+    ReceivedBy(u64),
 }
 
 impl Collective {
@@ -311,7 +368,7 @@ impl Collective {
     /// permutation maps each node to itself; for other permutations see
     /// [`Collective::permutation`].
     pub fn of(kind: &'static CollectiveKind) -> Self {
-        Self { kind, root: 0, permutation: None }
+        Self { kind, root: 0, permutation: None, tokens: None }
     }
 
     /// Sets the root.
@@ -327,7 +384,17 @@ impl Collective {
             from[*receiver as usize] = sender;
         }
         let permutation = Permutation { name: name.to_owned(), to, from: from.into() };
-        Self { kind: &PERMUTATION, root: 0, permutation: Some(permutation) }
+        Self { permutation: Some(permutation), ..Self::of(&PERMUTATION) }
+    }
+
+    /// Returns a dispatch or a combine of these tokens.
+    pub fn of_tokens(kind: &'static CollectiveKind, tokens: Arc<Tokens>) -> Self {
+        Self { tokens: Some(tokens), ..Self::of(kind) }
+    }
+
+    /// Returns the tokens of a dispatch or a combine.
+    pub fn tokens(&self) -> Option<&Tokens> {
+        self.tokens.as_deref()
     }
 
     /// Returns the kind of the collective, which is a row of [`COLLECTIVES`].
@@ -369,6 +436,7 @@ impl Collective {
                 Blocks::From(permutation.from[node as usize].into())
             }
             (FinalBlocks::Permuted, None) => Blocks::From(node),
+            (FinalBlocks::Received, _) => Blocks::ReceivedBy(node),
         }
     }
 

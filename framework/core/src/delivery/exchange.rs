@@ -329,6 +329,11 @@ impl<L: Layout> Exchange<L> {
         self.inventory.division.in_parts
     }
 
+    /// Returns whether the sender of a rule keeps what it sends.
+    pub fn copies(&self, rule: &Rule<'_>) -> bool {
+        self.inventory.copies(rule)
+    }
+
     /// Returns whether the collective is a reduction.
     pub fn sums(&self) -> bool {
         self.inventory.sums()

@@ -4,7 +4,7 @@
 use super::{ProofScope, Task};
 use crate::delivery::boxes::{BitLayout, Side};
 use crate::delivery::byte_counts::ByteCountUnits;
-use crate::delivery::collective::Collective;
+use crate::delivery::collective::{Collective, Tokens};
 use crate::delivery::exchange::{Division, Exchange, Inventory, OrbitExchange};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
@@ -46,7 +46,7 @@ impl Setup {
         let grid = Grid::new(radices).map_err(Fault::BadGrid)?;
         Ok(Self {
             placement: Placement::new(grid, task.topology.nodes()),
-            division: Division::WHOLE,
+            division: Division { segments: classes(task)?, ..Division::WHOLE },
             byte_counts: None,
             has_layout: false,
             is_declared: false,
@@ -80,6 +80,12 @@ impl Setup {
                 limits::SEGMENTS
             )));
         }
+        if task.collective.tokens().is_some() && (segments > 1 || in_parts) {
+            return Err(Fault::BadGrid(
+                "tokens can't be divided into segments or parts: a segment is a class of tokens"
+                    .to_owned(),
+            ));
+        }
         if in_parts && task.collective.kind().distinguishes(Side::Destinations) {
             return Err(Fault::BadGrid(
                 "its blocks can't be laid out in parts, they go to one destination each".to_owned(),
@@ -95,7 +101,7 @@ impl Setup {
                 "only an all-to-all can be done by byte counts: elsewhere it matters where data comes from",
             ));
         }
-        let division = Division { segments: segments.max(1), ..division };
+        let division = Division { segments: segments.max(setup.division.segments), ..division };
         Ok(Self { division, byte_counts, has_layout: true, ..setup })
     }
 
@@ -226,6 +232,19 @@ impl Setup {
             exchange
         }))
     }
+}
+
+/// Returns the number of segments of a block: the largest number of classes of tokens of a node, or
+/// 1 if the collective has no tokens. Errors if there are too many.
+fn classes(task: &Task) -> Result<u32, Fault> {
+    let most = task.collective.tokens().map_or(1, Tokens::most_classes).max(1);
+    if u64::from(most) <= limits::TOKEN_CLASSES {
+        return Ok(most);
+    }
+    Err(Fault::Refused(format!(
+        "a node has tokens with {most} different sets of receivers; the limit is {}",
+        limits::TOKEN_CLASSES
+    )))
 }
 
 /// Returns whether sets of nodes should be stored as runs of coordinates and not as bits. Runs are

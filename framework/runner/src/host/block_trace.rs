@@ -90,7 +90,8 @@ impl BlockTrace {
         }
         let PlacedNode { virtual_node, physical } = sent.to;
         let is_required = match self.collective.required(physical) {
-            Blocks::None | Blocks::From(_) => false,
+            // In a reduction, no node requires tokens instead of their sums.
+            Blocks::None | Blocks::From(_) | Blocks::ReceivedBy(_) => false,
             Blocks::All => true,
             Blocks::For(node) => self.block.destination == Some(node),
         };
@@ -116,7 +117,7 @@ impl Listener for BlockTrace {
         for (side, member) in [
             (Side::Origins, home(self.block.origin)),
             (Side::Destinations, home(self.block.destination.or(self.block.part))),
-            (Side::Segments, self.block.segment),
+            (Side::Segments, self.block.segment.or(self.block.token)),
         ] {
             if let Some(member) = member.filter(|_| sent.layout.has(side)) {
                 sent.layout.narrow_to(side, member, &mut one);

@@ -149,6 +149,60 @@ pub(super) unsafe extern "C" fn uniform(ctx: *mut c_void) -> u32 {
     unsafe { with(ctx, 1, |host| u32::from(host.task.sizes.is_none())) }
 }
 
+pub(super) unsafe extern "C" fn token_bytes(
+    ctx: *mut c_void,
+    node: u64,
+    bytes: *mut u64,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    // SAFETY: for the reason given in `vertices`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.answer(|host: &mut Host<'_>| {
+                host.requested.bytes = true;
+                if node >= host.task.topology.nodes() {
+                    return Err(Fault::OutOfOrder(
+                        "the plugin reads the tokens of a node that does not exist",
+                    ));
+                }
+                let listed = host.task.collective.tokens().map_or(&[][..], |t| t.bytes(node));
+                let null = "the plugin reads tokens, but gives null for them or for their number";
+                write_list(listed, (bytes, room, count), null)
+            })
+        })
+    }
+}
+
+pub(super) unsafe extern "C" fn token_receivers(
+    ctx: *mut c_void,
+    node: u64,
+    class: u64,
+    receivers: *mut u64,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    // SAFETY: for the reason given in `vertices`.
+    unsafe {
+        with(ctx, SWM_STOPPED, |host| {
+            host.answer(|host: &mut Host<'_>| {
+                host.requested.bytes = true;
+                let tokens =
+                    host.task.collective.tokens().filter(|tokens| {
+                        node < tokens.nodes() && class < tokens.classes(node).into()
+                    });
+                let tokens = tokens.ok_or(Fault::OutOfOrder(
+                    "the plugin reads the receivers of a class of tokens that does not exist",
+                ))?;
+                let listed = tokens.receivers(node, class as u32);
+                let listed: Vec<u64> = listed.iter().map(|receiver| (*receiver).into()).collect();
+                let null = "the plugin reads receivers, but gives null for them or their number";
+                write_list(&listed, (receivers, room, count), null)
+            })
+        })
+    }
+}
+
 pub(super) unsafe extern "C" fn demand(
     ctx: *mut c_void,
     from: u64,

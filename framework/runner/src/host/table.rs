@@ -1,7 +1,7 @@
 //! The table of functions that the host passes to a plugin.
 
 use super::context::with;
-use super::network::{demand, links, uniform, vertices};
+use super::network::{demand, links, token_bytes, token_receivers, uniform, vertices};
 use super::read::values;
 use crate::plugin::text;
 use smallvec::SmallVec;
@@ -47,6 +47,8 @@ pub(super) const TABLE: SwmHost = SwmHost {
     links: Some(links),
     uniform: Some(uniform),
     demand: Some(demand),
+    token_bytes: Some(token_bytes),
+    token_receivers: Some(token_receivers),
 };
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {

@@ -44,6 +44,8 @@ pub(super) fn host(recorder: &RefCell<Recorder>) -> SwmHost {
         links: Some(links),
         uniform: Some(uniform),
         demand: Some(demand),
+        token_bytes: Some(token_bytes),
+        token_receivers: Some(token_receivers),
     }
 }
 
@@ -120,6 +122,46 @@ unsafe fn write_list<T: Copy>(items: &[T], list: *mut T, room: u64, count: *mut 
     unsafe {
         (0..room as usize).zip(items).for_each(|(i, item)| list.add(i).write(*item));
         count.write(items.len() as u64);
+    }
+}
+
+unsafe extern "C" fn token_bytes(
+    ctx: *mut c_void,
+    node: u64,
+    bytes: *mut u64,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    // SAFETY: for the reason given in `fail`.
+    unsafe {
+        record(ctx, |recorder| {
+            let classes = recorder.settings.tokens.get(node as usize);
+            let listed = classes.map_or(&[][..], |classes| classes);
+            let listed: Vec<u64> = listed.iter().map(|class| class.bytes).collect();
+            write_list(&listed, bytes, room, count);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn token_receivers(
+    ctx: *mut c_void,
+    node: u64,
+    class: u64,
+    receivers: *mut u64,
+    room: u64,
+    count: *mut u64,
+) -> i32 {
+    // SAFETY: for the reason given in `fail`.
+    unsafe {
+        record(ctx, |recorder| {
+            let found = recorder.settings.class(node, class);
+            let found = found.ok_or_else(|| {
+                format!("the plugin reads the receivers of class {class} of node {node}")
+            })?;
+            write_list(&found.receivers, receivers, room, count);
+            Ok(())
+        })
     }
 }
 

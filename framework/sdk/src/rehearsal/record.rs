@@ -1,6 +1,6 @@
 //! The record of a rehearsed schedule, and the settings of a rehearsal.
 
-use crate::problem::Link;
+use crate::problem::{Link, TokenClass};
 use crate::send::ByteCount;
 
 /// The sizes and machine parameters that a plugin can request, and the settings for counting
@@ -10,6 +10,8 @@ pub(super) struct Settings {
     pub(super) block_bytes: u64,
     /// If block sizes differ, the bytes from each node to each node; otherwise empty.
     pub(super) sizes: Vec<Vec<u64>>,
+    /// In a dispatch or a combine, the classes of the tokens of each node; otherwise empty.
+    pub(super) tokens: Vec<Vec<TokenClass>>,
     pub(super) ports: u64,
     pub(super) virtual_channels: u64,
     pub(super) element_bytes: u64,
@@ -37,6 +39,17 @@ impl Settings {
             links.map(|&(_, to, bandwidth)| Link { to, bandwidth, latency: 1.0 }).collect();
         links.sort_by_key(|link| link.to);
         links
+    }
+
+    /// Returns a class of the tokens of a node of the machine, if there is one.
+    pub(super) fn class(&self, node: u64, class: u64) -> Option<&TokenClass> {
+        self.tokens.get(node as usize)?.get(class as usize)
+    }
+
+    /// Returns the largest number of classes of a node, at least 1; `None` if there are no tokens.
+    pub(super) fn classes(&self) -> Option<u64> {
+        let most = self.tokens.iter().map(Vec::len).max()?;
+        Some((most as u64).max(1))
     }
 
     /// Returns the bytes that one node of the machine has for another node.

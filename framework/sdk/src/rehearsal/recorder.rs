@@ -50,13 +50,14 @@ impl Recorder {
         dims: &[u64],
         by_orbits: Option<usize>,
     ) -> Self {
+        let segments = settings.classes().unwrap_or(1);
         Self {
             settings,
             collective,
             receivers,
             machine_nodes: dims.iter().product(),
             root,
-            schedule: Rehearsed { radices: dims.to_vec(), segments: 1, ..Rehearsed::default() },
+            schedule: Rehearsed { radices: dims.to_vec(), segments, ..Rehearsed::default() },
             phase: String::new(),
             by_orbits,
             orbits: None,
@@ -128,7 +129,15 @@ impl Recorder {
         if !radices.is_empty() {
             self.schedule.radices = radices;
         }
-        self.schedule.segments = u64::from(layout.segments).max(1);
+        self.schedule.segments = match self.settings.classes() {
+            Some(classes) => classes,
+            None => u64::from(layout.segments).max(1),
+        };
+        if self.settings.classes().is_some()
+            && (layout.segments > 1 || layout.flags & SWM_IN_PARTS != 0)
+        {
+            return Err("tokens can't be divided into segments or parts".to_owned());
+        }
         self.schedule.moves_byte_counts = layout.flags & SWM_BYTE_COUNTS != 0;
         self.schedule.in_parts = layout.flags & SWM_IN_PARTS != 0;
         if self.schedule.in_parts && self.collective.distinguishes_destinations() {

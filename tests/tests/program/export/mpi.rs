@@ -52,6 +52,9 @@ fn all_bundled_algorithms_move_real_bytes() {
         for collective in algorithm["collectives"].as_str().unwrap().split_whitespace() {
             let workload = match collective {
                 "permutation" => "permutation/transpose-2d:48".to_owned(),
+                "dispatch" | "combine" => {
+                    format!("{collective}/moe:experts=32,top=3,tokens=5,bytes=48")
+                }
                 other => format!("{other}/uniform:48"),
             };
             let networks = [
@@ -84,6 +87,8 @@ fn all_bundled_algorithms_move_real_bytes() {
         ("two-stage alltoall", "byte counts"),
         ("ring-allreduce allreduce", "sums"),
         ("binomial-reduce reduce", "sums"),
+        ("hierarchical-dispatch dispatch", "tokens"),
+        ("hierarchical-combine combine", "sums of tokens"),
     ] {
         assert!(ran.iter().any(|ran| ran == name), "{name} moves {moves}: {ran:?}");
     }
@@ -195,7 +200,7 @@ fn corrupted_schedules_are_refused() {
         (
             "collective alltoall",
             "collective alltoano",
-            "expected alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce or reduce-scatter",
+            "expected alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce, reduce-scatter, dispatch or combine",
         ),
         ("collective alltoall", "collective allgather", "expected"),
         ("end\nrank 1", "end\nrank 3", "expected this rank's lines"),

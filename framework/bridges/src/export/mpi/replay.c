@@ -16,14 +16,16 @@
 #include <string.h>
 
 enum { SEND, RECEIVE, WHERE_IT_IS_FOR, AT_ROOT, EVERYWHERE, KEEPS = 1, ADDS = 2 };
-/* Collectives: the name, where blocks are at the start and at the end, whether they differ by origin and destination, whether they are sums. */
+/* Collectives: the name, where blocks are at the start and at the end, whether they differ by origin and destination, and whether they are sums
+ * and tokens. The classes of the tokens of a node, each with its receivers, are the segments of the node's block. */
 static const struct collective {
     const char *word;
-    int starts_at_root, ends, has_origins, has_destinations, sums;
+    int starts_at_root, ends, has_origins, has_destinations, sums, has_tokens;
 } COLLECTIVES[] = {
-    {"alltoall", 0, WHERE_IT_IS_FOR, 1, 1, 0}, {"broadcast", 1, EVERYWHERE, 0, 0, 0}, {"scatter", 1, WHERE_IT_IS_FOR, 0, 1, 0},
-    {"gather", 0, AT_ROOT, 1, 0, 0},           {"allgather", 0, EVERYWHERE, 1, 0, 0}, {"permutation", 0, WHERE_IT_IS_FOR, 1, 0, 0},
-    {"reduce", 0, AT_ROOT, 0, 0, 1},           {"allreduce", 0, EVERYWHERE, 0, 0, 1}, {"reduce-scatter", 0, WHERE_IT_IS_FOR, 0, 1, 1},
+    {"alltoall", 0, WHERE_IT_IS_FOR, 1, 1, 0, 0}, {"broadcast", 1, EVERYWHERE, 0, 0, 0, 0}, {"scatter", 1, WHERE_IT_IS_FOR, 0, 1, 0, 0},
+    {"gather", 0, AT_ROOT, 1, 0, 0, 0},           {"allgather", 0, EVERYWHERE, 1, 0, 0, 0}, {"permutation", 0, WHERE_IT_IS_FOR, 1, 0, 0, 0},
+    {"reduce", 0, AT_ROOT, 0, 0, 1, 0},           {"allreduce", 0, EVERYWHERE, 0, 0, 1, 0}, {"reduce-scatter", 0, WHERE_IT_IS_FOR, 0, 1, 1, 0},
+    {"dispatch", 0, WHERE_IT_IS_FOR, 1, 0, 0, 1}, {"combine", 0, WHERE_IT_IS_FOR, 0, 1, 1, 1},
 }, *collective;
 
 /* A message between this rank and a peer in a step. It is a sequence of blocks, or of bytes for destinations. */
@@ -39,6 +41,8 @@ static int rank, ranks;
 static uint64_t nodes, segments, root, uniform; /* uniform: the bytes of a block, if all blocks have the same size */
 static uint64_t origins, destinations;       /* how many origins and destinations blocks can have; 1 if blocks do not differ by them */
 static uint64_t all, *sizes, *permutation;        /* all: the number of entries of `held`; sizes: for each pair of nodes; permutation: the destination of each node */
+static uint64_t *class_bytes; /* for each node and segment, the bytes of a class of tokens, or 0 if there is no such class */
+static uint8_t *receives;     /* for each of these classes and each rank, whether the rank is one of its receivers */
 static struct message *messages;
 static uint64_t message_count;
 static int counts_bytes;                      /* whether the schedule counts bytes for each destination instead of blocks */
@@ -90,8 +94,7 @@ static char *line_of(FILE *file)
 static uint64_t number(char **at, uint64_t below)
 {
     char *end;
-    *at += strspn(*at, " ");
-    errno = 0;
+    *at += strspn(*at, " "), errno = 0;
     const unsigned long long value = strtoull(*at, &end, 10);
     if (end == *at || **at < '0' || **at > '9' || errno != 0 || value >= below)
         fail(2, "%s: %sline %ld: expected a number below %" PRIu64 ", found `%.20s`", file_name, part, line_number, below, *at);
@@ -113,9 +116,16 @@ static uint64_t number_after(FILE *file, const char *key, uint64_t below)
     return number(&at, below);
 }
 
+/* Returns the class of tokens that a block stands for. */
+static uint64_t class_of(uint64_t id)
+{
+    return (collective->sums ? id / segments % destinations : id / segments / destinations) * segments + id % segments;
+}
+
 static uint64_t bytes_of(uint64_t id)
 {
     uint64_t whole = uniform;
+    if (class_bytes != NULL) return class_bytes[class_of(id)];
     if (sizes != NULL) {
         const uint64_t pair = id / segments, origin = pair / destinations, destination = pair % destinations;
         whole = sizes[(origins > 1 ? origin : root) * nodes + (destinations > 1 ? destination : permutation ? permutation[origin] : root)];
@@ -137,6 +147,8 @@ static const char *named(uint64_t id)
 static int is_there(uint64_t id, int after)
 {
     const uint64_t origin = id / segments / destinations, destination = id / segments % destinations, me = (uint64_t)rank;
+    if (receives != NULL && (collective->sums == !after || bytes_of(id) == 0)) return receives[class_of(id) * nodes + me];
+    if (receives != NULL) return (collective->sums ? destination : origin) == me;
     if (!after) return collective->sums || (collective->starts_at_root ? root : origin) == me;
     if (collective->ends == WHERE_IT_IS_FOR) return (permutation ? permutation[origin] : destination) == me;
     return collective->ends == EVERYWHERE || root == me;
@@ -165,18 +177,15 @@ static void read_blocks(struct message *message, char *at)
             flags = (uint8_t)((strncmp(at, "keep", 4) == 0 ? KEEPS : 0) | (word == 8 ? ADDS : 0));
             if ((!(flags & KEEPS) && strncmp(at, "move", 4) != 0) || (word != 4 && (word != 8 || !collective->sums || strncmp(at + 4, "-add", 4) != 0)))
                 bad("`keep` or `move`, in sums also `keep-add` or `move-add`");
-            at += word;
-            from = list_of(&at, origins, &lengths[0]), to = list_of(&at, destinations, &lengths[1]), part = list_of(&at, segments, &lengths[2]);
+            at += word, from = list_of(&at, origins, &lengths[0]), to = list_of(&at, destinations, &lengths[1]), part = list_of(&at, segments, &lengths[2]);
         }
         for (o = 0; o < lengths[0]; o++)
             for (d = 0; d < lengths[1]; d++)
                 for (s = 0; s < lengths[2]; s++) {
                     id = counts_bytes ? number(&at, nodes) : (from[o] * destinations + to[d]) * segments + part[s];
-                    message->ids = grown(message->ids, message->count, sizeof *message->ids);
+                    message->ids = grown(message->ids, message->count, sizeof *message->ids), message->flags = grown(message->flags, message->count, 1);
                     message->counts = grown(message->counts, message->count, sizeof *message->counts);
-                    message->flags = grown(message->flags, message->count, 1);
-                    message->flags[message->count] = flags;
-                    message->counts[message->count] = counts_bytes ? number(&at, INT32_MAX) : bytes_of(id);
+                    message->flags[message->count] = flags, message->counts[message->count] = counts_bytes ? number(&at, INT32_MAX) : bytes_of(id);
                     message->ids[message->count++] = id;
                 }
         free(from), free(to), free(part);
@@ -191,8 +200,8 @@ static void read_file(void)
     if (file == NULL) fail(2, "%s: %s", file_name, strerror(errno));
     if (number_after(file, "swapmeet-mpi", 1000) != 2) bad("version 2: export the schedule with the swapmeet that this program is from");
     at = expect(file, "collective");
-    for (i = 0; i < 9 && strcmp(at + 1, COLLECTIVES[i].word) != 0; i++) continue;
-    if (i == 9) bad("alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce or reduce-scatter");
+    for (i = 0; i < 11 && strcmp(at + 1, COLLECTIVES[i].word) != 0; i++) continue;
+    if (i == 11) bad("alltoall, broadcast, scatter, gather, allgather, permutation, reduce, allreduce, reduce-scatter, dispatch or combine");
     collective = &COLLECTIVES[i];
     counts_bytes = (int)number_after(file, "counts-bytes", 2);
     nodes = number_after(file, "nodes", INT32_MAX), segments = number_after(file, "segments", INT32_MAX), root = number_after(file, "root", nodes);
@@ -202,12 +211,15 @@ static void read_file(void)
         at = expect(file, "permutation"), permutation = room(nodes, sizeof *permutation);
         for (i = 0; i < nodes; i++) permutation[i] = number(&at, nodes);
     }
-    at = expect(file, "bytes"), uniform = number(&at, INT32_MAX);
-    if (*at != 0) {
-        /* There is one size for each pair of nodes. `uniform` is the first of these sizes. */
-        sizes = room(nodes * nodes, sizeof *sizes);
-        for (sizes[0] = uniform, i = 1; i < nodes * nodes; i++) sizes[i] = number(&at, INT32_MAX);
+    if (collective->has_tokens) class_bytes = room(nodes * segments, sizeof *class_bytes), receives = room(nodes * segments * nodes, 1);
+    for (i = 0; collective->has_tokens && i < nodes; i++) {
+        const uint64_t first = i * segments, end = (at = expect(file, "tokens"), first + number(&at, segments + 1));
+        for (uint64_t class = first, count; class < end; class++)
+            for (class_bytes[class] = number(&at, INT32_MAX), count = number(&at, nodes + 1); count > 0; count--) receives[class * nodes + number(&at, nodes)] = 1;
     }
+    at = expect(file, "bytes"), uniform = number(&at, INT32_MAX);
+    if (*at != 0) /* there is one size for each pair of nodes, and `uniform` is the first of them */
+        for (sizes = room(nodes * nodes, sizeof *sizes), sizes[0] = uniform, i = 1; i < nodes * nodes; i++) sizes[i] = number(&at, INT32_MAX);
     columns = expect(file, "columns"), row = expect(file, "row"), at = expect(file, "ranks");
     for (i = 0; i <= (uint64_t)rank; i++) step = number(&at, INT64_MAX);
     /* `step` is the position of this rank's lines in the file. */
@@ -259,12 +271,6 @@ static void add(uint8_t *to, const uint8_t *more, uint64_t bytes)
     for (; at < bytes; at++) to[at] = (uint8_t)(to[at] + more[at]);
 }
 
-/* Returns how many copies of a block this rank has at the start; or, if bytes are counted, how many bytes it has for a destination. */
-static int64_t at_first(uint64_t id)
-{
-    return counts_bytes ? (int64_t)bytes_of((uint64_t)rank * nodes + id) : is_there(id, 0);
-}
-
 /* Follows which blocks this rank has after each step, and allocates memory for each of them. */
 static void prepare(void)
 {
@@ -272,7 +278,7 @@ static void prepare(void)
     all = counts_bytes ? nodes : origins * destinations * segments;
     stored = room(all, sizeof *stored), expected = room(all, sizeof *expected), held = room(all, sizeof *held);
     uint64_t *most = room(all, sizeof *most);
-    for (id = 0; id < all; id++) most[id] = (uint64_t)(held[id] = at_first(id));
+    for (id = 0; id < all; id++) most[id] = (uint64_t)(held[id] = counts_bytes ? (int64_t)bytes_of((uint64_t)rank * nodes + id) : is_there(id, 0));
     for (m = 0; m < message_count; m++) {
         struct message *message = &messages[m];
         int adds = 0;
@@ -299,7 +305,8 @@ static void prepare(void)
         if (!collective->sums || !is_there(id, 1)) continue;
         uint8_t *term = room(bytes_of(id), 1);
         expected[id] = room(bytes_of(id), 1);
-        for (i = 0; i < nodes; i++) fill(term, id, bytes_of(id), (int)i), add(expected[id], term, bytes_of(id));
+        for (i = 0; i < nodes; i++)
+            if (receives == NULL || receives[class_of(id) * nodes + i]) fill(term, id, bytes_of(id), (int)i), add(expected[id], term, bytes_of(id));
         free(term);
     }
     free(most);
@@ -314,9 +321,7 @@ static void match(void)
         uint64_t *sum = &mine[messages[m].kind][3 * messages[m].peer], sum_of = messages[m].step * 0x9e3779b97f4a7c15u;
         for (i = 0; i < messages[m].count; i++)
             sum_of = (sum_of ^ (sum_of >> 29) ^ (messages[m].ids[i] + 1) ^ messages[m].counts[i] << 32 ^ (uint64_t)(messages[m].flags[i] & ADDS) << 62) * 0xbf58476d1ce4e5b9u;
-        sum[0]++;
-        sum[1] += messages[m].bytes;
-        sum[2] = (sum[2] + sum_of) * 3;
+        sum[0]++, sum[1] += messages[m].bytes, sum[2] = (sum[2] + sum_of) * 3;
     }
     MPI_Alltoall(mine[SEND], 3, MPI_UINT64_T, theirs, 3, MPI_UINT64_T, MPI_COMM_WORLD);
     for (i = 0; i < nodes; i++) {
@@ -328,7 +333,7 @@ static void match(void)
     }
 }
 
-/* Restores the blocks that this rank has at the start. Overwrites the memory of all other blocks with wrong bytes. */
+/* Restores the blocks that this rank has at the start. Overwrites the memory of all other blocks with wrong bytes; sums of tokens begin at 0. */
 static void begin(void)
 {
     uint64_t id, at;
@@ -336,7 +341,7 @@ static void begin(void)
         const uint64_t block = counts_bytes ? (uint64_t)rank * nodes + id : id, bytes = stored[id] == NULL ? 0 : bytes_of(block);
         if (counts_bytes) held[id] = (int64_t)bytes_of(block);
         if (stored[id] != NULL) fill(stored[id], block, bytes, collective->sums ? rank : -1);
-        for (at = 0; !counts_bytes && !is_there(id, 0) && at < bytes; at++) stored[id][at] = (uint8_t)~stored[id][at];
+        for (at = 0; !counts_bytes && !is_there(id, 0) && at < bytes; at++) stored[id][at] = receives && collective->sums ? 0 : (uint8_t)~stored[id][at];
     }
 }
 
@@ -405,8 +410,7 @@ static void run(MPI_Request *requests, double *step_times)
                     held[id] += counts_bytes ? (int64_t)bytes : 0;
                 }
             }
-        step_times[messages[m].step - 1] = MPI_Wtime() - begun;
-        m = end;
+        step_times[messages[m].step - 1] = MPI_Wtime() - begun, m = end;
     }
 }
 
@@ -429,8 +433,7 @@ static void write_row(FILE *out, const char *name, int repetition, double first,
 
 static int ascending(const void *a, const void *b)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
 }
 
 /* Writes one line for each step: the minimum, the median and the maximum over repetitions of the time of the slowest rank. */
@@ -438,8 +441,7 @@ static void write_steps(const char *name, const double *slowest, uint64_t steps,
 {
     double *column = room((uint64_t)repetitions, sizeof *column);
     FILE *out = fopen(name, "w");
-    if (out == NULL) fail(2, "%s: %s", name, strerror(errno));
-    fprintf(out, "step,min_us,median_us,max_us\n");
+    if (out == NULL || fprintf(out, "step,min_us,median_us,max_us\n") < 0) fail(2, "%s: %s", name, strerror(errno));
     for (uint64_t step = 0; step < steps; step++) {
         for (int i = 0; i < repetitions; i++) column[i] = 1e6 * slowest[(uint64_t)i * steps + step];
         qsort(column, (size_t)repetitions, sizeof *column, ascending);
@@ -478,12 +480,10 @@ int main(int argc, char **argv)
     if (rank == 0) fprintf(out, "%s\n", columns + 1);
     for (i = -warmup; i < repetitions; i++) {
         begin(), memset(times, 0, most * sizeof *times), MPI_Barrier(MPI_COMM_WORLD);
-        spent = MPI_Wtime(), run(requests, times), spent = MPI_Wtime() - spent;
-        verify();
+        spent = MPI_Wtime(), run(requests, times), spent = MPI_Wtime() - spent, verify();
         if (i < 0) continue;
         MPI_Reduce(&spent, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD), MPI_Reduce(&spent, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-        MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        MPI_Reduce(&spent, &last[i], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD), MPI_Reduce(times, slowest + (uint64_t)i * most, (int)most, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         /* The row states that the bytes are correct, so wait until all ranks have checked their bytes. */
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0) write_row(out, name, i, first, sum / ranks, last[i]);

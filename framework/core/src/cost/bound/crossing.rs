@@ -14,8 +14,12 @@ pub(super) struct Side<'a> {
     count: f64,
     /// The sum of the data of all nodes in the set; only for [`Demand::AllGatherUneven`].
     own: f64,
-    /// The amounts that must leave and enter the set; used only if there is a table (`pairs`).
+    /// The amounts that must leave and enter the set; used only if there is a table (`pairs`), or if
+    /// there are tokens.
     crossing: (f64, f64),
+    /// For each class of tokens, the number of receivers in the set, without the node that has the
+    /// tokens; only for [`Demand::Tokens`], and only if there are not too many.
+    receivers: Option<Vec<u32>>,
 }
 
 /// A table of a demand in which the amounts differ from pair to pair of nodes.
@@ -51,14 +55,24 @@ impl Pairs {
 impl<'a> Side<'a> {
     /// Creates an empty set. `pairs` is the table of the demand, if it has one.
     pub(super) fn new(demand: &'a Demand<'a>, pairs: Option<&'a Pairs>, nodes: usize) -> Self {
+        /// The largest number of pairs of a class and a receiver. Each cut that is examined takes
+        /// time proportional to this number.
+        const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
-        Self { demand, pairs, inside, count: 0.0, own: 0.0, crossing: (0.0, 0.0) }
+        let receivers = match demand {
+            Demand::Tokens(tokens, _) if tokens.pairs() <= MAX_RECEIVERS => {
+                Some(vec![0; tokens.all_classes()])
+            }
+            _ => None,
+        };
+        Self { demand, pairs, inside, count: 0.0, own: 0.0, crossing: (0.0, 0.0), receivers }
     }
 
     /// Empties the set. `nodes` are all nodes that are in the set now.
     pub(super) fn clear(&mut self, nodes: impl Iterator<Item = usize>) {
         nodes.for_each(|node| self.inside[node] = 0.0);
         (self.count, self.own, self.crossing) = (0.0, 0.0, (0.0, 0.0));
+        self.receivers.iter_mut().for_each(|receivers| receivers.fill(0));
     }
 
     /// Adds a node to the set. Removes the node if it is in the set already.
@@ -72,6 +86,35 @@ impl<'a> Side<'a> {
         }
         if let Demand::AllGatherUneven(own) = self.demand {
             self.own += sign * own.at(node as u64);
+        }
+        if let (Demand::Tokens(tokens, _), Some(receivers)) = (self.demand, &mut self.receivers) {
+            // Before and after the node changes sides, add up the tokens that must cross the cut.
+            // Only the tokens that the node has or receives can change.
+            let node = node as u64;
+            let own = (0..tokens.classes(node)).map(|class| (node, class));
+            let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));
+            let wanted = wanted.filter(|(owner, _)| *owner != node);
+            for (owner, class) in own.chain(wanted) {
+                let index = tokens.class_index(owner, class);
+                let others = tokens.receivers(owner, class).iter();
+                let others = others.filter(|r| u64::from(**r) != owner).count() as u32;
+                let bytes = tokens.bytes(owner)[class as usize] as f64;
+                let mut add = |inside: bool, count: u32, sign: f64| {
+                    if inside && count < others {
+                        self.crossing.0 += sign * bytes;
+                    } else if !inside && count > 0 {
+                        self.crossing.1 += sign * bytes;
+                    }
+                };
+                let (inside, count) = (self.inside[owner as usize] > 0.0, receivers[index]);
+                add(inside, count, -1.0);
+                if owner == node {
+                    add(!inside, count, 1.0);
+                } else {
+                    receivers[index] = if sign > 0.0 { count + 1 } else { count - 1 };
+                    add(inside, receivers[index], 1.0);
+                }
+            }
         }
         self.inside[node] += sign;
         self.count += sign;
@@ -95,7 +138,10 @@ impl<'a> Side<'a> {
             Demand::Broadcast(_, bytes) | Demand::Reduce(_, bytes) | Demand::AllReduce(bytes) => {
                 *bytes
             }
-            Demand::Pairs(_)
+            // A token crosses the cut once, in a dispatch from the node that has it, and in a combine
+            // to this node.
+            Demand::Tokens(..)
+            | Demand::Pairs(_)
             | Demand::FromRoot(..)
             | Demand::ToRoot(..)
             | Demand::Permutation(..) => self.crossing.0.max(self.crossing.1),

@@ -127,7 +127,8 @@ fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
         | Demand::Pairs(_)
         | Demand::FromRoot(..)
         | Demand::ToRoot(..)
-        | Demand::Permutation(..) => 0.0,
+        | Demand::Permutation(..)
+        | Demand::Tokens(..) => 0.0,
     };
     none.or(bytes / cut.links as f64, BoundKind::Bisection)
 }

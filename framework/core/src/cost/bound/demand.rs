@@ -1,6 +1,6 @@
 //! The demand of a task: the data that each node has for the other nodes.
 
-use crate::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks};
+use crate::delivery::collective::{BlockSizes, FinalBlocks, InitialBlocks, Tokens};
 use crate::network::topology::Topology;
 use crate::simulation::Task;
 
@@ -34,6 +34,9 @@ pub(super) enum Demand<'a> {
     ReduceScatter(f64),
     /// All nodes receive the same sum, which has a term from every node.
     AllReduce(f64),
+    /// Tokens of a dispatch or a combine, with their sizes by pairs of nodes. Nodes on the routes
+    /// may copy tokens, or add terms to partial sums.
+    Tokens(&'a Tokens, &'a dyn BlockSizes),
 }
 
 /// The amounts of data between the root and the other nodes.
@@ -109,6 +112,9 @@ impl<'a> Demand<'a> {
         if task.skip_empty && (if is_broadcast { at_root } else { block }) == 0.0 {
             return Self::None;
         }
+        if let Some((tokens, sizes)) = task.collective.tokens().zip(sizes) {
+            return Self::Tokens(tokens, sizes);
+        }
         match (kind.initial, kind.required) {
             (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Reduce(root, block),
             (_, FinalBlocks::ForNode | FinalBlocks::Permuted) if kind.sums => {
@@ -130,7 +136,9 @@ impl<'a> Demand<'a> {
                 Self::FromRoot(root, leaves)
             }
             (InitialBlocks::AllAtRoot, FinalBlocks::All) => Self::Broadcast(root, at_root),
-            (InitialBlocks::AllAtRoot, FinalBlocks::AllAtRoot) => Self::None,
+            (InitialBlocks::AllAtRoot, FinalBlocks::AllAtRoot) | (_, FinalBlocks::Received) => {
+                Self::None
+            }
         }
     }
 
@@ -158,7 +166,8 @@ impl<'a> Demand<'a> {
             | Self::AllGatherUneven(_)
             | Self::Reduce(..)
             | Self::ReduceScatter(_)
-            | Self::AllReduce(_) => 0.0,
+            | Self::AllReduce(_)
+            | Self::Tokens(..) => 0.0,
         }
     }
 
@@ -211,7 +220,7 @@ impl<'a> Demand<'a> {
                     is_complete: true,
                 }
             }
-            Self::Pairs(sizes) => {
+            Self::Pairs(sizes) | Self::Tokens(_, sizes) => {
                 let busiest = sizes.max_traffic(nodes);
                 let is_complete = busiest.pairs == nodes * others;
                 let (sent, received) = (busiest.sent as f64, busiest.received as f64);
@@ -242,7 +251,8 @@ impl<'a> Demand<'a> {
             | Self::Permutation(..)
             | Self::Broadcast(..)
             | Self::AllGather(_)
-            | Self::AllGatherUneven(_) => 0.0,
+            | Self::AllGatherUneven(_)
+            | Self::Tokens(..) => 0.0,
         }
     }
 
@@ -266,6 +276,9 @@ impl<'a> Demand<'a> {
                     (out + self.between(node, other), into + self.between(other, node))
                 })
             }
+            // Only the root and nodes of networks with unknown links need this amount. Tokens have
+            // no root, and for such networks the bound of the busiest node is used.
+            Self::Tokens(..) => (0.0, 0.0),
             Self::Permutation(images, bytes) => {
                 if u64::from(images[node as usize]) == node {
                     (0.0, 0.0)
@@ -308,7 +321,8 @@ impl<'a> Demand<'a> {
             | Self::AllGather(_)
             | Self::AllGatherUneven(_)
             | Self::ReduceScatter(_)
-            | Self::AllReduce(_) => 0,
+            | Self::AllReduce(_)
+            | Self::Tokens(..) => 0,
         }
     }
 
@@ -358,8 +372,31 @@ impl<'a> Demand<'a> {
                 over(&mut (0..n * n).map(|pair| (pair / n, pair % n)))
             }
             Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => None,
+            Self::Tokens(tokens, _) => {
+                // A token crosses a link to each other node of the network with a receiver.
+                let bytes = token_hops(tokens, topology);
+                Some((bytes, u64::from(bytes > 0.0)))
+            }
         }
     }
+}
+
+/// Returns the sum over all tokens of their bytes times the number of nodes of the network that have
+/// a receiver, without the node that has the token.
+fn token_hops(tokens: &Tokens, topology: &dyn Topology) -> f64 {
+    let mut sum = 0.0;
+    let mut hosts = Vec::new();
+    for node in 0..tokens.nodes() {
+        for (class, bytes) in (0..).zip(tokens.bytes(node)) {
+            hosts.clear();
+            hosts.extend(tokens.receivers(node, class).iter().map(|r| topology.host((*r).into())));
+            hosts.sort_unstable();
+            hosts.dedup();
+            let others = hosts.iter().filter(|host| **host != topology.host(node)).count();
+            sum += *bytes as f64 * others as f64;
+        }
+    }
+    sum
 }
 
 /// Returns the amount that the root of a scatter sends, and the largest amount that another node

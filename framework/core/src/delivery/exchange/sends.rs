@@ -40,7 +40,8 @@ impl<L: Layout> Exchange<L> {
         let (mut count, mut latest_arrival, step) = (0_u64, 0, self.step);
         let list = inventory.layout.home(rule.from).0;
         let records = &mut in_flight.records;
-        holdings.select(&inventory.layout, list, selection, rule.copy, |record| {
+        let copy = inventory.copies(rule);
+        holdings.select(&inventory.layout, list, selection, copy, |record| {
             let at = records.len();
             records.extend_from_slice(record);
             count += format.count(record);
@@ -74,9 +75,9 @@ impl<L: Layout> Exchange<L> {
             in_flight.sends.push(ReductionSend { first, from: rule.from, combine: rule.combine });
         }
         let account = |node| placement.physical(inventory.layout.home(node).0 as u64);
-        self.loads.moved((account(rule.from), account(rule.to)), rule.copy, load);
+        self.loads.moved((account(rule.from), account(rule.to)), copy, load);
         self.latest_arrival = latest_arrival;
-        self.has_copies |= rule.copy;
+        self.has_copies |= copy;
         Ok(Some(load + rule.extra_bytes))
     }
 

@@ -17,6 +17,8 @@ pub struct Block {
     pub part: Option<u64>,
     /// The segment of the block, if blocks are divided into segments.
     pub segment: Option<u64>,
+    /// The class of tokens of a dispatch or a combine.
+    pub token: Option<u64>,
     /// Whether the collective is a reduction.
     pub is_summed: bool,
 }
@@ -25,6 +27,9 @@ impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(origin) = self.origin.filter(|_| self.is_summed) {
             write!(f, "node {origin}'s contribution to ")?;
+        }
+        if let Some((token, node)) = self.token.zip(self.destination.or(self.origin)) {
+            return write!(f, "token class {token} of node {node}");
         }
         if let Some(segment) = self.segment {
             write!(f, "segment {segment} of ")?;

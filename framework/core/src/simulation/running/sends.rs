@@ -79,7 +79,7 @@ impl Running {
     ) {
         let Payload::Blocks(exchange) = &self.payload else { return };
         let boxes = exchange.in_flight(first).map(|(_, bits)| bits).collect();
-        let Rule { copy, combine, .. } = *rule;
+        let (copy, combine) = (exchange.copies(rule), rule.combine);
         let sent = self.sent((rule.from, rule.to), exchange.layout());
         listeners.sent(&Sent { boxes, copy, combine, load, route, ..sent });
     }

@@ -2,6 +2,7 @@
 
 use super::{Goal, Holdings, Placement};
 use crate::collective::FinalBlocks;
+use crate::problem::TokenClass;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -82,7 +83,16 @@ impl<'a> Blocks<'a> {
             true => 0..0,
             false => 0..self.goal.nodes,
         };
-        others.flat_map(move |other| self.blocks_between(node, other))
+        let blocks = others.flat_map(move |other| self.blocks_between(node, other));
+        blocks.filter(move |block| {
+            self.goal.settings.tokens.is_empty() || self.class(*block).is_some()
+        })
+    }
+
+    /// In a dispatch, returns the class of tokens that a block stands for, if there is one.
+    fn class(&self, block: Block) -> Option<&TokenClass> {
+        let owner = self.places.physical[block.origin? as usize];
+        self.goal.settings.class(owner, block.segment)
     }
 
     /// Returns the blocks that a node of the machine must have at the end.
@@ -92,7 +102,7 @@ impl<'a> Blocks<'a> {
             false => 0..self.goal.nodes,
         };
         let origins = match self.goal.collective.final_blocks() {
-            FinalBlocks::ByDestination | FinalBlocks::AllBlocks => sources,
+            FinalBlocks::ByDestination | FinalBlocks::AllBlocks | FinalBlocks::ByTokens => sources,
             FinalBlocks::AllAtRoot if node == self.goal.root => sources,
             FinalBlocks::AllAtRoot => 0..0,
             FinalBlocks::ByPermutation => {
@@ -100,12 +110,18 @@ impl<'a> Blocks<'a> {
                 sender.map_or(0..0, |sender| sender as u64..sender as u64 + 1)
             }
         };
-        origins.flat_map(move |origin| self.blocks_between(origin, node))
+        let blocks = origins.flat_map(move |origin| self.blocks_between(origin, node));
+        let is_received =
+            move |block: &Block| self.class(*block).is_some_and(|c| c.receivers.contains(&node));
+        blocks.filter(move |block| self.goal.settings.tokens.is_empty() || is_received(block))
     }
 
     /// Returns the size of a segment in bytes. All segments of a block have the same size, rounded
     /// up to whole bytes.
     fn bytes(&self, block: Block) -> u64 {
+        if let Some(class) = self.class(block) {
+            return class.bytes;
+        }
         let physical = |node: Option<u64>| {
             node.map_or(self.goal.root, |node| self.places.physical[node as usize])
         };
@@ -129,7 +145,8 @@ impl Holdings for Blocks<'_> {
         };
         let held = &mut self.held[send.from as usize];
         let selected: Vec<Block> = held.iter().copied().filter(selects).collect();
-        if !send.copies {
+        // The sender of a token always keeps it.
+        if !send.copies && self.goal.settings.tokens.is_empty() {
             selected.iter().for_each(|block| {
                 held.remove(block);
             });

@@ -3,6 +3,7 @@
 
 use super::{Goal, Holdings, Placement};
 use crate::collective::FinalBlocks;
+use crate::problem::TokenClass;
 use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -60,8 +61,8 @@ impl<'a> Values<'a> {
             summed: BTreeMap::new(),
         };
         for &home in &places.home {
-            let own =
-                values.value_ids(&places.home).map(|id| (id, BTreeSet::from([home]))).collect();
+            let ids = values.value_ids(&places.home).filter(|id| values.contributes(home, *id));
+            let own = ids.map(|id| (id, BTreeSet::from([home]))).collect();
             values.held[home as usize] = own;
         }
         values
@@ -82,8 +83,24 @@ impl<'a> Values<'a> {
         })
     }
 
+    /// In a combine, returns the class of tokens whose sum a value is, if there is one.
+    fn class(&self, id: ValueId) -> Option<&TokenClass> {
+        let owner = self.places.physical[id.result? as usize];
+        self.goal.settings.class(owner, id.segment)
+    }
+
+    /// Returns whether a node of the grid contributes to a value.
+    fn contributes(&self, home: u64, id: ValueId) -> bool {
+        let physical = self.places.physical[home as usize];
+        self.goal.settings.tokens.is_empty()
+            || self.class(id).is_some_and(|class| class.receivers.contains(&physical))
+    }
+
     /// Returns the size of a value in bytes, rounded up to whole bytes.
     fn bytes(&self, id: ValueId) -> u128 {
+        if let Some(class) = self.class(id) {
+            return class.bytes.into();
+        }
         let physical = |node: u64| self.places.physical[node as usize];
         let to = id.result.map_or(self.goal.root, physical);
         let parts = if self.in_parts { self.places.home.len() as u64 } else { 1 };
@@ -168,7 +185,9 @@ impl Holdings for Values<'_> {
             });
             for id in due.collect::<Vec<_>>() {
                 let held = self.held[home as usize].get(&id);
-                let lacks = |node: &&u64| !held.is_some_and(|nodes| nodes.contains(node));
+                let lacks = |node: &&u64| {
+                    self.contributes(**node, id) && !held.is_some_and(|nodes| nodes.contains(node))
+                };
                 if let Some(from) = self.places.home.iter().find(lacks) {
                     return Err(format!(
                         "node {from}'s contribution to {id} was never delivered to node {home}"

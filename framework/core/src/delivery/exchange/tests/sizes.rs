@@ -141,3 +141,29 @@ proptest! {
         }
     }
 }
+
+/// Extra bytes are part of a message, but no node holds them.
+#[test]
+fn extra_bytes_need_no_block() {
+    let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(OriginSized));
+    let mut x = Exchange::new(
+        Collective::of(&ALL_TO_ALL),
+        Placement::new(Grid::new(&[3]).unwrap(), 3),
+        Division::WHOLE,
+        sizes,
+    )
+    .unwrap();
+    let held = x.held().to_vec();
+    x.begin_step();
+    // Node 0 does not hold the block of node 1 for itself.
+    let none = Rule { strict: false, ..block(1, 1, 0, 1) };
+    assert_eq!(x.send(&none), Ok(None));
+    assert_eq!(x.send(&Rule { extra_bytes: 5, ..none }), Ok(Some(5)));
+    x.end_step().unwrap();
+    assert_eq!(x.held(), held);
+    let mut counted = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
+    assert_eq!(
+        message(step(&mut counted, &[Rule { extra_bytes: 5, ..block(0, 1, 0, 1) }])),
+        "step 1: the send from 0 to 1 has extra bytes, but all blocks have the same size and are counted"
+    );
+}

@@ -1,0 +1,252 @@
+//! The tokens of a dispatch or a combine. In a dispatch, each token of a node goes to a set of
+//! nodes. In a combine, every node of the set returns a partial result of the token, and the node of
+//! the token receives their sum.
+//!
+//! Tokens of one node with the same set of receivers need not be distinguished. They form a *class*,
+//! which is handled as one block of their total size. The classes of a node are numbered from 0, in
+//! ascending order of their sets.
+
+use super::{BlockSizes, MaxTraffic};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The classes of the tokens of all nodes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Tokens {
+    /// The first class of each node, and the number of all classes.
+    first_class: Vec<usize>,
+    /// The total bytes of each class.
+    bytes: Vec<u64>,
+    /// The first receiver of each class, and the number of all receivers.
+    first_receiver: Vec<usize>,
+    /// The receivers of all classes. Those of one class are in ascending order.
+    receivers: Vec<u32>,
+    /// The first entry of each node in `wanted`, and the number of all entries.
+    first_wanted: Vec<usize>,
+    /// For each receiver, the classes that it receives, in ascending order: the node of the tokens,
+    /// and the number of the class at this node.
+    wanted: Vec<(u32, u32)>,
+}
+
+impl Tokens {
+    /// Lists the tokens of `nodes` nodes. `tokens_of` returns the tokens of one node, each with its
+    /// receivers, in any order, and its bytes. Tokens without receivers or bytes are left out.
+    pub fn new(nodes: u64, mut tokens_of: impl FnMut(u64) -> Vec<(Vec<u32>, u64)>) -> Self {
+        let mut tokens = Self {
+            first_class: vec![0],
+            bytes: Vec::new(),
+            first_receiver: vec![0],
+            receivers: Vec::new(),
+            first_wanted: vec![0; nodes as usize + 1],
+            wanted: Vec::new(),
+        };
+        for node in 0..nodes {
+            let mut classes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+            for (mut receivers, bytes) in tokens_of(node) {
+                receivers.sort_unstable();
+                receivers.dedup();
+                if bytes > 0 && !receivers.is_empty() {
+                    *classes.entry(receivers).or_default() += bytes;
+                }
+            }
+            for (receivers, bytes) in classes {
+                tokens.bytes.push(bytes);
+                tokens.receivers.extend(receivers);
+                tokens.first_receiver.push(tokens.receivers.len());
+            }
+            tokens.first_class.push(tokens.bytes.len());
+        }
+        tokens.list_wanted();
+        tokens
+    }
+
+    /// Fills the lists of wanted classes, by counting the entries of each receiver first.
+    fn list_wanted(&mut self) {
+        for receiver in &self.receivers {
+            self.first_wanted[*receiver as usize + 1] += 1;
+        }
+        for node in 1..self.first_wanted.len() {
+            self.first_wanted[node] += self.first_wanted[node - 1];
+        }
+        let mut next = self.first_wanted.clone();
+        self.wanted = vec![(0, 0); self.receivers.len()];
+        for node in 0..self.nodes() {
+            for class in 0..self.classes(node) {
+                let all = self.class_index(node, class);
+                for at in self.first_receiver[all]..self.first_receiver[all + 1] {
+                    let slot = &mut next[self.receivers[at] as usize];
+                    self.wanted[*slot] = (node as u32, class);
+                    *slot += 1;
+                }
+            }
+        }
+    }
+
+    /// Returns the number of nodes.
+    pub fn nodes(&self) -> u64 {
+        self.first_class.len() as u64 - 1
+    }
+
+    /// Returns the number of classes of a node.
+    pub fn classes(&self, node: u64) -> u32 {
+        let node = node as usize;
+        (self.first_class[node + 1] - self.first_class[node]) as u32
+    }
+
+    /// Returns the number of classes of all nodes.
+    pub fn all_classes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Returns the number of a class among the classes of all nodes.
+    pub fn class_index(&self, node: u64, class: u32) -> usize {
+        self.first_class[node as usize] + class as usize
+    }
+
+    /// Returns the largest number of classes of any node.
+    pub fn most_classes(&self) -> u32 {
+        (0..self.nodes()).map(|node| self.classes(node)).max().unwrap_or(0)
+    }
+
+    /// Returns the total bytes of each class of a node.
+    pub fn bytes(&self, node: u64) -> &[u64] {
+        let node = node as usize;
+        &self.bytes[self.first_class[node]..self.first_class[node + 1]]
+    }
+
+    /// Returns the receivers of a class of a node, in ascending order. The node of the tokens can be
+    /// one of them.
+    pub fn receivers(&self, node: u64, class: u32) -> &[u32] {
+        let class = self.class_index(node, class);
+        &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]
+    }
+
+    /// Returns the classes that a node receives, in ascending order: the node of the tokens, and the
+    /// number of the class at this node.
+    pub fn wanted(&self, receiver: u64) -> &[(u32, u32)] {
+        let receiver = receiver as usize;
+        &self.wanted[self.first_wanted[receiver]..self.first_wanted[receiver + 1]]
+    }
+
+    /// Returns the number of pairs of a class and one of its receivers.
+    pub fn pairs(&self) -> u64 {
+        self.receivers.len() as u64
+    }
+
+    /// Returns the bytes of the tokens of `node` that `receiver` receives.
+    fn between(&self, node: u64, receiver: u64) -> u64 {
+        let wanted = self.wanted(receiver);
+        let first = wanted.partition_point(|(of, _)| u64::from(*of) < node);
+        let classes = wanted[first..].iter().take_while(|(of, _)| u64::from(*of) == node);
+        classes.map(|(_, class)| self.bytes(node)[*class as usize]).sum()
+    }
+
+    /// Returns the bytes of the tokens of a node that at least one other node receives.
+    fn to_others(&self, node: u64) -> u64 {
+        let is_other = |receiver: &u32| u64::from(*receiver) != node;
+        let classes = (0..).zip(self.bytes(node));
+        let sent = classes.filter(|(class, _)| self.receivers(node, *class).iter().any(is_other));
+        sent.map(|(_, bytes)| bytes).sum()
+    }
+}
+
+/// The bytes of tokens by pairs of nodes. In a dispatch, the origin is the node of the tokens, and
+/// the destination is a receiver. In a combine, they are exchanged.
+#[derive(Debug)]
+pub struct TokenSizes {
+    tokens: Arc<Tokens>,
+    is_combine: bool,
+    largest: u64,
+}
+
+impl TokenSizes {
+    /// Computes the sizes of a dispatch or a combine.
+    pub fn new(tokens: Arc<Tokens>, is_combine: bool) -> Self {
+        let of_receiver = |receiver| {
+            let wanted = tokens.wanted(receiver).chunk_by(|a, b| a.0 == b.0);
+            let bytes = wanted.map(|classes| tokens.between(classes[0].0.into(), receiver));
+            bytes.max().unwrap_or(0)
+        };
+        let largest = (0..tokens.nodes()).map(of_receiver).max().unwrap_or(0);
+        Self { tokens, is_combine, largest }
+    }
+}
+
+impl BlockSizes for TokenSizes {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        match self.is_combine {
+            true => self.tokens.between(destination, origin),
+            false => self.tokens.between(origin, destination),
+        }
+    }
+
+    fn largest(&self) -> u64 {
+        self.largest
+    }
+
+    /// Returns the least possible traffic. A node sends each token at least once in a dispatch, and
+    /// receives the sum of each token at least once in a combine.
+    fn max_traffic(&self, nodes: u64) -> MaxTraffic {
+        let pairs = PairSizes(self).max_traffic(nodes);
+        let once = (0..nodes).map(|node| self.tokens.to_others(node)).max().unwrap_or(0);
+        match self.is_combine {
+            true => MaxTraffic { received: once, ..pairs },
+            false => MaxTraffic { sent: once, ..pairs },
+        }
+    }
+}
+
+/// The same sizes, with the traffic of a message for each pair.
+#[derive(Debug)]
+struct PairSizes<'a>(&'a TokenSizes);
+
+impl BlockSizes for PairSizes<'_> {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        self.0.bytes(origin, destination)
+    }
+
+    fn largest(&self) -> u64 {
+        self.0.largest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three nodes. Node 0 has two tokens for {1, 2} and one for {0, 2}; node 2 has one for {1}.
+    fn tokens() -> Arc<Tokens> {
+        Arc::new(Tokens::new(3, |node| match node {
+            0 => vec![(vec![2, 1], 5), (vec![0, 2], 7), (vec![1, 2, 1], 5), (vec![], 9)],
+            2 => vec![(vec![1], 3), (vec![1], 0)],
+            _ => Vec::new(),
+        }))
+    }
+
+    #[test]
+    fn tokens_with_the_same_receivers_form_a_class() {
+        let tokens = tokens();
+        assert_eq!([0, 1, 2].map(|node| tokens.classes(node)), [2, 0, 1]);
+        assert_eq!((tokens.bytes(0), tokens.bytes(2)), (&[7, 10][..], &[3][..]));
+        assert_eq!((tokens.receivers(0, 0), tokens.receivers(0, 1)), (&[0, 2][..], &[1, 2][..]));
+        assert_eq!(tokens.wanted(0), [(0, 0)]);
+        assert_eq!(tokens.wanted(1), [(0, 1), (2, 0)]);
+        assert_eq!(tokens.wanted(2), [(0, 0), (0, 1)]);
+        assert_eq!((tokens.pairs(), tokens.most_classes()), (5, 2));
+    }
+
+    #[test]
+    fn sizes_are_those_of_pairs_but_each_token_counts_once_at_its_node() {
+        let dispatch = TokenSizes::new(tokens(), false);
+        assert_eq!(
+            [(0, 0), (0, 1), (0, 2), (2, 1)].map(|(o, d)| dispatch.bytes(o, d)),
+            [7, 10, 17, 3]
+        );
+        let combine = TokenSizes::new(tokens(), true);
+        assert_eq!((combine.bytes(2, 0), combine.bytes(0, 2), combine.largest()), (17, 0, 17));
+        let traffic = |sizes: TokenSizes| sizes.max_traffic(3);
+        // Node 0 sends 17 bytes in a dispatch, not 10 + 17. Node 2 receives 17, node 1 10 + 3.
+        let expected = MaxTraffic { sent: 17, received: 17, peers: 2, pairs: 3 };
+        assert_eq!((traffic(dispatch), traffic(combine)), (expected, expected));
+    }
+}

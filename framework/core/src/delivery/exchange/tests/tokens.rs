@@ -1,0 +1,105 @@
+//! Tests of dispatch and combine, whose data consists of tokens with a set of receivers each.
+
+use super::*;
+use crate::delivery::collective::{COMBINE, CollectiveKind, DISPATCH, TokenSizes, Tokens};
+
+/// Creates a collective among four nodes. Node 0 has class 0 of 5 bytes for nodes 1 and 2, and class
+/// 1 of 7 bytes for nodes 0 and 3. Node 3 has class 0 of 9 bytes for node 1.
+fn start(kind: &'static CollectiveKind) -> Exchange {
+    let tokens = Arc::new(Tokens::new(4, |node| match node {
+        0 => vec![(vec![0, 3], 7), (vec![1, 2], 5)],
+        3 => vec![(vec![1], 9)],
+        _ => Vec::new(),
+    }));
+    // Classes are in ascending order of their receivers.
+    assert_eq!((tokens.receivers(0, 0), tokens.receivers(0, 1)), (&[0, 3][..], &[1, 2][..]));
+    let sizes = Arc::new(TokenSizes::new(Arc::clone(&tokens), kind.sums));
+    let collective = Collective::of_tokens(kind, tokens);
+    let placement = Placement::new(Grid::new(&[4]).unwrap(), 4);
+    let division = Division { segments: 2, ..Division::WHOLE };
+    Exchange::new(collective, placement, division, Some(sizes)).unwrap()
+}
+
+/// Creates a send of one class of tokens of node `owner`.
+fn token<'a>(owner: u64, class: u32, from: u64, to: u64) -> Rule<'a> {
+    let segments = Axis::Range { first: class, stride: 1, count: 1 };
+    Rule { origins: NodeSet::One(owner), segments, strict: true, ..Rule::new(from, to) }
+}
+
+/// Creates a send of the sum of one class of tokens of node `owner`.
+fn sum<'a>(owner: u64, class: u32, from: u64, to: u64) -> Rule<'a> {
+    let destinations = NodeSet::One(owner);
+    Rule { origins: NodeSet::All, destinations, combine: true, ..token(owner, class, from, to) }
+}
+
+#[test]
+fn tokens_may_be_copied_and_forwarded_by_any_node() {
+    let mut x = start(&DISPATCH);
+    assert_eq!(x.held(), [12, 0, 0, 9]);
+    // Node 3 is outside of the set of class 1 of node 0. It forwards the token, and keeps a copy.
+    step(&mut x, &[token(0, 1, 0, 3), token(3, 0, 3, 1)]).unwrap();
+    step(&mut x, &[token(0, 1, 3, 1), token(0, 0, 0, 3)]).unwrap();
+    step(&mut x, &[token(0, 1, 1, 2)]).unwrap();
+    assert_eq!((x.verify(), x.held()), (Ok(()), &[12, 14, 5, 21][..]));
+}
+
+#[test]
+fn the_second_arrival_of_a_token_is_a_fault() {
+    let mut x = start(&DISPATCH);
+    step(&mut x, &[token(0, 1, 0, 3)]).unwrap();
+    // Node 3 keeps the token, whether or not the send is marked as a copy.
+    step(&mut x, &[token(0, 1, 3, 1)]).unwrap();
+    assert_eq!(
+        message(step(&mut x, &[token(0, 1, 1, 3)])),
+        "step 3: token class 1 of node 0 is delivered twice: node 3 already holds it"
+    );
+}
+
+#[test]
+fn a_token_that_does_not_arrive_is_reported() {
+    let mut x = start(&DISPATCH);
+    step(&mut x, &[token(0, 1, 0, 1), token(3, 0, 3, 1), token(0, 0, 0, 3)]).unwrap();
+    assert_eq!(
+        message(x.verify()),
+        "after step 1: token class 1 of node 0 was never delivered to node 2 (it is at node 0); missing in total: 1 block at 1 node"
+    );
+    let mut x = start(&DISPATCH);
+    x.begin_step();
+    assert_eq!(
+        message(x.send(&token(3, 1, 3, 0)).map(|_| ())),
+        "step 1: node 3 sends node 0 token class 1 of node 3, which it does not hold (no node holds it)"
+    );
+}
+
+#[test]
+fn sums_of_tokens_contain_each_contribution_once() {
+    let mut x = start(&COMBINE);
+    // Node 0 contributes to its own class 0, and node 3 to the same class.
+    assert_eq!(x.held(), [7, 14, 5, 7]);
+    step(&mut x, &[sum(0, 1, 1, 2), sum(3, 0, 1, 3), sum(0, 0, 3, 0)]).unwrap();
+    assert_eq!((x.most_summed(), x.held()), (7, &[7, 0, 5, 9][..]));
+    step(&mut x, &[sum(0, 1, 2, 0)]).unwrap();
+    assert_eq!((x.verify(), x.held()), (Ok(()), &[12, 0, 0, 9][..]));
+}
+
+#[test]
+fn lost_and_doubled_contributions_are_reported() {
+    let mut x = start(&COMBINE);
+    step(&mut x, &[sum(0, 1, 1, 0), sum(3, 0, 1, 3), sum(0, 0, 3, 0)]).unwrap();
+    assert_eq!(
+        message(x.verify()),
+        "after step 1: node 2's contribution to token class 1 of node 0 was never delivered to node 0 (it is at node 2); missing in total: 1 contribution at 1 node"
+    );
+    let mut x = start(&COMBINE);
+    step(&mut x, &[Rule { copy: true, ..sum(0, 1, 1, 2) }]).unwrap();
+    step(&mut x, &[sum(0, 1, 1, 0)]).unwrap();
+    assert_eq!(
+        message(step(&mut x, &[sum(0, 1, 2, 0)])),
+        "step 3: node 0 counts node 1's contribution to token class 1 of node 0 twice: it is in both its own value and the received one"
+    );
+    let mut x = start(&COMBINE);
+    assert_eq!(
+        message(step(&mut x, &[Rule { combine: false, ..sum(0, 1, 1, 2) }])),
+        "step 1: node 2 loses node 2's contribution to token class 1 of node 0: the received value replaces its own value, which contains it (combine the two)"
+    );
+}

@@ -1,0 +1,124 @@
+//! `direct-dispatch` and `direct-combine`: a message for each pair of ranks with tokens. Through
+//! one port, both take at most `(p - 1) (alpha + m beta)`, a combine `(p - 1) m gamma` more. p is the
+//! number of ranks, m is the number of bytes of the tokens that one rank has for one other rank,
+//! alpha is the start-up of a message, beta is the time per byte, and gamma is the time to add a
+//! byte.
+//!
+//! In step s of a dispatch, each rank sends to the rank s after it. In step s of a combine, it sends
+//! to the rank s before it. A token with two receivers on one node crosses the network between
+//! nodes twice. These are the messages of DeepEP's low-latency mode, which sends all of them at the
+//! same time (`window`).
+
+use crate::ANYWHERE;
+use crate::tokens::Tokens;
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
+};
+
+pub(crate) const DISPATCH: Direct = Direct {
+    name: "direct-dispatch",
+    title: "Dispatch by a message for each receiving rank",
+    collectives: &[Collective::Dispatch],
+};
+
+pub(crate) const COMBINE: Direct = Direct {
+    name: "direct-combine",
+    title: "Combine by a message from each rank with a partial result",
+    collectives: &[Collective::Combine],
+};
+
+pub(crate) struct Direct {
+    name: &'static str,
+    title: &'static str,
+    collectives: &'static [Collective],
+}
+
+const WINDOW: ParamInfo =
+    ParamInfo::number("window", "1", "number of messages that a rank sends in one step");
+
+impl Algorithm for Direct {
+    fn about(&self) -> About {
+        About {
+            name: self.name,
+            title: self.title,
+            paper: "DeepSeek: DeepEP, low-latency kernels; https://github.com/deepseek-ai/DeepEP (2025)",
+            collectives: self.collectives,
+            params: &[WINDOW],
+            ports: u64::MAX,
+            ..ANYWHERE
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        let window = problem.whole("window", 1..=u64::MAX)?;
+        schedule.layout(&[n], 1)?;
+        let tokens = Tokens::read(problem, 1)?;
+        for distance in 1..n {
+            if (distance - 1).is_multiple_of(window) {
+                schedule.step()?;
+            }
+            for owner in 0..n {
+                let other = (owner + distance) % n;
+                let Some(classes) = tokens.wanted(owner, other) else { continue };
+                let classes = Axis::bits(classes);
+                schedule.send(&match problem.collective() {
+                    Collective::Combine => Blocks::new(other, owner)
+                        .destinations(Set::one(owner))
+                        .segments(classes)
+                        .combine(),
+                    _ => Blocks::new(owner, other)
+                        .origins(Set::one(owner))
+                        .segments(classes)
+                        .copy()
+                        .strict(),
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use swapmeet_sdk::{Rehearsal, TokenClass};
+
+    /// Returns tokens with different sets of receivers for each of `n` ranks.
+    pub(crate) fn tokens(n: u64) -> Vec<Vec<TokenClass>> {
+        let class = |owner: u64, i: u64| {
+            let is_receiver = |r: &u64| (owner * 7 + i * 5 + r * r).is_multiple_of(3);
+            TokenClass { bytes: 2 + i, receivers: (0..n).filter(is_receiver).collect() }
+        };
+        let classes = |owner: u64| {
+            let all = (0..owner % 4).map(|i| class(owner, i));
+            all.filter(|class| !class.receivers.is_empty()).collect()
+        };
+        (0..n).map(classes).collect()
+    }
+
+    #[test]
+    fn every_receiver_gets_every_token_by_its_own_message() {
+        for n in 1..10 {
+            let tokens = tokens(n);
+            let copies = |owner: usize, class: &TokenClass| {
+                class.bytes * class.receivers.iter().filter(|r| **r != owner as u64).count() as u64
+            };
+            let of_owner = |(owner, classes): (usize, &Vec<TokenClass>)| {
+                classes.iter().map(|class| copies(owner, class)).sum::<u64>()
+            };
+            let total: u64 = tokens.iter().enumerate().map(of_owner).sum();
+            for (collective, algorithm) in
+                [(Collective::Dispatch, &DISPATCH), (Collective::Combine, &COMBINE)]
+            {
+                for window in ["1", "3", "100"] {
+                    let problem = Rehearsal::on("ring", &[n])
+                        .tokens(collective, &tokens)
+                        .param("window", window);
+                    let proved = problem.verify(algorithm).unwrap();
+                    assert_eq!(proved.total_bytes, total, "{n} {window}");
+                }
+            }
+        }
+    }
+}

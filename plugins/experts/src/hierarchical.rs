@@ -1,0 +1,178 @@
+//! `hierarchical-dispatch` and `hierarchical-combine`: a token crosses the network between groups
+//! once for each group with a receiver. With G groups of g ranks, through one port, a dispatch takes
+//! at most `(G - 1) (alpha + u beta) + (g - 1) (alpha + G m beta)`, and a combine `(G - 1) u gamma +
+//! (g - 1) G m gamma` more. m is the number of bytes of the tokens that one rank has for one other
+//! rank, u is the number of bytes of the tokens that one rank has for at least one rank of one other
+//! group, alpha is the start-up of a message, beta is the time per byte, and gamma is the time to
+//! add a byte.
+//!
+//! A dispatch has two phases:
+//! 1. Each rank sends to the rank with its position in another group one copy of each token that
+//!    any rank of that group receives. In step s it sends to the rank s groups after it.
+//! 2. Each rank copies these tokens, and its own, to their receivers in its group. In step s it
+//!    sends to the rank s positions after it.
+//!
+//! A combine has the same phases in reverse order and direction: partial results are added within
+//! the group first. This is the normal mode of DeepEP, in which groups are the GPUs of a node.
+
+use crate::ANYWHERE;
+use crate::tokens::Tokens;
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
+};
+
+pub(crate) const DISPATCH: Hierarchical = Hierarchical {
+    name: "hierarchical-dispatch",
+    title: "Dispatch by one copy for each group, then copies within groups",
+    collectives: &[Collective::Dispatch],
+};
+
+pub(crate) const COMBINE: Hierarchical = Hierarchical {
+    name: "hierarchical-combine",
+    title: "Combine by partial sums within groups, then one from each group",
+    collectives: &[Collective::Combine],
+};
+
+pub(crate) struct Hierarchical {
+    name: &'static str,
+    title: &'static str,
+    collectives: &'static [Collective],
+}
+
+const GROUP: ParamInfo = ParamInfo::number(
+    "group",
+    "",
+    "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
+);
+
+impl Algorithm for Hierarchical {
+    fn about(&self) -> About {
+        About {
+            name: self.name,
+            title: self.title,
+            paper: "DeepSeek: DeepEP, normal kernels; https://github.com/deepseek-ai/DeepEP (2025)",
+            accepts: "any topology whose nodes can be divided into equal groups",
+            collectives: self.collectives,
+            params: &[GROUP],
+            ..ANYWHERE
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        problem.group("group").map(|_| ())
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let (n, g) = (problem.topology().nodes(), problem.group("group")?);
+        schedule.layout(&[n], 1)?;
+        let exchange = Exchange {
+            n,
+            g,
+            of_ranks: Tokens::read(problem, 1)?,
+            of_groups: Tokens::read(problem, g)?,
+        };
+        if problem.collective() == Collective::Combine {
+            exchange.within_groups(schedule, combine)?;
+            exchange.between_groups(schedule, combine)
+        } else {
+            exchange.between_groups(schedule, dispatch)?;
+            exchange.within_groups(schedule, dispatch)
+        }
+    }
+}
+
+/// Returns the send of a dispatch. `near` is the rank that is nearer to the rank of the tokens,
+/// `owner`.
+fn dispatch<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
+    Blocks::new(near, far).origins(Set::one(owner)).segments(Axis::bits(classes)).copy().strict()
+}
+
+/// Returns the send of a combine, which is the reverse of a send of a dispatch.
+fn combine<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
+    Blocks::new(far, near).destinations(Set::one(owner)).segments(Axis::bits(classes)).combine()
+}
+
+/// A function that returns a send of classes of tokens of one rank.
+type SendOf = for<'a> fn(u64, u64, u64, &'a [u64]) -> Blocks<'a>;
+
+/// The tokens of all ranks, and the sends of both phases of a dispatch.
+struct Exchange {
+    n: u64,
+    g: u64,
+    of_ranks: Tokens,
+    of_groups: Tokens,
+}
+
+impl Exchange {
+    fn between_groups(&self, schedule: &mut Schedule<'_>, send: SendOf) -> Result<(), Stop> {
+        schedule.phase("between groups")?;
+        for distance in 1..self.n / self.g {
+            schedule.step()?;
+            for owner in 0..self.n {
+                let far = (owner + distance * self.g) % self.n;
+                if let Some(classes) = self.of_groups.wanted(owner, far / self.g) {
+                    schedule.send(&send(owner, far, owner, classes))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn within_groups(&self, schedule: &mut Schedule<'_>, send: SendOf) -> Result<(), Stop> {
+        schedule.phase("within groups")?;
+        for distance in 1..self.g {
+            schedule.step()?;
+            for near in 0..self.n {
+                let position = near % self.g;
+                let far = near - position + (position + distance) % self.g;
+                // The tokens at this rank are those of all ranks with its position.
+                for owner in (position..self.n).step_by(self.g as usize) {
+                    if let Some(classes) = self.of_ranks.wanted(owner, far) {
+                        schedule.send(&send(near, far, owner, classes))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::direct::tests::tokens;
+    use std::collections::BTreeSet;
+    use swapmeet_sdk::Rehearsal;
+
+    /// Between groups, each token crosses once for each other group with a receiver.
+    #[test]
+    fn a_token_crosses_once_for_each_group() {
+        for (groups, g) in [(1, 1), (1, 4), (4, 1), (2, 3), (3, 2), (3, 4)] {
+            let n = groups * g;
+            let tokens = tokens(n);
+            let mut between = 0;
+            for (owner, classes) in (0..).zip(&tokens) {
+                for class in classes {
+                    let others =
+                        class.receivers.iter().map(|r| r / g).filter(|at| *at != owner / g);
+                    between += class.bytes * others.collect::<BTreeSet<u64>>().len() as u64;
+                }
+            }
+            for (collective, algorithm) in
+                [(Collective::Dispatch, &DISPATCH), (Collective::Combine, &COMBINE)]
+            {
+                let problem = Rehearsal::on("torus", &[groups, g]).tokens(collective, &tokens);
+                let proved = problem.verify(algorithm).unwrap();
+                assert!(proved.max_sends <= 1 && proved.max_receives <= 1);
+                let steps = problem.plan(algorithm).unwrap();
+                let sends = steps.iter().flat_map(|step| &step.sends);
+                let crossing = sends.filter(|send| send.from / g != send.to / g).map(|send| {
+                    let near = if collective == Collective::Combine { send.to } else { send.from };
+                    let classes = &tokens[near as usize];
+                    send.segments.iter().map(|class| classes[*class as usize].bytes).sum::<u64>()
+                });
+                assert_eq!(crossing.sum::<u64>(), between, "{groups} of {g}");
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The placement of experts on nodes, and tokens that are read from a file.
+
+use super::matrix::Matrix;
+use super::{Generator, Pattern};
+use crate::args::{Args, WORD};
+use crate::curve_axis::CurveAxis;
+use crate::digest::InputDigest;
+use crate::file::read_regular;
+use std::path::Path;
+use std::sync::Arc;
+use swapmeet_core::delivery::collective::{BlockSizes, Tokens};
+use swapmeet_core::spec::{SpecError, format_size};
+use swapmeet_core::text::excerpt;
+
+/// The maximum number of experts.
+pub(super) const MAX_EXPERTS: u64 = 1 << 20;
+
+/// The placement of experts on nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExpertPlacement {
+    /// The first experts are on node 0, the next ones on node 1, etc.
+    Block,
+    /// Expert e is on node e modulo the number of nodes.
+    Cyclic,
+}
+
+impl ExpertPlacement {
+    /// Reads the argument `experts_at`.
+    pub(super) fn read(args: &mut Args<'_>) -> Result<Self, SpecError> {
+        match args.take("experts_at") {
+            None => Ok(Self::Block),
+            Some(arg) => match arg.value() {
+                "block" => Ok(Self::Block),
+                "cyclic" => Ok(Self::Cyclic),
+                _ => Err(args.spec.bad_value(arg, "block or cyclic")),
+            },
+        }
+    }
+
+    /// Returns the argument `experts_at`, unless it has its default value.
+    pub(super) fn argument(self) -> Option<(&'static str, String)> {
+        (self == Self::Cyclic).then(|| ("experts_at", "cyclic".to_owned()))
+    }
+
+    /// Returns the node of an expert.
+    pub(super) fn node_of(self, expert: u64, experts: u64, nodes: u64) -> u64 {
+        match self {
+            Self::Block => (u128::from(expert) * u128::from(nodes) / u128::from(experts)) as u64,
+            Self::Cyclic => expert % nodes,
+        }
+    }
+}
+
+pub(super) const TOKENS: Generator = Generator {
+    name: "tokens",
+    syntax: "tokens:FILE,bytes=SIZE,experts=E,experts_at=WORD",
+    help: "a file with a line for each token: its node, then its experts, separated by spaces or commas; each token has SIZE bytes. Without E, there is one expert on each node; experts_at=block (the first E / N at node 0, ..) or cyclic",
+    keys: &[WORD, "bytes", "experts", "experts_at"],
+    axes: &[(CurveAxis::BlockSize, "bytes")],
+    sized_by_pair: true,
+    sized_by_node: false,
+    has_tokens: true,
+    random: false,
+    read,
+};
+
+fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
+    /// The maximum size of a file. It has room for some million tokens.
+    const MAX_TEXT: u64 = 256 << 20;
+    let arg = args.word("a file, as in `tokens:routing.txt,bytes=7KiB`")?;
+    let bytes = args.require("bytes")?;
+    let bytes = args.whole_elements(bytes)?;
+    let experts = args.take("experts").map(|arg| args.whole(arg, 1..=MAX_EXPERTS)).transpose()?;
+    let placement = ExpertPlacement::read(args)?;
+    let name = arg.value();
+    let refused = |message: String| args.spec.error(arg.value_at(), name.len(), &message);
+    let content = read_regular(Path::new(name), MAX_TEXT, "a file of tokens").map_err(refused)?;
+    let lines =
+        parse(&content).map_err(|(line, message)| refused(format!("{name}:{line}: {message}")))?;
+    let input = InputDigest::new(name, &content);
+    Ok(Arc::new(TokensFile { lines, input, bytes, experts, placement }))
+}
+
+/// A token: its node and its experts.
+type Token = (u64, Vec<u64>);
+
+/// Parses the lines of a file. An error has the number of its line.
+fn parse(content: &str) -> Result<Vec<Token>, (usize, String)> {
+    let mut tokens = Vec::new();
+    for (number, line) in (1..).zip(content.lines()) {
+        let words = line.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+        let numbers: Result<Vec<u64>, String> = words
+            .map(|word| {
+                let number = word.parse().ok().filter(|number| *number < MAX_EXPERTS);
+                number.ok_or_else(|| {
+                    format!(
+                        "{} is not a number below {MAX_EXPERTS}, expected a node and its experts",
+                        excerpt(word)
+                    )
+                })
+            })
+            .collect();
+        match numbers.map_err(|message| (number, message))?.split_first() {
+            None => {}
+            Some((_, [])) => {
+                return Err((
+                    number,
+                    "is a token without experts, expected at least one".to_owned(),
+                ));
+            }
+            Some((node, experts)) => tokens.push((*node, experts.to_vec())),
+        }
+    }
+    Ok(tokens)
+}
+
+#[derive(Debug)]
+struct TokensFile {
+    lines: Vec<Token>,
+    input: InputDigest,
+    bytes: u64,
+    /// The number of experts; `None` for one expert on each node.
+    experts: Option<u64>,
+    placement: ExpertPlacement,
+}
+
+impl TokensFile {
+    /// Returns the tokens with the nodes of their experts. A node is listed once for each expert.
+    /// Errors if a node or an expert does not exist.
+    fn placed(&self, nodes: u64) -> Result<Vec<Vec<Vec<u32>>>, String> {
+        let experts = self.experts.unwrap_or(nodes);
+        let mut placed = vec![Vec::new(); nodes as usize];
+        for (node, of_token) in &self.lines {
+            if *node >= nodes {
+                return Err(format!("has a token of node {node}, there are {nodes} nodes"));
+            }
+            if let Some(expert) = of_token.iter().find(|expert| **expert >= experts) {
+                return Err(format!(
+                    "has a token for expert {expert}, there are {experts} experts"
+                ));
+            }
+            let at = |expert: &u64| self.placement.node_of(*expert, experts, nodes) as u32;
+            placed[*node as usize].push(of_token.iter().map(at).collect());
+        }
+        Ok(placed)
+    }
+}
+
+impl Pattern for TokensFile {
+    fn arguments(&self) -> Vec<(&'static str, String)> {
+        let mut arguments =
+            vec![(WORD, self.input.file.clone()), ("bytes", format_size(self.bytes))];
+        arguments.extend(self.experts.map(|experts| ("experts", experts.to_string())));
+        arguments.extend(self.placement.argument());
+        arguments
+    }
+
+    fn sizes(&self, nodes: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
+        Matrix::check_nodes(nodes)?;
+        let mut bytes = vec![0; (nodes * nodes) as usize];
+        for (row, tokens) in bytes.chunks_exact_mut(nodes as usize).zip(self.placed(nodes)?) {
+            tokens.iter().flatten().for_each(|to| row[*to as usize] += self.bytes);
+        }
+        Ok(Arc::new(Matrix::new(nodes, bytes)))
+    }
+
+    fn tokens(&self, nodes: u64, _: u64) -> Result<Tokens, String> {
+        let mut placed = self.placed(nodes)?;
+        let sized = |receivers| (receivers, self.bytes);
+        Ok(Tokens::new(nodes, |node| {
+            std::mem::take(&mut placed[node as usize]).into_iter().map(sized).collect()
+        }))
+    }
+
+    fn input(&self) -> Option<&InputDigest> {
+        Some(&self.input)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(content: &str, experts: Option<u64>, placement: ExpertPlacement) -> TokensFile {
+        let input = InputDigest::new("f", content);
+        TokensFile { lines: parse(content).unwrap(), input, bytes: 10, experts, placement }
+    }
+
+    #[test]
+    fn each_line_is_a_token() {
+        let tokens = file("0 1,2\n\n2\t0\n0 2 1\n", None, ExpertPlacement::Block);
+        let drawn = tokens.tokens(3, 0).unwrap();
+        assert_eq!((drawn.bytes(0), drawn.receivers(0, 0)), (&[20][..], &[1, 2][..]));
+        assert_eq!((drawn.bytes(2), drawn.receivers(2, 0)), (&[10][..], &[0][..]));
+        let sizes = tokens.sizes(3, 1, 0).unwrap();
+        assert_eq!(
+            [(0, 1), (0, 2), (2, 0), (1, 0)].map(|(o, d)| sizes.bytes(o, d)),
+            [20, 20, 10, 0]
+        );
+    }
+
+    /// Two experts of one node receive one copy in a dispatch, and two in an all-to-all.
+    #[test]
+    fn experts_of_one_node_share_a_token() {
+        let tokens = file("0 2 3", Some(4), ExpertPlacement::Block);
+        assert_eq!(tokens.tokens(2, 0).unwrap().receivers(0, 0), [1]);
+        assert_eq!(tokens.sizes(2, 1, 0).unwrap().bytes(0, 1), 20);
+        let cyclic = file("0 2 3", Some(4), ExpertPlacement::Cyclic);
+        assert_eq!(cyclic.tokens(2, 0).unwrap().receivers(0, 0), [0, 1]);
+    }
+
+    #[test]
+    fn bad_lines_are_refused() {
+        let refused = |content: &str| parse(content).unwrap_err();
+        assert_eq!(
+            refused("0 1\n1"),
+            (2, "is a token without experts, expected at least one".to_owned())
+        );
+        assert_eq!(refused("0 x").0, 1);
+        let error = |content: &str| file(content, None, ExpertPlacement::Block).tokens(3, 0);
+        assert_eq!(error("3 0").unwrap_err(), "has a token of node 3, there are 3 nodes");
+        assert_eq!(error("0 5").unwrap_err(), "has a token for expert 5, there are 3 experts");
+    }
+}
