@@ -21,9 +21,11 @@ pub(crate) struct Sets<'a> {
     /// The set of all nodes except one is then a small number of products. The dimensions of a
     /// larger base are separate axes, and this field is empty.
     nodes_at: Vec<Vec<u64>>,
-    /// Whether the axes of a node of type 1 have the order (1, x, c) instead of (1, c, x). Two
-    /// partners then differ only in the type. If both partners send blocks by the same rule, as in
-    /// Algorithm 4 as printed, these blocks form one product.
+    /// Whether the axes of a node of type 1 have the order (1, x, c) instead of (1, c, x), where c
+    /// is the number of its cluster and x is its number within the cluster. Node (0, c, x) and its
+    /// partner, the node of type 1 at the opposite end of its cross-edge, then differ only on the
+    /// axis of the type. Algorithm 4 as printed in the paper uses this order: its partners send
+    /// blocks by the same rule, so these blocks form one product.
     swapped: bool,
 }
 
@@ -53,8 +55,8 @@ impl<'a> Sets<'a> {
         &self.radices[self.net.levels()]
     }
 
-    /// Returns the position in the grid of the node with number `node` in a cluster of level
-    /// `level`.
+    /// Converts the number of a node within its cluster of level `level` to its row-major number on
+    /// the axes of that level. The two numbers differ only if `swapped` is set.
     pub(crate) fn place(&self, level: usize, node: u64) -> u64 {
         if level == 0 || !self.swapped {
             return node;

@@ -2,7 +2,9 @@
 //! or by any other program (`docs/trace.md`).
 //!
 //! Each event is passed to the host as soon as it is read. The nodes of the schedule are those of
-//! the machine: a message between two virtual nodes of the same machine node is ignored.
+//! the machine. If the schedule in the file has virtual nodes (nodes of its own grid, several of
+//! which can be on one node of the machine), a message between two virtual nodes of the same
+//! machine node is ignored.
 
 use crate::numbers::Numbers;
 use std::fs::File;
@@ -179,7 +181,7 @@ impl FileReader<'_, '_, '_> {
         if send.from == send.to {
             return Ok(());
         }
-        // Choose the label, the route and the sets of the send.
+        // Choose the label, the route and the sets of blocks of the send.
         let label = match &send.label {
             Some(label) => label.clone(),
             None => format!("step {} of the file", send.step),

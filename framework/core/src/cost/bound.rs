@@ -167,7 +167,8 @@ pub(super) fn or_injected(
     transmission_us: f64,
     kind: BoundKind,
 ) -> (f64, BoundKind) {
-    // Ranks of the same node send each other messages that do not enter the network.
+    // If several ranks share a node, messages between ranks of the same node do not enter the
+    // network. The bytes of a rank are then not a bound.
     let injected = if topology.node_network().is_some() {
         0.0
     } else {

@@ -112,8 +112,9 @@ pub(super) fn on_links(
     found.or(best.exact_bound(&mut cut), BoundKind::Cut)
 }
 
-/// Returns the bound from the bisection of the topology, if it is known and all nodes have the same
-/// demand.
+/// Returns the bound from the bisection of the topology. The bound is 0 if the bisection is not
+/// known, or if the amount of data that must cross a cut depends on more than the sizes of its two
+/// sides.
 fn bisected(topology: &dyn Topology, demand: &Demand<'_>) -> OnLinks {
     let none = OnLinks { bytes: 0.0, kind: BoundKind::NodeLinks };
     let Some(cut) = topology.bisection() else { return none };
@@ -377,8 +378,8 @@ impl Best {
 }
 
 /// Returns sets of nodes. For each dimension of the grid, the nodes are divided into sets of
-/// consecutive nodes, as many as the stride of the dimension. For each switch, there is also the set
-/// of the nodes that are connected only to this switch.
+/// consecutive nodes. The size of each set is the stride of the dimension. For each switch, there
+/// is also the set of the nodes that are connected only to this switch.
 fn blocks(radices: &[u64], network: &Network) -> Vec<Vec<u32>> {
     let nodes = network.nodes() as u32;
     let mut blocks: Vec<Vec<u32>> = Vec::new();

@@ -113,9 +113,9 @@ pub(super) const ORDER: [TimeKind; 9] = [
     TimeKind::Barrier,
 ];
 
-/// Divides the time of an entry into consecutive intervals, one for each kind of time. The
-/// start-ups of sends come first. The waiting time follows, and after it the transfer of messages
-/// and all remaining kinds.
+/// Divides the time of an entry into consecutive intervals, with the kinds of time in the order of
+/// [`ORDER`]. Of the start-up time, at most the time from `posted` to `started` is that of sends.
+/// The rest is that of received messages.
 fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     let first = entry.kinds[TimeKind::Startup as usize].min(entry.started - entry.posted);
     let rest = entry.kinds[TimeKind::Startup as usize] - first;

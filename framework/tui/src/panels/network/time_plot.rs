@@ -72,7 +72,7 @@ impl TimePlot {
     }
 
     /// Draws the plot. `cell` returns the mark and the style of a cell. `step_at` returns the step
-    /// to display after a click, given the row and the time of the click.
+    /// to display after a click, given the row of the click and its position on the time axis.
     pub(super) fn draw(
         &self,
         painter: &mut Painter<'_, '_>,
