@@ -16,6 +16,13 @@ macro_rules! texts {
             $($(#[$doc])* pub $name: T,)+
         }
 
+        impl<T> $type<T> {
+            /// Converts each text.
+            pub fn map<U>(self, convert: impl Fn(T) -> U) -> $type<U> {
+                $type { $($name: convert(self.$name)),+ }
+            }
+        }
+
         impl $type {
             /// Borrows the texts.
             pub fn borrowed(&self) -> $type<&str> {

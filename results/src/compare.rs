@@ -4,6 +4,7 @@
 //! except the algorithm. Within a group, the repetitions of an algorithm form a sample. Rows whose
 //! status is not `ok` are never dropped. They are shown with their status.
 
+mod by;
 mod group;
 mod grouping;
 mod line_optimum;
@@ -13,6 +14,7 @@ mod sample;
 
 mod winner;
 
+pub use by::By;
 pub use line_optimum::LineOptimum;
 pub use winner::{Margin, RunnerUp, Winner};
 
@@ -135,9 +137,12 @@ impl ComparisonLine {
 /// Cases that differ only in the algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// The setting that all rows of the group have.
+    /// The setting that all rows of the group have. The compared property is empty.
     #[serde(flatten)]
     pub setting: Setting,
+    /// The algorithm of all rows, if they are compared along another axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_algorithm: Option<String>,
     pub nodes: u64,
     /// The algorithm with which all other algorithms are compared.
     pub baseline: Option<String>,
@@ -155,9 +160,16 @@ impl Group {
     pub fn is_exact(&self) -> bool {
         let Setting { machine, machine_definition, model, .. } = &self.setting;
         let machine = if machine_definition.is_empty() { machine } else { machine_definition };
-        *model != crate::residual::MEASURED
-            && is_random(&self.setting.workload) == Some(false)
-            && !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
+        // If machines are compared, each line is of a machine.
+        let has_no_noise = if machine.is_empty() {
+            let machine = |line: &ComparisonLine| Machine::parse(&line.implementation.algorithm);
+            self.lines.iter().all(|line| machine(line).is_ok_and(|m| !m.is_noisy()))
+        } else {
+            !Machine::parse(machine).is_ok_and(|m| m.is_noisy())
+        };
+        let is_measured = *model == crate::residual::MEASURED
+            || self.lines.iter().any(|line| line.algorithm == crate::residual::MEASURED);
+        !is_measured && is_random(&self.setting.workload) == Some(false) && has_no_noise
     }
 
     /// Returns the machine, followed by its definition if the experiment defined it.
@@ -175,7 +187,11 @@ impl Group {
 pub struct Comparison {
     /// The groups in the order of their first rows.
     pub groups: Vec<Group>,
-    /// The number of comparisons that were tested. p-values are corrected for this number.
+    /// The property along which cases are compared.
+    pub by: By,
+    /// The comparisons for whose number p-values are corrected.
+    pub correction: Correction,
+    /// The number of comparisons that were tested.
     pub tested: usize,
     /// Remarks on the rows, such as duplicates.
     pub notes: Vec<String>,
@@ -187,21 +203,51 @@ pub struct Comparison {
     pub residuals: Vec<Residual>,
 }
 
-/// Compares the rows of `files`, which are pairs of a file name and its rows. If no baseline is
-/// given, the fastest algorithm of each group is the baseline.
+/// The comparisons for whose number p-values are corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Correction {
+    /// All comparisons of all groups.
+    #[default]
+    All,
+    /// The comparisons of the same group.
+    Group,
+}
+
+/// The options of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CompareOptions<'a> {
+    pub by: By,
+    /// The value of the compared property with which all others are compared. With `None`, this is
+    /// the fastest one of each group.
+    pub baseline: Option<&'a str>,
+    pub correction: Correction,
+}
+
+/// Compares the algorithms in the rows of `files`, which are pairs of a file name and its rows. If
+/// no baseline is given, the fastest algorithm of each group is the baseline.
 pub fn compare(
     files: &[(String, Vec<Record>)],
     baseline: Option<&str>,
 ) -> Result<Comparison, CompareError> {
-    let merged = grouping::group_rows(files)?;
+    compare_by(files, &CompareOptions { baseline, ..CompareOptions::default() })
+}
+
+/// Compares the rows of `files` along any axis.
+pub fn compare_by(
+    files: &[(String, Vec<Record>)],
+    options: &CompareOptions<'_>,
+) -> Result<Comparison, CompareError> {
+    let CompareOptions { by, baseline, correction } = *options;
+    let merged = grouping::group_rows(files, by)?;
     if merged.groups.is_empty() {
         return Err(CompareError::NoRows);
     }
     let mut groups: Vec<Group> =
-        merged.groups.iter().map(|rows| group::group(rows, baseline)).collect();
+        merged.groups.iter().map(|rows| group::group(rows, by, baseline)).collect();
     if let Some(baseline) = baseline {
         let mut known: Vec<&str> =
-            merged.groups.iter().flatten().map(|(r, _)| r.algorithm.as_str()).collect();
+            merged.groups.iter().flatten().map(|(r, _)| by.subject(r)).collect();
         known.extend(groups.iter().flat_map(|g| &g.lines).map(|l| l.algorithm.as_str()));
         known.sort_unstable();
         known.dedup();
@@ -212,10 +258,18 @@ pub fn compare(
             });
         }
     }
-    let tested = correct(&mut groups);
-    let rearrangement_remarks = rearrangement::remarks(&groups, files);
+    let tested = match correction {
+        Correction::All => correct(&mut groups),
+        Correction::Group => groups.chunks_mut(1).map(correct).sum(),
+    };
+    let rearrangement_remarks = match by {
+        By::Algorithm => rearrangement::remarks(&groups, files),
+        _ => Vec::new(),
+    };
     Ok(Comparison {
         groups,
+        by,
+        correction,
         tested,
         notes: merged.notes,
         rearrangement_remarks,
@@ -292,6 +346,65 @@ pub(crate) mod tests {
             ratios(Some("slow")),
             [("fast".to_owned(), 1.0 / 3.0), ("slow".to_owned(), 1.0)]
         );
+    }
+
+    /// Each group has one algorithm, and any value of the compared property can be the baseline.
+    #[test]
+    fn cases_are_compared_along_any_axis() {
+        let of = |algorithm, topology: &str, machine: &str, model: &str, time| Record {
+            topology: topology.to_owned(),
+            machine: machine.to_owned(),
+            model: model.to_owned(),
+            ..row(algorithm, 0, time)
+        };
+        let circuit = "paragon:model=circuit";
+        let rows = files(vec![
+            of("pex", "torus:4x4", "paragon", "wormhole", 10.0),
+            of("pex", "ring:16", "paragon", "wormhole", 30.0),
+            of("pex", "torus:4x4", circuit, "circuit", 15.0),
+            of("pex", "torus:4x4", "delta", "wormhole", 5.0),
+            of("gen", "torus:4x4,place=cyclic", "paragon", "wormhole", 7.0),
+            of("gen", "torus:4x4", "paragon", "wormhole", 14.0),
+        ]);
+        let ratio = |by: By, baseline: &'static str, line: &str| {
+            let options =
+                CompareOptions { by, baseline: Some(baseline), ..CompareOptions::default() };
+            let compared = compare_by(&rows, &options).unwrap();
+            let group = compared.groups.iter().find(|group| {
+                group.baseline.is_some() && group.lines.iter().any(|l| l.algorithm == line)
+            });
+            let group = group.unwrap();
+            let line = group.lines.iter().find(|l| l.algorithm == line).unwrap();
+            (group.of_algorithm.clone().unwrap_or_default(), line.ratio.as_ref().unwrap().value)
+        };
+        assert_eq!(ratio(By::Topology, "torus:4x4", "ring:16"), ("pex".to_owned(), 3.0));
+        assert_eq!(ratio(By::Model, "wormhole", "circuit"), ("pex".to_owned(), 1.5));
+        assert_eq!(ratio(By::Machine, "paragon", "delta"), ("pex".to_owned(), 0.5));
+        assert_eq!(ratio(By::Machine, "paragon", circuit), ("pex".to_owned(), 1.5));
+        assert_eq!(ratio(By::Placement, "block", "cyclic"), ("gen".to_owned(), 0.5));
+        let options =
+            CompareOptions { by: By::Model, baseline: Some("flat"), ..CompareOptions::default() };
+        let error = compare_by(&rows, &options).unwrap_err();
+        let known = vec!["circuit".to_owned(), "wormhole".to_owned()];
+        assert_eq!(error, CompareError::NoBaseline { baseline: "flat".to_owned(), known });
+    }
+
+    #[test]
+    fn p_values_can_be_corrected_within_each_group() {
+        let of = |machine: &'static str| {
+            let times = [("a", [10.0, 10.5, 11.0]), ("b", [11.0, 11.6, 12.1])];
+            let rows = times.into_iter().flat_map(|(name, times)| {
+                (0..3).map(move |run| row(name, run, times[run as usize]))
+            });
+            rows.map(move |row| Record { machine: machine.to_owned(), ..row })
+        };
+        let rows = files(of("paragon").chain(of("delta")).collect());
+        let options = CompareOptions { correction: Correction::Group, ..CompareOptions::default() };
+        let compared = compare_by(&rows, &options).unwrap();
+        assert_eq!(compared.tested, 2);
+        for tests in compared.groups.iter().flat_map(|g| &g.lines).filter_map(|line| line.tests) {
+            assert_eq!(tests.t_p_holm, tests.t_p, "the only comparison of its group");
+        }
     }
 
     #[test]

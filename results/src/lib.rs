@@ -21,7 +21,8 @@ pub mod units;
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
 pub use compare::{
-    CompareError, Comparison, ComparisonLine, Group, LineOptimum, RowLocation, Tests, compare,
+    By, CompareError, CompareOptions, Comparison, ComparisonLine, Correction, Group, LineOptimum,
+    RowLocation, Tests, compare, compare_by,
 };
 pub use family::family;
 pub use field::{NotFinite, csv_table};

@@ -5,6 +5,7 @@ mod csv;
 mod html;
 mod json;
 mod latex;
+mod limits;
 mod markdown;
 mod optimum;
 mod table;
@@ -14,12 +15,13 @@ pub use csv::as_csv;
 pub use html::{as_html, escaped};
 pub use json::as_json;
 pub use latex::{as_latex, latex_escaped};
+use limits::limits;
 pub use markdown::as_markdown;
 pub use table::as_table;
 pub use words::in_words;
 
 use crate::case_id::Setting;
-use crate::compare::{Comparison, ComparisonLine, Group};
+use crate::compare::{By, Comparison, ComparisonLine, Correction, Group};
 use crate::record::Status;
 use crate::residual::Residual;
 use crate::stats::Interval;
@@ -62,7 +64,7 @@ struct Section {
 fn sections(comparison: &Comparison) -> Vec<Section> {
     let group = |group: &Group| Section {
         title: title(group),
-        cells: cells(group),
+        cells: cells(group, comparison.by),
         sentences: reasons(group)
             .chain(in_words(group).lines().map(str::to_owned))
             .chain(optimum::sentence(group))
@@ -107,14 +109,17 @@ fn measured(comparison: &Comparison) -> Option<Section> {
     (!comparison.residuals.is_empty()).then_some(Section { title, cells, sentences: Vec::new() })
 }
 
-fn cells(group: &Group) -> TableCells {
+fn cells(group: &Group, by: By) -> TableCells {
     let repeated = group.lines.iter().any(|line| line.time.as_ref().is_some_and(|time| time.n > 1));
     let lines: Vec<[String; HEADER.len()]> =
         group.lines.iter().map(|line| line_cells(group, line, repeated)).collect();
     let used: Vec<usize> =
         (0..HEADER.len()).filter(|i| lines.iter().any(|line| !line[*i].is_empty())).collect();
     TableCells {
-        header: used.iter().map(|i| (HEADER[*i], *i >= WORDS)).collect(),
+        header: used
+            .iter()
+            .map(|i| (if *i == 0 { by.label() } else { HEADER[*i] }, *i >= WORDS))
+            .collect(),
         lines: lines.iter().map(|line| used.iter().map(|i| line[*i].clone()).collect()).collect(),
     }
 }
@@ -166,8 +171,12 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         }
     });
     let tested = comparison.tested;
-    let holm =
-        (tested > 1).then(|| format!("p-values are corrected for {tested} comparisons (Holm)."));
+    let holm = (tested > 1).then(|| match comparison.correction {
+        Correction::All => format!("p-values are corrected for {tested} comparisons (Holm)."),
+        Correction::Group => {
+            "p-values are corrected for the comparisons of each group (Holm).".to_owned()
+        }
+    });
     comparison
         .notes
         .iter()
@@ -175,6 +184,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         .map(|note| single_line(note))
         .chain(exact)
         .chain(holm)
+        .chain(limits(comparison))
         .collect()
 }
 
@@ -205,14 +215,11 @@ fn p_value(p: Option<f64>) -> String {
 
 fn title(group: &Group) -> String {
     let Setting { topology, collective, workload, inputs, model, .. } = &group.setting;
-    let collective =
-        if collective == "alltoall" { String::new() } else { format!("{collective}, ") };
-    let inputs =
-        if inputs.is_empty() { String::new() } else { format!(", {}", inputs.replace(',', ", ")) };
-    single_line(&format!(
-        "{topology}, {collective}{workload}, {}, {model}{inputs}",
-        group.machine_in_full()
-    ))
+    let collective = if collective == "alltoall" { "" } else { collective };
+    let (machine, inputs) = (group.machine_in_full(), inputs.replace(',', ", "));
+    let algorithm = group.of_algorithm.as_deref().unwrap_or_default();
+    let parts = [algorithm, topology, collective, workload, &machine, model, &inputs];
+    single_line(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns the reasons of lines that are not `ok`.
@@ -297,13 +304,19 @@ pub(crate) mod tests {
             [""; 0],
             "measured times are not exact"
         );
-        assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm)."]);
+        let limit = "Wilcoxon with 3 pairs and 2 comparisons cannot fall below 0.5: use more \
+            repetitions.";
+        assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm).", limit]);
     }
 
     #[test]
     fn empty_columns_are_omitted() {
         let names = |comparison: &Comparison| {
-            cells(&comparison.groups[0]).header.iter().map(|(n, _)| *n).collect::<Vec<_>>()
+            cells(&comparison.groups[0], By::Algorithm)
+                .header
+                .iter()
+                .map(|(n, _)| *n)
+                .collect::<Vec<_>>()
         };
         let single = names(&comparison(vec![row("fast", 0, 10.0), row("slow", 0, 20.0)]));
         assert_eq!(single, ["algorithm", "rows", "verified", "mean, µs", "ratio"]);

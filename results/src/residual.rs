@@ -5,6 +5,7 @@ use crate::record::{Record, Status};
 use crate::stats::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use swapmeet_workloads::CurveAxis;
 
 /// The value of the column `model` in rows of measurements.
 pub const MEASURED: &str = "measured";
@@ -83,6 +84,15 @@ pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
             }
         }
     }
+    // The map has ordered the cases by text. Order the sizes of the same kind of workload as
+    // numbers. The sort is stable, so everything else keeps its order.
+    all.sort_by_cached_key(|residual| {
+        let (size, kind) = CurveAxis::BlockSize
+            .split(&residual.workload)
+            .unwrap_or((0.0, residual.workload.clone()));
+        // Sizes are not negative, so their bits have the same order as the sizes.
+        (residual.topology.clone(), residual.collective.clone(), kind, size.to_bits())
+    });
     all
 }
 
@@ -90,6 +100,20 @@ pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
 mod tests {
     use super::*;
     use crate::compare::tests::{files, row};
+
+    #[test]
+    fn sizes_are_ordered_as_numbers() {
+        let sizes = ["1KiB", "8", "64", "1MiB", "16KiB"];
+        let rows = sizes.iter().flat_map(|size| {
+            let predicted = Record { workload: format!("uniform:{size}"), ..row("ring", 0, 10.0) };
+            let machine = "measured:here".to_owned();
+            let model = MEASURED.to_owned();
+            [Record { machine, model, ..predicted.clone() }, predicted]
+        });
+        let found = residuals(&files(rows.collect()));
+        let order: Vec<&str> = found.iter().map(|residual| &*residual.workload).collect();
+        assert_eq!(order, ["8", "64", "1KiB", "16KiB", "1MiB"].map(|s| format!("uniform:{s}")));
+    }
 
     /// The median of the measured times 12, 12.5 and 100 µs is 12.5 µs. It is 25 % more than the
     /// first prediction, 10 µs, and half of the second prediction, 25 µs.

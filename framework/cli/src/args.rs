@@ -154,9 +154,10 @@ const COMPARE_EXAMPLES: &str = "\
 Examples:
   swapmeet compare rows.csv
   swapmeet compare monday.csv tuesday.csv --baseline pex --format markdown
+  swapmeet compare rows.csv --by topology --baseline torus:8x8
 
-Rows that differ only in the algorithm are compared. Repetitions of a case form
-a sample. With one row per algorithm, only ratios are printed.";
+Rows that differ only in the algorithm (or in --by) are compared. Repetitions of
+a case form a sample. With one row per algorithm, only ratios are printed.";
 
 const REPRODUCE_EXAMPLES: &str = "\
 Examples:
@@ -323,6 +324,30 @@ pub(crate) struct TraceArgs {
     pub plugins: PluginArgs,
 }
 
+/// The axis along which cases are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareBy {
+    /// Compare algorithms.
+    Algorithm,
+    /// Compare topologies, such as two networks of the same algorithm.
+    Topology,
+    /// Compare cost models of the same machine.
+    Model,
+    /// Compare machines.
+    Machine,
+    /// Compare placements of ranks (`place=` of a topology).
+    Placement,
+}
+
+/// The comparisons for whose number p-values are corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CorrectArg {
+    /// All comparisons.
+    All,
+    /// The comparisons of the same group.
+    Group,
+}
+
 /// The format of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
@@ -343,10 +368,16 @@ pub(crate) struct CompareArgs {
     /// Read rows from these result files.
     #[arg(required = true, value_name = "FILE.csv")]
     pub files: Vec<PathBuf>,
-    /// Compare with this algorithm [default: the fastest of each group, whose advantage is slightly
-    /// overestimated if times vary].
-    #[arg(long, value_name = "ALGO")]
+    /// Compare along this axis; all other settings are equal within a group.
+    #[arg(long, value_name = "AXIS", default_value = "algorithm")]
+    pub by: CompareBy,
+    /// Compare with this algorithm (with --by: this topology, model, etc.) [default: the fastest of
+    /// each group, whose advantage is slightly overestimated if times vary].
+    #[arg(long, value_name = "VALUE")]
     pub baseline: Option<String>,
+    /// Correct p-values for all comparisons, or for those of the same group.
+    #[arg(long, default_value = "all")]
+    pub correct: CorrectArg,
     /// Select the output format.
     #[arg(long, default_value = "table")]
     pub format: CompareFormat,

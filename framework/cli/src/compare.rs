@@ -1,20 +1,34 @@
 //! `swapmeet compare`: prints statistics about the rows of result files.
 
-use crate::args::{CompareArgs, CompareFormat};
+use crate::args::{CompareArgs, CompareBy, CompareFormat, CorrectArg};
 use crate::failure::Failure;
 use crate::output;
 use std::process::ExitCode;
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::{
-    CompareError, as_csv, as_json, as_latex, as_markdown, as_table, compare as compare_rows,
-    read_files,
+    By, CompareError, CompareOptions, Correction, as_csv, as_json, as_latex, as_markdown, as_table,
+    compare_by, read_files,
 };
 use swapmeet_runner::input::Text;
 
-/// Compares the times of the algorithms in result files, and prints the result.
+/// Compares the times in result files, and prints the result.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
-    let comparison = compare_rows(&files, args.baseline.as_deref()).map_err(refused)?;
+    let options = CompareOptions {
+        by: match args.by {
+            CompareBy::Algorithm => By::Algorithm,
+            CompareBy::Topology => By::Topology,
+            CompareBy::Model => By::Model,
+            CompareBy::Machine => By::Machine,
+            CompareBy::Placement => By::Placement,
+        },
+        baseline: args.baseline.as_deref(),
+        correction: match args.correct {
+            CorrectArg::All => Correction::All,
+            CorrectArg::Group => Correction::Group,
+        },
+    };
+    let comparison = compare_by(&files, &options).map_err(refused)?;
     let text = match args.format {
         CompareFormat::Table => as_table(&comparison),
         CompareFormat::Markdown => as_markdown(&comparison),

@@ -2,10 +2,10 @@
 
 use super::sample::{Sample, against, samples};
 use super::winner::winner;
-use super::{ComparisonLine, Group, LineOptimum, RowLocation};
-use crate::case_id::Setting;
+use super::{By, ComparisonLine, Group, LineOptimum, RowLocation};
 use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
+use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,8 @@ fn find_baseline<'s, 'a>(
         let fastest = timed.min_by(|a, b| by_time(a, b));
         return fastest.ok_or_else(|| "no algorithm has a time here".to_owned());
     };
-    let of_that_name = || samples.iter().filter(|s| s.label == name || s.rows[0].algorithm == name);
+    let of_that_name =
+        || samples.iter().filter(|s| s.label == name || s.implementation.algorithm == name);
     match (of_that_name().find(|s| s.time.is_some()), of_that_name().next()) {
         (Some(sample), _) => Ok(sample),
         (None, Some(sample)) => {
@@ -46,8 +47,8 @@ fn status(sample: &Sample<'_>) -> Status {
 }
 
 /// Makes a group from its rows; there must be at least one.
-pub(super) fn group(rows: &[(&Record, RowLocation)], baseline: Option<&str>) -> Group {
-    let samples = samples(rows);
+pub(super) fn group(rows: &[(&Record, RowLocation)], by: By, baseline: Option<&str>) -> Group {
+    let samples = samples(rows, by);
     let (baseline, no_baseline) = match find_baseline(&samples, baseline) {
         Ok(sample) => (Some(sample), String::new()),
         Err(reason) => (None, reason),
@@ -55,7 +56,8 @@ pub(super) fn group(rows: &[(&Record, RowLocation)], baseline: Option<&str>) -> 
     let mut ranked: Vec<&Sample<'_>> = samples.iter().collect();
     ranked.sort_by(|a, b| by_time(a, b));
     Group {
-        setting: rows.first().map(|(r, _)| Setting::of(r).owned()).unwrap_or_default(),
+        setting: rows.first().map(|(r, _)| by.setting(r).map(Cow::into_owned)).unwrap_or_default(),
+        of_algorithm: rows.first().and_then(|(r, _)| Some(by.fixed(r)?.algorithm.to_owned())),
         nodes: rows.first().map_or(0, |(r, _)| r.nodes),
         baseline: baseline.map(|b| b.label.clone()),
         no_baseline,

@@ -1,9 +1,10 @@
 //! Groups the rows of several files by setting and removes duplicates.
 
-use super::{CompareError, RowLocation};
-use crate::case_id::{CaseId, Setting};
+use super::{By, CompareError, RowLocation};
+use crate::case_id::{CaseId, Implementation, Setting};
 use crate::record::{Record, Status};
 use crate::units::count;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Rows by group, and remarks on duplicates.
@@ -12,6 +13,9 @@ pub(super) struct GroupedRows<'a> {
     pub groups: Vec<Vec<(&'a Record, RowLocation)>>,
     pub notes: Vec<String>,
 }
+
+/// The properties that all rows of a group have in common.
+type GroupKey<'a> = (Setting<Cow<'a, str>>, Option<Implementation<&'a str>>);
 
 /// A row, its file, and its row number in the file.
 struct KnownRow<'a> {
@@ -50,19 +54,23 @@ fn is_transient_failure(r: &Record) -> bool {
 /// Groups the rows of files. If a row is duplicated, only one copy counts. If a case failed for a
 /// transient reason and was run again, both rows count. If two rows of a case differ in any other
 /// way, that is an error.
-pub(super) fn group_rows(files: &[(String, Vec<Record>)]) -> Result<GroupedRows<'_>, CompareError> {
+pub(super) fn group_rows(
+    files: &[(String, Vec<Record>)],
+    by: By,
+) -> Result<GroupedRows<'_>, CompareError> {
     let mut grouped = GroupedRows { groups: Vec::new(), notes: Vec::new() };
-    let mut places: HashMap<Setting<&str>, usize> = HashMap::new();
+    let mut places: HashMap<GroupKey<'_>, usize> = HashMap::new();
     let mut known: HashMap<CaseId<&str>, Vec<KnownRow<'_>>> = HashMap::new();
     for (file_number, (file, records)) in files.iter().enumerate() {
         let (mut duplicates, mut reruns) = (0, 0);
         for (row, record) in records.iter().enumerate() {
             // Rows of one setting form a group. Groups are in the order of their first rows.
             let found = KnownRow { record, file, row: row + 1 };
-            let place = *places.entry(Setting::of(record)).or_insert_with(|| {
-                grouped.groups.push(Vec::new());
-                grouped.groups.len() - 1
-            });
+            let place =
+                *places.entry((by.setting(record), by.fixed(record))).or_insert_with(|| {
+                    grouped.groups.push(Vec::new());
+                    grouped.groups.len() - 1
+                });
             let same_case = known.entry(record.case()).or_default();
             // If the case has occurred before, this row is a duplicate, a contradiction, or a new
             // attempt after a transient failure.

@@ -1,6 +1,6 @@
 //! The rows of one algorithm within a group.
 
-use super::{RowLocation, Tests};
+use super::{By, RowLocation, Tests};
 use crate::case_id::Implementation;
 use crate::record::{Record, Status};
 use crate::stats::{
@@ -8,7 +8,7 @@ use crate::stats::{
     welch_p, wilcoxon_p,
 };
 
-/// The rows of one implementation of an algorithm.
+/// The rows of one implementation of an algorithm, or of another compared property.
 pub(super) struct Sample<'a> {
     pub(super) label: String,
     pub(super) implementation: Implementation<&'a str>,
@@ -38,12 +38,13 @@ impl Sample<'_> {
     }
 }
 
-/// Divides rows by implementation. Samples are in the order in which the implementations first
+/// Divides rows by the compared property and by implementation. Samples are in the order in which the implementations first
 /// occur.
-pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)]) -> Vec<Sample<'a>> {
+pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)], by: By) -> Vec<Sample<'a>> {
     let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowLocation>)> = Vec::new();
     for (row, at) in rows {
-        let implementation = Implementation::of(row);
+        let implementation =
+            Implementation { algorithm: by.subject(row), ..Implementation::of(row) };
         match parted.iter_mut().find(|(known, ..)| *known == implementation) {
             Some((_, rows, places)) => {
                 rows.push(row);

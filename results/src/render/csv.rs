@@ -1,6 +1,6 @@
 //! Output of a comparison as CSV, for other programs.
 
-use crate::compare::{Comparison, ComparisonLine, Group};
+use crate::compare::{By, Comparison, ComparisonLine, Group};
 use crate::field::csv_table;
 use crate::record::Status;
 use crate::stats::Interval;
@@ -10,7 +10,7 @@ pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
     let lines = comparison
         .groups
         .iter()
-        .flat_map(|group| group.lines.iter().map(move |line| columns(group, line)));
+        .flat_map(|group| group.lines.iter().map(move |line| columns(group, line, comparison.by)));
     let mut rows: Vec<Vec<String>> = Vec::new();
     for columns in lines {
         let (names, texts) = columns.into_iter().unzip();
@@ -23,7 +23,7 @@ pub fn as_csv(comparison: &Comparison) -> Result<String, csv::Error> {
 }
 
 /// Returns the name and text of each column.
-fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
+fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)> {
     // A value that does not exist is an empty cell. An example is the ratio of the baseline to
     // itself.
     let time = line.time.as_ref();
@@ -31,16 +31,20 @@ fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
     let figure = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
     let low = |i: Option<Interval>| figure(i.map(|i| i.low));
     let high = |i: Option<Interval>| figure(i.map(|i| i.high));
+    // The compared property is that of the line, and all other properties are those of the group.
+    let of = |own: By, group: &str| {
+        if by == own { line.algorithm.clone() } else { group.to_owned() }
+    };
     let mut columns: Vec<(String, String)> = [
-        ("topology", group.setting.topology.clone()),
+        ("topology", of(By::Topology, &group.setting.topology)),
         ("collective", group.setting.collective.clone()),
         ("workload", group.setting.workload.clone()),
         ("inputs", group.setting.inputs.clone()),
-        ("machine", group.setting.machine.clone()),
+        ("machine", of(By::Machine, &group.setting.machine)),
         ("machine_definition", group.setting.machine_definition.clone()),
-        ("model", group.setting.model.clone()),
+        ("model", of(By::Model, &group.setting.model)),
         ("baseline", group.baseline.clone().unwrap_or_default()),
-        ("algorithm", line.algorithm.clone()),
+        ("algorithm", of(By::Algorithm, group.of_algorithm.as_deref().unwrap_or_default())),
         ("status", line.status.to_string()),
         ("reason", line.reason.clone()),
         ("verified", line.verified.to_string()),
@@ -65,13 +69,17 @@ fn columns(group: &Group, line: &ComparisonLine) -> Vec<(String, String)> {
     // Every status has a column, so that the files of all comparisons have the same columns.
     let count = |status: &Status| line.rows.get(status).copied().unwrap_or(0).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
+    if by == By::Placement {
+        columns.push((by.label().to_owned(), line.algorithm.clone()));
+    }
     columns
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::tests::row;
+    use crate::compare::tests::{files, row};
+    use crate::compare::{CompareOptions, compare_by};
     use crate::record::Record;
     use crate::render::tests::{comparison, partly_failed, repeated};
 
@@ -83,6 +91,30 @@ mod tests {
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,alike,ok,,blocks,3,10.1,10.1,0.20000000000000018,9.603172457649933,10.596827542350066,1.0033112582781456,0.9749883293539778,1.032456954284433,true,0.6666666666666657,1,0.6666666666666657,1,0.28867513459481287,3,0,0,0,0,0
         torus:4x4,alltoall,uniform:64,,paragon,,wormhole,fast,slow,ok,,blocks,3,20.5,20.5,0.5,19.257931144124832,21.742068855875168,2.0364238410596025,1.9969236997069957,2.076705314802177,true,0.00013266863006584418,0.25,0.00026533726013168836,0.5,50.12011214099221,3,0,0,0,0,0
         ");
+    }
+
+    /// The compared property has the column that it has in rows.
+    #[test]
+    fn the_compared_property_has_its_own_column() {
+        let of = |by: By, rows: Vec<Record>| {
+            let options = CompareOptions { by, ..CompareOptions::default() };
+            let text = as_csv(&compare_by(&files(rows), &options).unwrap()).unwrap();
+            let mut reader = csv::Reader::from_reader(text.as_bytes());
+            let column = |name: &str| {
+                let headers = reader.headers().unwrap();
+                headers.iter().position(|header| header == name).unwrap()
+            };
+            let mut column = column;
+            let [subject, algorithm] = [by.label(), "algorithm"].map(&mut column);
+            let rows = reader.into_records().map(Result::unwrap);
+            rows.map(|row| format!("{} {}", &row[subject], &row[algorithm])).collect::<Vec<_>>()
+        };
+        let on =
+            |topology: &str, time| Record { topology: topology.to_owned(), ..row("pex", 0, time) };
+        let rows = vec![on("torus:4x4", 3.0), on("ring:16", 4.0)];
+        assert_eq!(of(By::Topology, rows), ["torus:4x4 pex", "ring:16 pex"]);
+        let placed = vec![on("torus:4x4,place=cyclic", 3.0), on("torus:4x4", 4.0)];
+        assert_eq!(of(By::Placement, placed), ["cyclic pex", "block pex"]);
     }
 
     #[test]

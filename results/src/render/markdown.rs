@@ -72,6 +72,8 @@ mod tests {
         - `fast` ran 2.04 ± 0.04 times faster than `slow` (95 %: 2.00 to 2.08; p by the paired t test < 0.001, by Wilcoxon 0.500).
 
         Note: p-values are corrected for 2 comparisons (Holm).
+
+        Note: Wilcoxon with 3 pairs and 2 comparisons cannot fall below 0.5: use more repetitions.
         ");
     }
 

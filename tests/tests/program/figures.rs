@@ -426,6 +426,42 @@ fn figures_and_tables_compile_in_latex() {
     assert!(!said.contains("Missing character"), "{said}");
 }
 
+/// The ratio of two networks is the ratio of the times in the rows.
+#[test]
+fn networks_are_compared_with_each_other() {
+    let dir = tempdir().unwrap();
+    let rows = rows_in(&dir);
+    let compare =
+        |args: &[&str]| swapmeet(&[&["compare", rows.to_str().unwrap()], args].concat()).assert();
+    let said = compare(&["--by", "topology", "--baseline", "torus:8x8", "--format", "csv"]);
+    let table = String::from_utf8(said.success().get_output().stdout.clone()).unwrap();
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let at = |name: &str| headers.iter().position(|header| header == name).unwrap();
+    let lines: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let is = |line: &&csv::StringRecord| {
+        line[at("topology")].starts_with("rdn")
+            && &line[at("algorithm")] == "bruck"
+            && &line[at("machine")] == "own"
+            && &line[at("workload")] == "uniform:64"
+    };
+    let ratio: f64 = lines.iter().find(is).unwrap()[at("ratio")].parse().unwrap();
+    let records = read_file(&rows).unwrap();
+    let time = |topology: &str| {
+        let is = |row: &&Record| {
+            row.topology.starts_with(topology)
+                && row.algorithm == "bruck"
+                && row.machine == "own"
+                && row.workload == "uniform:64"
+        };
+        records.iter().find(is).unwrap().time_us.unwrap()
+    };
+    assert!((ratio - time("rdn") / time("torus")).abs() < 1e-9, "{ratio}");
+    compare(&["--by", "model", "--baseline", "flat"])
+        .code(2)
+        .stderr(predicate::str::contains("no row is of the baseline `flat`"));
+}
+
 /// The winner in the map is the algorithm with the least time in the rows.
 #[test]
 fn the_map_of_winners_agrees_with_the_rows() {

@@ -1,0 +1,104 @@
+//! The axis along which cases are compared.
+
+use crate::case_id::{Implementation, Setting};
+use crate::record::Record;
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// The property in which the compared cases differ. All other properties are equal within a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum By {
+    #[default]
+    Algorithm,
+    Topology,
+    /// The cost model. Machines that differ only in the parameter `model` are equal.
+    Model,
+    /// The machine, including its model.
+    Machine,
+    /// The parameter `place` of the topology.
+    Placement,
+}
+
+/// The placement of ranks if a topology has no parameter `place`.
+const DEFAULT_PLACE: &str = "block";
+
+impl By {
+    /// Returns the name of the property.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Algorithm => "algorithm",
+            Self::Topology => "topology",
+            Self::Model => "model",
+            Self::Machine => "machine",
+            Self::Placement => "placement",
+        }
+    }
+
+    /// Returns the compared property of a row.
+    pub(super) fn subject(self, row: &Record) -> &str {
+        match self {
+            Self::Algorithm => &row.algorithm,
+            Self::Topology => &row.topology,
+            Self::Model => &row.model,
+            Self::Machine => &row.machine,
+            Self::Placement => parameter(&row.topology, "place").unwrap_or(DEFAULT_PLACE),
+        }
+    }
+
+    /// Returns the setting of a row without the compared property.
+    pub(super) fn setting(self, row: &Record) -> Setting<Cow<'_, str>> {
+        let setting = Setting::of(row).map(Cow::Borrowed);
+        let none = || Cow::Borrowed("");
+        match self {
+            Self::Algorithm => setting,
+            Self::Topology => Setting { topology: none(), ..setting },
+            Self::Model => Setting {
+                model: none(),
+                machine: without(&row.machine, "model"),
+                machine_definition: without(&row.machine_definition, "model"),
+                ..setting
+            },
+            Self::Machine => {
+                Setting { machine: none(), machine_definition: none(), model: none(), ..setting }
+            }
+            Self::Placement => Setting { topology: without(&row.topology, "place"), ..setting },
+        }
+    }
+
+    /// Returns the algorithm and its build if all cases of a group have the same one.
+    pub(super) fn fixed(self, row: &Record) -> Option<Implementation<&str>> {
+        (self != Self::Algorithm).then(|| Implementation::of(row))
+    }
+}
+
+/// Returns the value of a parameter at the outermost level of a spec.
+fn parameter<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
+    let parts = spec.split_once(':').map_or(spec, |(_, rest)| rest).split(',');
+    parts.into_iter().find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
+}
+
+/// Returns a spec without a parameter.
+fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
+    if parameter(spec, key).is_none() {
+        return Cow::Borrowed(spec);
+    }
+    let (name, rest) = spec.split_once(':').unwrap_or(("", spec));
+    let is_other = |part: &&str| part.strip_prefix(key).is_none_or(|rest| !rest.starts_with('='));
+    let kept = rest.split(',').filter(is_other).collect::<Vec<_>>().join(",");
+    Cow::Owned(if kept.is_empty() { name.to_owned() } else { format!("{name}:{kept}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_removed_from_specs() {
+        let topology = "torus:8x8,place=random:3,routing=ecmp";
+        assert_eq!(parameter(topology, "place"), Some("random:3"));
+        assert_eq!(without(topology, "place"), "torus:8x8,routing=ecmp");
+        assert_eq!(without("paragon:model=circuit", "model"), "paragon");
+        assert_eq!(without("paragon", "model"), "paragon");
+    }
+}
