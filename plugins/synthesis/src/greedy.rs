@@ -186,8 +186,8 @@ impl Search {
             |group: &Translations| orbits::gather(network, group, self.tries, &mut self.random);
         if collective != Collective::AllGather {
             // A reduce-scatter is a gather on the reversed network with the steps backwards. The
-            // receiver in the gather is the sender of the partial sum, so the block is the block of
-            // node `from` minus the offset.
+            // receiver in the gather is the sender of the partial sum. So the sum is for the node
+            // that is the offset before node `from`.
             let steps = find(&group.reversed());
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("reduce-scatter")?;

@@ -99,8 +99,8 @@ impl Algorithm for UnequalBruck {
     }
 }
 
-/// Returns a message without blocks. Its rule selects the block of the receiver for itself, which
-/// the sender never holds.
+/// Returns a message without blocks. Its rule selects the block from the receiver to itself,
+/// which the sender never holds.
 fn without_blocks(from: u64, to: u64, bytes: u64) -> Blocks<'static> {
     Blocks::new(from, to).origins(Set::one(to)).destinations(Set::one(to)).extra_bytes(bytes)
 }

@@ -61,8 +61,8 @@ trait Counter {
 impl LinkLoad {
     /// The number of links that are summed in about the time in which one run is sorted.
     const LINKS_PER_RUN: u64 = 64;
-    /// The maximum number of links for which an array of line sums is used. With 8 bytes per link,
-    /// the array is large enough for a torus of 2^26 nodes.
+    /// The maximum number of links for which loads are stored as [`LineSums`]. With 8 bytes per
+    /// link, the array is large enough for a torus of 2^26 nodes.
     const MAX_SUMMED: u64 = 1 << 28;
     /// The maximum number of links for which an array of counters is used. With 16 bytes per link,
     /// the array is large enough for a hypercube of 20 dimensions.

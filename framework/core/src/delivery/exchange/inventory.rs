@@ -301,8 +301,8 @@ impl<L: Layout> Inventory<L> {
         each.iter().map(|a| measure(a)).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1))
     }
 
-    /// Returns all contributions to the values of which these boxes contain any contribution. No
-    /// two of the returned boxes share a block.
+    /// Returns all contributions to each value of which these boxes contain at least one
+    /// contribution. No two of the returned boxes share a block.
     fn all_contributions<'a>(
         &self,
         boxes: impl Iterator<Item = &'a [L::Element]>,
