@@ -2,6 +2,7 @@
 
 pub mod analysis;
 pub mod atomic_file;
+mod bandwidth;
 mod case_id;
 mod command;
 mod compare;
@@ -18,6 +19,7 @@ mod residual;
 pub mod stats;
 pub mod units;
 
+pub use bandwidth::Bandwidths;
 pub use case_id::{CaseId, Difference, Implementation, Setting, inputs_column};
 pub use command::{command, quoted};
 pub use compare::{

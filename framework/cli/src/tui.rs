@@ -4,6 +4,7 @@
 use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
+use crate::say::say;
 use crate::{config, run, table};
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -20,8 +21,9 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::lookup::experiment_of;
 use swapmeet_tui::{
-    Appearance, Background, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal,
+    Appearance, Background, Outcome, RenderKind, RenderRequest, Setup, Theme, is_ascii_terminal,
 };
+use swapmeet_workloads::experiments::shipped;
 
 /// The exit status if the user quits before all cases have run.
 const INTERRUPTED: u8 = 130;
@@ -92,6 +94,10 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     }
     let (opened, notes) = open_rows(files).map_err(|e| Failure::Usage(e.to_string()))?;
     let mut experiment = run::experiment(args)?;
+    let is_example = is_bare(args, files);
+    if is_example {
+        experiment = example(experiment)?;
+    }
     let is_named = !experiment.topologies.is_empty() && !experiment.algorithms.is_empty();
     let complete = is_named && opened.is_empty();
     if experiment.topologies.is_empty() {
@@ -129,6 +135,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         found,
         opened,
         notes,
+        is_example,
         render,
         // The number of workers is not limited by the current number of cases, because the user may
         // start another experiment with more cases.
@@ -143,6 +150,9 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         let text = table::results(&outcome.records, table::terminal_width());
         writeln!(io::stdout(), "{text}").map_err(|e| Failure::printing(&e))?;
     }
+    if let Some(text) = rows_in_words(&outcome, args.out.as_deref()) {
+        say!("{text}");
+    }
     if let Some(reason) = outcome.unwritten {
         return Err(Failure::Output(reason.trim_start_matches("error: ").to_owned()));
     }
@@ -151,6 +161,45 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
         (false, true) => ExitCode::from(SOME_FAILED),
         (false, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Says how many rows are in which file, and how to resume. Returns `None` if there is nothing to
+/// say: no rows, or rows that the user has not saved.
+fn rows_in_words(outcome: &Outcome, out: Option<&Path>) -> Option<String> {
+    let rows = count(outcome.records.len(), "row");
+    let more = if outcome.interrupted {
+        "; some cases have not finished: the same command with --resume runs them"
+    } else {
+        ""
+    };
+    match (out, &outcome.saved_as) {
+        (Some(out), _) if !outcome.records.is_empty() || outcome.interrupted => {
+            Some(format!("{rows} in {}{more}", out.display()))
+        }
+        (None, Some(saved)) => Some(format!("{rows} in {}", saved.display())),
+        _ => None,
+    }
+}
+
+/// Returns whether the command line says nothing about cases or rows.
+fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
+    let lists = [&args.topologies, &args.algorithms, &args.workloads, &args.machines];
+    args.experiment.is_none()
+        && args.out.is_none()
+        && files.is_empty()
+        && lists.iter().all(|list| list.is_empty())
+}
+
+/// Returns the experiment that the dashboard runs if the user selects none, so that every panel
+/// shows something. The settings are those of the command line.
+fn example(given: Experiment) -> Result<Experiment, Failure> {
+    let Some(study) = shipped().iter().find(|study| study.name == "quick-start") else {
+        return Ok(given);
+    };
+    let study = Experiment::parse(study.name, study.text)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, .. } = given;
+    Ok(Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, ..study })
 }
 
 /// Reads the rows of files. If the last row of a file is incomplete, reads the rows before it.

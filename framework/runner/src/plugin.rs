@@ -100,6 +100,23 @@ pub struct Algorithm {
     table: OnceLock<Result<FunctionTable, String>>,
 }
 
+/// The papers whose algorithms are listed first. Each entry has two texts: the start of the paper's
+/// reference in the plugins, and the title of the group in the list.
+pub const PAPERS: [(&str, &str); 5] = [
+    ("Y.-J. Suh", "Suh & Shin"),
+    ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),
+    ("W. Liu", "Liu, Wang & Prasanna"),
+    ("C. C. Spencer", "Spencer"),
+    ("Y. Li, S. Peng", "Li, Peng & Chu"),
+];
+
+impl Algorithm {
+    /// Returns the index of the algorithm's paper in [`PAPERS`].
+    pub fn main_paper(&self) -> Option<usize> {
+        PAPERS.iter().position(|(start, _)| self.paper.starts_with(start))
+    }
+}
+
 /// Name, version and digest of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Build {

@@ -13,6 +13,9 @@ use ratatui::style::Style;
 /// The minimum screen size (columns, rows) for showing several panels.
 const MULTI_PANEL_SIZE: (u16, u16) = (110, 34);
 
+/// The minimum number of columns that the badge of the log leaves to the progress of a run.
+const BADGE_ROOM: u16 = 20;
+
 pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
     let mut clicks = ClickMap::default();
     let area = frame.area();
@@ -44,11 +47,19 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App) -> ClickMap {
 fn tabs(painter: &mut Painter<'_, '_>, app: &App, area: Rect) -> Option<(String, Style)> {
     let theme = painter.theme;
     let words: u16 = app.panels.iter().map(|panel| width(panel.tab()) + 3).sum();
+    // The badge of the log is the number of its unread lines.
+    let unread = app.session.log.unread();
+    let badge = if unread > 0 { format!(" ({unread})") } else { String::new() };
+    let has_badge = words + width(&badge) + BADGE_ROOM <= area.width;
     let mut x = 0;
     for (number, panel) in app.panels.iter().enumerate() {
         let here = number == app.active;
         let short = digit(number).map_or("·".to_owned(), String::from);
-        let name = if words <= area.width || here { numbered(number, panel.tab()) } else { short };
+        let mut name =
+            if words <= area.width || here { numbered(number, panel.tab()) } else { short };
+        if number == panels::LOG && has_badge {
+            name += &badge;
+        }
         let from = x;
         x = painter.put(
             area,

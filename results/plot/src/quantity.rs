@@ -1,8 +1,8 @@
 //! The quantities of a case that a figure can show.
 
-use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::{number_to, size_to, tick_duration};
+use swapmeet_results::{Bandwidths, Record};
 
 /// The quantity of the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,7 @@ impl Quantity {
     pub(crate) fn of(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());
+        let bandwidths = || Bandwidths::of(record, record.time_us?);
         match self {
             Self::Time | Self::Ratio => record.time_us,
             Self::Bound => over(record.lower_bound_us),
@@ -62,8 +63,8 @@ impl Quantity {
             Self::Messages => count(record.messages),
             Self::LinkMessages => count(record.max_link_messages),
             Self::NodeBytes => record.peak_node_bytes.map(|n| n as f64),
-            Self::AlgorithmBandwidth => bandwidths(record).map(|(algorithm, _)| algorithm),
-            Self::BusBandwidth => bandwidths(record).map(|(_, bus)| bus),
+            Self::AlgorithmBandwidth => bandwidths().map(|bandwidths| bandwidths.algorithm),
+            Self::BusBandwidth => bandwidths().map(|bandwidths| bandwidths.bus),
         }
     }
 
@@ -121,24 +122,6 @@ impl Quantity {
     pub(crate) fn is_bytes(self) -> bool {
         self == Self::NodeBytes
     }
-}
-
-/// Returns the algorithm bandwidth and the bus bandwidth in GB/s, as defined by nccl-tests
-/// (`doc/PERFORMANCE.md`). The algorithm bandwidth is S/t, where t is the time and S is the total
-/// size of the blocks that a node has at the start or at the end. The bus bandwidth is S/t times a
-/// factor that depends on the collective. Returns `None` if nccl-tests defines no factor for the
-/// collective, or if the block sizes differ.
-fn bandwidths(record: &Record) -> Option<(f64, f64)> {
-    let (time, block, n) = (record.time_us?, record.block_bytes? as f64, record.nodes as f64);
-    let others = (n - 1.0) / n;
-    let (size, factor) = match record.collective.as_str() {
-        "allreduce" => (block, 2.0 * others),
-        "reduce" | "broadcast" => (block, 1.0),
-        "reduce-scatter" | "allgather" | "alltoall" => (n * block, others),
-        _ => return None,
-    };
-    let algorithm = size / time / 1000.0;
-    (algorithm.is_finite() && n > 1.0).then_some((algorithm, algorithm * factor))
 }
 
 /// Which axes are logarithmic.

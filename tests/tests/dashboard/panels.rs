@@ -109,6 +109,47 @@ fn the_screen_can_be_drawn_at_any_size() {
     assert!(screen.contains("40x5 is too small") && screen.contains("44x12 is needed"), "{screen}");
 }
 
+/// The expected values are those of the formulas in nccl-tests' `doc/PERFORMANCE.md` for an
+/// all-to-all of 16 ranks with blocks of 16 KiB: algbw is the data of a rank over the time, and busbw
+/// is 15/16 of it.
+#[test]
+fn bandwidths_are_columns_of_the_comparison() {
+    let mut session = Session::new(
+        "topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]\nworkloads = [\"uniform:16KiB\"]",
+    );
+    session.keys("R");
+    session.settle();
+    session.keys("3e");
+    let screen = session.screen(200, 24);
+    assert!(screen.contains("algbw GB/s") && screen.contains("busbw GB/s"), "{screen}");
+    let line = screen.lines().find(|line| line.contains("✓ blocks")).unwrap();
+    let words: Vec<&str> = line.trim_matches(['│', ' ', '█']).split_whitespace().collect();
+    let [.., algorithm, bus] = words[..] else { panic!("{line}") };
+    let ms: f64 = words[1].parse().unwrap();
+    let expected = 16.0 * 16384.0 / (ms * 1e-3) / 1e9;
+    let close =
+        |text: &str, expected: f64| (text.parse::<f64>().unwrap() / expected - 1.0).abs() < 1e-3;
+    assert!(close(algorithm, expected), "{line}");
+    assert!(close(bus, expected * 15.0 / 16.0), "{line}");
+}
+
+/// The table has the same times as the comparison.
+#[test]
+fn the_map_can_show_all_times() {
+    let mut session = compared();
+    session.keys("9ghhv");
+    let screen = session.screen(80, 24);
+    let words = |name: &str| {
+        let line = screen.lines().find(|line| line.contains(name)).unwrap();
+        line.trim_matches(['│', ' ']).split_whitespace().skip(2).collect::<Vec<_>>().join(" ")
+    };
+    assert!(screen.contains("times on torus:4x4") && screen.contains("64 B"), "{screen}");
+    assert_eq!(words("▲ bruck"), "1.507 ms 10.12 ms", "{screen}");
+    assert_eq!(words("■ pex"), "6.615 ms 10.56 ms", "{screen}");
+    session.keys("v");
+    assert!(!session.screen(80, 24).contains("times on"));
+}
+
 /// An algorithm has the same mark in curves and maps, whatever the filter leaves out.
 #[test]
 fn an_algorithm_keeps_its_mark() {
@@ -299,13 +340,16 @@ fn hidden_columns_can_be_scrolled_to() {
         narrow.contains("time") && !narrow.contains("link load") && narrow.contains('›'),
         "{narrow}"
     );
-    session.keys("lllll");
+    session.keys("lllllll");
     let moved = head(&mut session);
     assert!(
-        moved.contains("algorithm") && moved.contains("link load") && !moved.contains('›'),
+        moved.contains("algorithm")
+            && moved.contains("link load")
+            && moved.contains("busbw GB/s")
+            && !moved.contains('›'),
         "{moved}"
     );
-    session.keys("hhhhh");
+    session.keys("hhhhhhh");
     assert_eq!(head(&mut session), narrow);
 }
 

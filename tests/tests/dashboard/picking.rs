@@ -169,3 +169,77 @@ fn the_palette_finds_and_runs_commands() {
     terminal.keys("\u{15}quit immediately\r");
     terminal.end(0);
 }
+
+/// An algorithm of another collective than those of the workloads would only give `unsupported`
+/// rows.
+#[test]
+fn a_workload_of_the_collective_is_offered() {
+    let mut session = Session::new("topologies = [\"hypercube:4\"]");
+    session.keys("/allgather");
+    session.key(KeyCode::Enter);
+    let screen = session.screen(120, 30);
+    assert!(screen.contains("hypercube-allgather  allgather · "), "{screen}");
+    assert!(screen.contains("alltoall, allgather · Bruck"), "{screen}");
+    assert!(!screen.contains("suh-shin"), "filtered by collective:\n{screen}");
+    session.keys("G ");
+    let offer = "hypercube-allgather: allgather, but no such workload is selected: w selects allgather/uniform:64";
+    assert!(session.screen(160, 30).contains(offer), "{}", session.screen(160, 30));
+    session.keys("w");
+    assert_eq!(picked(&mut session, "Workloads"), "allgather/uniform:64");
+    session.keys("R");
+    session.settle();
+    let screen = session.screen(80, 24);
+    assert!(screen.contains("1 case verified") && !screen.contains("unsupported"), "{screen}");
+    session.keys("1w");
+    assert!(session.screen(80, 24).contains("the workloads fit hypercube-allgather"));
+}
+
+#[test]
+fn a_run_without_a_selection_says_which_keys_to_press() {
+    let mut session = Session::new("topologies = [\"hypercube:4\"]");
+    session.keys("R");
+    session.settle();
+    let expected =
+        "no algorithm is selected: press 1, go to Algorithms and select a line with Space";
+    assert!(session.screen(120, 30).contains(expected), "{}", session.screen(120, 30));
+}
+
+/// The algorithms of the five papers come first, the others by collective.
+#[test]
+fn algorithms_are_listed_by_paper_and_collective() {
+    let mut session = Session::new("topologies = [\"hypercube:4\"]");
+    session.keys("e");
+    let screen = session.screen(120, 60);
+    let line = |text: &str| {
+        screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"))
+    };
+    let papers = ["suh-shin", "gen ", "four-stage"].map(line);
+    let others = ["bruck", "hypercube-broadcast", "hypercube-allgather"].map(line);
+    assert!(papers.iter().max() < others.iter().min(), "{screen}");
+    assert!(others.is_sorted(), "{screen}");
+}
+
+/// The command that `y` copies gives the selected cases.
+#[test]
+fn the_command_of_the_selection_is_copied() {
+    let mut session =
+        Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]\nseed = 7");
+    session.keys("y");
+    let expected = "copied: swapmeet run --algorithm pex --algorithm bruck --topology torus:4x4 --workload uniform:64 --machine paragon --seed 7";
+    assert!(session.screen(200, 24).contains(expected), "{}", session.screen(200, 24));
+}
+
+#[test]
+fn help_starts_with_the_active_panel() {
+    let mut session = session();
+    for (panel, title) in [("6", "Net"), ("1", "Explore"), ("9", "Map")] {
+        session.keys(panel);
+        session.settle();
+        session.keys("?");
+        let screen = session.screen(80, 24);
+        let mut lines = screen.lines().skip_while(|line| !line.contains("Keys: arrows scroll"));
+        let first = lines.nth(1).unwrap().trim_matches(['│', ' ', '█']);
+        assert_eq!(first, title, "{screen}");
+        session.keys("?");
+    }
+}

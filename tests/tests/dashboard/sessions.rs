@@ -55,6 +55,7 @@ impl Session {
             found: Vec::new(),
             opened: Vec::new(),
             notes: Vec::new(),
+            is_example: false,
             render: |_, _| Err("nothing is drawn without the program".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 command: vec![build().join("swapmeet"), "worker".into()],

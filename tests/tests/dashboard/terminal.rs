@@ -73,9 +73,35 @@ fn ctrl_c_keeps_rows_and_restores_the_terminal() {
     let mut terminal = Terminal::start(folder.path(), command, 100, 30);
     terminal.wait_for("1/2");
     terminal.keys("\u{3}");
-    terminal.end(130);
+    let left = terminal.end(130);
+    assert!(
+        left.contains("1 row in rows.csv; some cases have not finished: the same command with"),
+        "{left}"
+    );
     let rows = rows(&folder.path().join("rows.csv"));
     assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4"]);
+}
+
+/// Without arguments, an example runs, so that every panel shows something. Nobody has asked for its
+/// rows, so that the dashboard exits without a question.
+#[test]
+fn without_arguments_an_example_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = Terminal::start(folder.path(), "swapmeet tui", 80, 24);
+    terminal.wait_for("✓ ");
+    for (panel, content) in [
+        ("3", "suh-shin"),
+        ("4", "┤"),
+        ("5", "█"),
+        ("6", "link load"),
+        ("9", "░"),
+        ("0", "startup_us"),
+    ] {
+        terminal.keys(panel);
+        terminal.wait_for(content);
+    }
+    terminal.keys("q");
+    terminal.end(0);
 }
 
 /// A double click opens the line that was clicked, also in a list that is scrolled.
@@ -104,7 +130,8 @@ fn a_double_click_opens_the_line_under_the_mouse() {
 fn a_light_background_selects_the_light_theme() {
     let folder = tempfile::tempdir().unwrap();
     for (colour, next) in [("ffff/ffff/f0f0", "rich"), ("0000/1010/2020", "light")] {
-        let mut terminal = Terminal::start(folder.path(), "swapmeet tui", 80, 24);
+        let mut terminal =
+            Terminal::start(folder.path(), "swapmeet tui --force --out rows.csv", 80, 24);
         terminal.keys(&format!("\u{1b}]11;rgb:{colour}\u{7}\u{1b}[?62;22c"));
         terminal.wait_for("Explore: 0 cases selected");
         terminal.keys("t");
@@ -161,8 +188,14 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
             .lines()
             .any(|line| line.split('│').nth(1).is_some_and(|case| is_timed(case.trim_end())))
     });
+    // Keys that arrive together with a change of the size may be read late, so wait for the new
+    // screen.
     terminal.resize(100, 30);
-    terminal.wait_for("1/3");
+    terminal.wait("the new screen", || {
+        terminal.shown().lines().nth(1).is_some_and(|line| {
+            line.starts_with("┌ 2 Cases") && line.trim_end().chars().count() == 100
+        })
+    });
     // The letters of a filter are not commands, although the network has no lines to filter.
     terminal.keys("6/pex\r");
     // Any key but `y` and `x` lets the run continue.

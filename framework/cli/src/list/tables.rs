@@ -6,7 +6,7 @@ use crate::table;
 use swapmeet_core::cost::machine::{Machine, parameters, presets, readers};
 use swapmeet_core::cost::settings::Preset;
 use swapmeet_core::text::escaped_path;
-use swapmeet_runner::plugin::Algorithm;
+use swapmeet_runner::plugin::{Algorithm, PAPERS};
 use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_runner::sandbox::{self, NO_SANDBOX};
 
@@ -86,30 +86,17 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{}...", words.trim_end_matches([',', ';', ':', '.', ' ']))
 }
 
-/// The papers whose algorithms are listed first. Each entry has two texts: the start of the paper's
-/// reference in the plugins, and the title of the group in the list.
-const PAPERS: [(&str, &str); 5] = [
-    ("Y.-J. Suh", "Suh & Shin"),
-    ("R. Thakur, A. Choudhary", "Thakur, Choudhary & Fox"),
-    ("W. Liu", "Liu, Wang & Prasanna"),
-    ("C. C. Spencer", "Spencer"),
-    ("Y. Li, S. Peng", "Li, Peng & Chu"),
-];
-
 /// Returns one line per algorithm of the list. The algorithms of the five papers are first,
 /// followed by all others, grouped by plugin. Reconstructions of published algorithms are last.
 fn algorithms(list: &List, registry: &Registry) -> String {
     const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
     // Number the groups of algorithms in the order in which they are listed.
-    let group = |a: &Algorithm| {
-        let paper = PAPERS.iter().position(|(start, _)| a.paper.starts_with(start));
-        match paper {
-            Some(index) => (index, PAPERS[index].1.to_owned()),
-            None if a.paper.contains("a reconstruction") => {
-                (PAPERS.len() + 1, RECONSTRUCTIONS.to_owned())
-            }
-            None => (PAPERS.len(), format!("plugin {}", a.plugin.name)),
+    let group = |a: &Algorithm| match a.main_paper() {
+        Some(index) => (index, PAPERS[index].1.to_owned()),
+        None if a.paper.contains("a reconstruction") => {
+            (PAPERS.len() + 1, RECONSTRUCTIONS.to_owned())
         }
+        None => (PAPERS.len(), format!("plugin {}", a.plugin.name)),
     };
     // Leave out algorithms that are not in `list`, because the user may have requested only the
     // algorithms of one collective.

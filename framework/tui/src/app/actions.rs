@@ -22,6 +22,7 @@ pub(super) enum Action {
     Stop,
     Baseline,
     Save,
+    Copy,
     Render,
     Undo,
     Redo,
@@ -85,6 +86,7 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
     )
     .hint("save"),
     bind(Action::Render, &[ch('F')], "write a figure of this panel, or a report of all rows"),
+    bind(Action::Copy, &[ch('y')], "copy the command that runs the selection"),
     bind(Action::Undo, &[ch('u')], "undo the last change of selection, baseline or sliders")
         .hint("undo"),
     bind(Action::Redo, &[ctrl('r')], "redo the change that was undone last"),
@@ -202,6 +204,11 @@ impl App {
             }
             // Other commands: open a prompt, undo, or change the appearance.
             Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
+            Action::Copy => {
+                let command = session.selection.command(&session.plugin_dirs);
+                session.show_message(&format!("copied: {command}"), false);
+                self.terminal_request = Some(TerminalRequest::Copy(command));
+            }
             Action::Undo => session.undo(),
             Action::Redo => session.redo(),
             Action::Command => self.prompt = Some(Prompt::for_command()),
@@ -217,7 +224,7 @@ impl App {
 
     fn quit(&mut self, how: ExitMode) {
         let leaves_rows = how == ExitMode::PrintRows;
-        if self.session.queue.is_busy() || (!leaves_rows && self.has_unsaved()) {
+        if self.is_busy() || (!leaves_rows && self.has_unsaved()) {
             self.question = Some(Question::Exit(how));
         } else {
             self.exit = Some(how);
@@ -226,14 +233,19 @@ impl App {
 
     /// Returns whether a new run would discard rows that are not saved, or cancel running cases.
     fn run_loses(&self) -> bool {
-        self.session.queue.is_busy() || self.has_unsaved()
+        self.is_busy() || self.has_unsaved()
+    }
+
+    /// Returns whether cases run that the user has requested.
+    fn is_busy(&self) -> bool {
+        self.session.queue.is_busy() && !self.session.runs.is_example
     }
 
     /// Returns whether some rows on screen have not been written to any file.
     fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
-        rows > 0 && runs.out.is_none() && !runs.saved
+        rows > 0 && runs.out.is_none() && !runs.saved && !runs.is_example
     }
 
     /// Handles a key while a question waits for confirmation. `y` confirms, and so does the key

@@ -14,6 +14,7 @@ use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
 use crossterm::event::KeyEvent;
 use prompt::Prompt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::Record;
@@ -37,6 +38,8 @@ pub struct Outcome {
     pub interrupted: bool,
     /// Whether any case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
+    /// The file to which the user has saved all rows on screen.
+    pub saved_as: Option<PathBuf>,
     /// The error message of the first failed attempt to write a row.
     pub unwritten: Option<String>,
 }
@@ -51,9 +54,11 @@ pub enum ExitMode {
 }
 
 /// A request that the application cannot carry out itself, so that the terminal loop does it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TerminalRequest {
     Redraw,
+    /// Put a text on the clipboard.
+    Copy(String),
     /// Suspend the program and return to the shell.
     Suspend,
 }
@@ -164,6 +169,7 @@ impl App {
             print_rows: self.exit == Some(ExitMode::PrintRows),
             interrupted: session.is_interrupted(),
             some_failed: runs.some_failed(),
+            saved_as: runs.saved_as.clone().filter(|_| runs.saved),
             unwritten: runs.unwritten().map(str::to_owned),
         }
     }
@@ -227,6 +233,9 @@ impl App {
     /// have changed.
     fn sync(&mut self) {
         self.session.record_change();
+        if self.active == panels::LOG {
+            self.session.log.mark_read();
+        }
         match self.session.request.take() {
             None => {}
             Some(Request::Text(title, text)) => {
@@ -281,6 +290,7 @@ mod tests {
             found: Vec::new(),
             opened: Vec::new(),
             notes: Vec::new(),
+            is_example: false,
             render: |_, _| Err("nothing is drawn here".to_owned()),
             workers: swapmeet_runner::worker::Workers {
                 command: Vec::new(),
@@ -367,6 +377,18 @@ mod tests {
         }
     }
 
+    /// Users search for commands by their own words.
+    #[test]
+    fn commands_are_found_by_synonyms() {
+        let app = app();
+        let found = |words: &str| app.commands(words).len();
+        for word in ["export", "baseline", "zoom", "cancel", "copy", "plugin", "stop", "clipboard"]
+        {
+            assert!((1..8).contains(&found(word)), "{word}: {}", found(word));
+        }
+        assert_eq!(found("no-such-word"), 0);
+    }
+
     /// Lists that depend on all rows are computed once, and are used again for further keys and
     /// frames.
     #[test]
@@ -417,11 +439,17 @@ mod tests {
     #[test]
     fn panel_indices_match_the_panels() {
         let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
-        let named =
-            [panels::EXPLORE, panels::CASES, panels::COMPARISON, panels::PARTS, panels::DETAILS];
+        let named = [
+            panels::EXPLORE,
+            panels::CASES,
+            panels::COMPARISON,
+            panels::PARTS,
+            panels::DETAILS,
+            panels::LOG,
+        ];
         assert_eq!(
             named.map(|panel| tabs[panel]),
-            ["Explore", "Cases", "Compare", "Parts", "Details"]
+            ["Explore", "Cases", "Compare", "Parts", "Details", "Log"]
         );
     }
 

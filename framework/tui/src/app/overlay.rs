@@ -36,7 +36,9 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
         line(painter, app, prompt, area);
     }
     if app.help.is_some() {
-        let tables = app.tables();
+        // The keys of the active panel come first.
+        let (mut tables, active) = (app.tables(), app.panels[app.active].tab());
+        tables.sort_by_key(|table| table.title != active);
         if let Some(help) = &mut app.help {
             draw_help(painter, help, &tables, area);
         }

@@ -56,6 +56,24 @@ pub(crate) struct Command {
     pub(crate) row: KeyRow,
 }
 
+/// Words of help texts, each with other words by which users search for them.
+const SYNONYMS: [(&str, &str); 14] = [
+    ("save the selection", "export write file toml csv"),
+    ("write a figure", "export save plot picture svg png pdf html"),
+    ("baseline", "reference relative"),
+    ("zoom", "magnify"),
+    ("expand", "zoom maximise full"),
+    ("cancel", "stop abort kill"),
+    ("copy", "clipboard yank"),
+    ("select or deselect", "plugin pick choose"),
+    ("Log", "plugin messages warnings"),
+    ("undo", "revert"),
+    ("quit", "exit leave close"),
+    ("freeze", "pause hold"),
+    ("theme", "colour color dark light"),
+    ("filter", "search find"),
+];
+
 impl Prompt {
     fn new(purpose: Purpose, title: &str, text: &str) -> Self {
         Self {
@@ -271,6 +289,7 @@ impl App {
         match save(files) {
             Ok(text) => {
                 self.session.runs.saved = true;
+                self.session.runs.saved_as = Some(Path::new(name).with_extension("csv"));
                 self.session.show_message(&text, false);
                 self.session.add_log(&text, false);
             }
@@ -291,7 +310,12 @@ impl App {
         let anywhere =
             self.anywhere().into_iter().map(|row| Command { panel: None, place: "", row });
         let mut all: Vec<Command> = of_panels.chain(anywhere).collect();
-        all.retain(|command| filter.passes(&format!("{} {}", command.place, command.row.help)));
+        all.retain(|command| {
+            let text = format!("{} {}", command.place, command.row.help);
+            let synonyms = SYNONYMS.iter().filter(|(word, _)| text.contains(word));
+            let synonyms: Vec<&str> = synonyms.map(|(_, synonyms)| *synonyms).collect();
+            filter.passes(&format!("{text} {}", synonyms.join(" ")))
+        });
         all.sort_by_key(|command| command.panel != Some(self.active));
         all
     }

@@ -28,6 +28,8 @@ pub(crate) struct Explore {
     lists: [List; Section::ALL.len()],
     /// What the text that the user types is used for.
     input_target: Option<InputTarget>,
+    /// The algorithm that was selected last.
+    last: Option<String>,
     /// The form that is shown instead of the open list.
     form: Option<Form>,
 }
@@ -50,6 +52,7 @@ pub(crate) enum Action {
     Type,
     Remove,
     Form,
+    Fit,
     Left,
     Right,
 }
@@ -71,6 +74,11 @@ impl Keyed for Explore {
             "edit the parameters of an algorithm or machine in a form; again: accept them",
         )
         .hint("parameters"),
+        bind(
+            Action::Fit,
+            &[ch('w')],
+            "select a workload of the collective of the algorithm that was selected last",
+        ),
         bind(Action::Left, LEFT, "open the previous list; in a form: previous value"),
         bind(Action::Right, RIGHT, "open the next list; in a form: next value").pair("←→", "lists"),
     ];
@@ -91,6 +99,7 @@ impl Keyed for Explore {
                     self.clamp(session);
                 }
             }
+            Action::Fit => self.fit(session),
             Action::Left => self.show(self.open.saturating_sub(1), session),
             Action::Right => self.show(self.open + 1, session),
         }
@@ -237,7 +246,8 @@ impl Panel for Explore {
         // to the lists.
         let about = match area.height.saturating_sub(sections + 1) {
             0..7 => 0,
-            7..16 => 3,
+            7..16 => 2,
+            16..24 => 3,
             _ => 5,
         };
         let open_lines = area.height.saturating_sub(sections + about + u16::from(about > 0));
@@ -326,6 +336,7 @@ impl Explore {
                 }
                 Ok(())
             }
+            Action::Fit => Ok(()),
             Action::Form => {
                 let (section, spec, instead) = (form.section, form.spec(), form.instead);
                 self.form = None;
@@ -352,11 +363,18 @@ impl Explore {
     fn choose(&mut self, session: &mut Session) {
         let section = self.section();
         match self.item(session) {
-            Some(ListItem::Choice(index, _)) => session.selection.toggle(section, index),
+            Some(ListItem::Choice(index, choice)) => {
+                let (spec, on) = (choice.spec.clone(), !choice.on);
+                session.selection.toggle(section, index);
+                if on {
+                    self.offer_workload(section, &spec, session);
+                }
+            }
             Some(ListItem::Suggestion(suggestion)) if suggestion.ready => {
                 let spec = suggestion.prefill.clone();
                 session.show_message(&format!("selected {spec}"), false);
-                session.selection.put(section, spec, None);
+                session.selection.put(section, spec.clone(), None);
+                self.offer_workload(section, &spec, session);
                 // The selected line has moved to the top of the list. Move the cursor to the line
                 // that followed it.
                 self.list_mut().cursor += 1;
@@ -367,6 +385,33 @@ impl Explore {
                 session.load(&study);
             }
             Some(ListItem::Suggestion(_) | ListItem::Setting(_)) | None => self.edit(session),
+        }
+    }
+
+    /// If no selected workload has the collective of an algorithm that was just selected, says which
+    /// key selects such a workload.
+    fn offer_workload(&mut self, section: Section, spec: &str, session: &mut Session) {
+        if section != Section::Algorithms {
+            return;
+        }
+        self.last = Some(spec.to_owned());
+        if let Some((word, workload)) = session.selection.matching_workload(spec, &session.registry)
+        {
+            session.show_message(
+                &format!("{spec}: {word}, but no such workload is selected: w selects {workload}"),
+                true,
+            );
+        }
+    }
+
+    fn fit(&mut self, session: &mut Session) {
+        let Some(spec) = self.last.clone().or_else(|| self.algorithm(session)) else { return };
+        match session.selection.matching_workload(&spec, &session.registry) {
+            Some((_, workload)) => {
+                session.show_message(&format!("selected {workload}"), false);
+                session.selection.fit_workloads(workload, &session.registry);
+            }
+            None => session.show_message(&format!("the workloads fit {spec}"), false),
         }
     }
 

@@ -23,6 +23,7 @@ pub(crate) const CASES: usize = 1;
 pub(crate) const COMPARISON: usize = 2;
 pub(crate) const PARTS: usize = 4;
 pub(crate) const DETAILS: usize = 6;
+pub(crate) const LOG: usize = 7;
 
 /// Returns all panels in the order of their numbers. To add a panel, implement
 /// [`crate::panel::Panel`] and [`crate::panel::Keyed`] in a new module, and add the panel to this

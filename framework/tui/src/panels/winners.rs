@@ -1,5 +1,7 @@
 //! The winners panel. It shows maps of the fastest algorithm for each block size and each network
-//! or machine.
+//! or machine, and tables of all times.
+
+mod pivot;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
@@ -22,11 +24,15 @@ pub(crate) struct Winners {
     /// The index of the comparison group that was in focus at the last update. The cases of a group
     /// differ only in the algorithm.
     seen: Option<usize>,
+    /// Whether the panel shows a table of the times of all algorithms in the row under the cursor,
+    /// instead of the map.
+    is_table: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
     Open,
+    Table,
     Left,
     Right,
     Previous,
@@ -39,6 +45,8 @@ impl Keyed for Winners {
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Open, ENTER, "show the details of the fastest case").hint("details"),
+        bind(Action::Table, &[ch('v')], "show the map, or a table of the times of all algorithms")
+            .hint("map/times"),
         bind(Action::Left, LEFT, "go to smaller blocks"),
         bind(Action::Right, RIGHT, "go to larger blocks").pair("←→", "size"),
         bind(Action::Previous, &[ch('[')], "previous map"),
@@ -48,6 +56,7 @@ impl Keyed for Winners {
     fn act(&mut self, action: Action, session: &mut Session) {
         match action {
             Action::Open => self.open(session),
+            Action::Table => self.is_table = !self.is_table,
             Action::Left => self.sideways(-1, session),
             Action::Right => self.sideways(1, session),
             Action::Previous => self.turn(-1, session),
@@ -154,6 +163,15 @@ impl Panel for Winners {
                 map.title
             ),
         );
+        if let Some(name) = map.rows.get(self.list.cursor).filter(|_| self.is_table) {
+            let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
+            painter.put(area, 1, 0, &format!("times on {name}"), painter.theme.accent);
+            for (y, text) in (area.height.saturating_sub(1)..area.height).zip(&words) {
+                painter.put(area, 1, y, text, painter.theme.text);
+            }
+            let table = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
+            return pivot::pivot(painter, session, map, (self.list.cursor, self.column), table);
+        }
         let legend = legend(painter, session, map, area);
         let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
         let lines = (words.len() as u16).min(area.height / 3);

@@ -20,6 +20,8 @@ pub(crate) struct Log {
     lines: Vec<LogLine>,
     /// The number of old lines that have been dropped.
     dropped: usize,
+    /// The number of lines that had been written when the user last looked at the log.
+    read: usize,
 }
 
 impl Log {
@@ -34,6 +36,16 @@ impl Log {
 
     pub(crate) fn lines(&self) -> &[LogLine] {
         &self.lines
+    }
+
+    /// Marks all lines as read.
+    pub(crate) fn mark_read(&mut self) {
+        self.read = self.written();
+    }
+
+    /// Returns the number of lines that were written since the user last looked at the log.
+    pub(crate) fn unread(&self) -> usize {
+        self.written() - self.read
     }
 
     /// Returns the number of all lines, including old lines that have been dropped.

@@ -60,6 +60,8 @@ pub struct Setup {
     pub found: Vec<Option<Record>>,
     /// Rows from result files. They are shown, but their cases do not run.
     pub opened: Vec<Record>,
+    /// Whether the cases are an example that the user has not requested. Its rows may be lost.
+    pub is_example: bool,
     /// Notes on the files of these rows, which are added to the log.
     pub notes: Vec<String>,
     /// The function that renders a figure or a report.
@@ -168,6 +170,13 @@ impl Session {
             session.open(setup.opened, setup.notes);
         } else if !setup.cases.is_empty() {
             session.begin_with(setup.cases, setup.found);
+            if setup.is_example {
+                session.runs.is_example = true;
+                session.show_message(
+                    "an example is running: select your own cases in Explore (1), then press R",
+                    false,
+                );
+            }
         }
         session
     }

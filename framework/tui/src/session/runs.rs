@@ -29,8 +29,12 @@ pub(crate) struct Runs {
     rows: Option<RowSink>,
     /// The file to which the row sink writes.
     pub(crate) out: Option<PathBuf>,
+    /// Whether the rows on screen are those of an example that the user has not requested.
+    pub(crate) is_example: bool,
     /// Whether all rows on screen have been saved to another file.
     pub(crate) saved: bool,
+    /// The file to which the rows were saved last.
+    pub(crate) saved_as: Option<PathBuf>,
     /// Notes on opened files that have not been shown yet.
     notes: Vec<String>,
     /// The reasons and notes of rows that are already in the log.
@@ -61,7 +65,9 @@ impl Runs {
             workers,
             rows,
             out,
+            is_example: false,
             saved: false,
+            saved_as: None,
             notes: Vec::new(),
             remarks: HashSet::new(),
             some_failed: false,
@@ -142,6 +148,7 @@ impl Session {
 
     /// Prepares the selected cases for a run.
     fn prepare(&mut self, purpose: Purpose) {
+        self.runs.is_example = false;
         let (selection, registry) = (self.selection.clone(), Arc::clone(&self.registry));
         let known = if purpose == Purpose::Replace { Vec::new() } else { self.queue.known() };
         self.prepare_with(purpose, move || {
@@ -229,7 +236,7 @@ impl Session {
 
     /// Returns whether some cases have not finished.
     pub(crate) fn is_interrupted(&self) -> bool {
-        self.runs.batch.is_some() && self.queue.is_busy()
+        self.runs.batch.is_some() && self.queue.is_busy() && !self.runs.is_example
     }
 
     /// Processes the events of the batch. Returns whether there were any.

@@ -1,13 +1,16 @@
 //! The selection of cases. It consists of four lists of specs, and settings. Specs have the same
 //! syntax as on the command line.
 
+mod collectives;
 mod typed;
 
 use super::suggestions::{Study, Suggestion, own_machine, studies, suggestions};
 use crate::filter::Filter;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use swapmeet_core::cost::machine::presets;
 use swapmeet_core::simulation::ProofScope;
+use swapmeet_results::quoted;
 use swapmeet_runner::case::{self, Case};
 use swapmeet_runner::experiment::{Experiment, OwnMachine, seconds};
 use swapmeet_runner::input::{InputError, Text};
@@ -386,6 +389,34 @@ impl Selection {
         }
     }
 
+    /// Returns the command that runs the selection. Machines of the experiment are written with
+    /// their definitions.
+    pub(crate) fn command(&self, plugin_dirs: &[PathBuf]) -> String {
+        let mut words = vec!["swapmeet run".to_owned()];
+        let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
+        let lists = ["--algorithm", "--topology", "--workload", "--machine"];
+        for (section, name) in Section::ALL.into_iter().zip(lists) {
+            for choice in self.choices(section).iter().filter(|choice| choice.on) {
+                let text = Text::flag(section.singular(), &choice.spec);
+                let machine = (section == Section::Machines)
+                    .then(|| case::machine(&text, &self.state.own_machines).ok()?.definition());
+                flag(name, machine.flatten().as_deref().unwrap_or(&choice.spec));
+            }
+        }
+        flag("--seed", &self.state.seed.to_string());
+        if self.state.repetitions > 1 {
+            flag("--repetitions", &self.state.repetitions.to_string());
+        }
+        if let Some(seconds) = self.state.timeout_secs {
+            flag("--timeout", &seconds.to_string());
+        }
+        for dir in plugin_dirs {
+            flag("--plugin-dir", &dir.display().to_string());
+        }
+        words.extend(self.state.optimum.then(|| "--optimum".to_owned()));
+        words.join(" ")
+    }
+
     /// Returns the number of selected cases.
     pub(crate) fn count(&self) -> u64 {
         let on = |section| self.choices(section).iter().filter(|p| p.on).count() as u64;
@@ -400,7 +431,11 @@ impl Selection {
         const MOST: u64 = 100_000;
         for section in &Section::ALL[..4] {
             if !self.choices(*section).iter().any(|p| p.on) {
-                return Err(format!("no {} is selected", section.singular()));
+                return Err(format!(
+                    "no {} is selected: press 1, go to {} and select a line with Space",
+                    section.singular(),
+                    section.title()
+                ));
             }
         }
         if self.count() > MOST {

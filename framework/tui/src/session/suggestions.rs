@@ -3,8 +3,9 @@
 
 use std::fs::DirEntry;
 use std::path::Path;
+use std::sync::Arc;
 use swapmeet_core::cost::machine::presets;
-use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION};
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::plugin::{Algorithm, Param};
@@ -124,12 +125,22 @@ fn algorithms(registry: &Registry) -> Vec<Suggestion> {
         } else {
             format!("; parameters: {}", takes.join(", "))
         };
+        let words: Vec<&str> = of_bits(a.collectives).map(|kind| kind.word).collect();
+        let collectives = words.join(", ");
+        let shown = if words.len() > 2 { "several collectives" } else { &collectives };
         Suggestion {
-            keywords: about(a),
-            ..ready(&a.name, format!("{}; on {}{takes}", a.title, a.accepts))
+            keywords: format!("{} {collectives}", about(a)),
+            ..ready(&a.name, format!("{shown} · {}; on {}{takes}", a.title, a.accepts))
         }
     };
-    registry.algorithms().map(|a| suggestion(a)).collect()
+    // The algorithms of the five papers come first. The others are grouped by collective.
+    let mut all: Vec<&Arc<Algorithm>> = registry.algorithms().collect();
+    all.sort_by_key(|a| {
+        let collective = COLLECTIVES.iter().position(|kind| a.collectives & (1 << kind.code) != 0);
+        let paper = a.main_paper();
+        (paper.unwrap_or(usize::MAX), if paper.is_some() { None } else { collective })
+    });
+    all.into_iter().map(|a| suggestion(a)).collect()
 }
 
 fn topologies() -> Vec<Suggestion> {

@@ -6,6 +6,7 @@ use crate::session::comparison::{Compared, GROUP_SPECS, Line};
 use ratatui::style::Style;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
+use swapmeet_results::units::number_to;
 use swapmeet_results::{Group, Status, duration};
 
 /// A column of the comparison.
@@ -27,6 +28,10 @@ pub(super) enum Column {
     Steps,
     Messages,
     LinkLoad,
+    /// The data size divided by the time, as defined by nccl-tests.
+    AlgorithmBandwidth,
+    /// The algorithm bandwidth in relation to the bandwidth of a node, as defined by nccl-tests.
+    BusBandwidth,
 }
 
 enum SortKey<'a> {
@@ -51,7 +56,7 @@ impl SortKey<'_> {
 
 impl Column {
     /// All columns in display order.
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::Topology,
         Self::Workload,
         Self::Machine,
@@ -65,6 +70,8 @@ impl Column {
         Self::Steps,
         Self::Messages,
         Self::LinkLoad,
+        Self::AlgorithmBandwidth,
+        Self::BusBandwidth,
     ];
 
     pub(super) fn title(self) -> &'static str {
@@ -81,6 +88,8 @@ impl Column {
             Self::Steps => "steps",
             Self::Messages => "messages",
             Self::LinkLoad => "link load",
+            Self::AlgorithmBandwidth => "algbw GB/s",
+            Self::BusBandwidth => "busbw GB/s",
             Self::Verified => "verified",
         }
     }
@@ -108,6 +117,8 @@ impl Column {
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
             Self::LinkLoad => count(line.sample.max_link_messages),
+            Self::AlgorithmBandwidth => number(line.bandwidths.map(|b| b.algorithm)),
+            Self::BusBandwidth => number(line.bandwidths.map(|b| b.bus)),
         }
     }
 
@@ -151,7 +162,9 @@ impl Column {
             | Self::OverOptimum
             | Self::Steps
             | Self::Messages
-            | Self::LinkLoad => "",
+            | Self::LinkLoad
+            | Self::AlgorithmBandwidth
+            | Self::BusBandwidth => "",
         }
     }
 
@@ -191,6 +204,10 @@ impl Column {
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
             Self::LinkLoad => count(line.sample.max_link_messages),
+            Self::AlgorithmBandwidth => {
+                line.bandwidths.map(|b| number_to(b.algorithm, 4)).unwrap_or_default()
+            }
+            Self::BusBandwidth => line.bandwidths.map(|b| number_to(b.bus, 4)).unwrap_or_default(),
         }
     }
 

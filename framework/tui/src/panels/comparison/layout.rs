@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// The least important columns. They are removed first if the width is too small.
-const FIRST_TO_GO: [Column; 6] = [
+const FIRST_TO_GO: [Column; 8] = [
+    Column::AlgorithmBandwidth,
+    Column::BusBandwidth,
     Column::Messages,
     Column::OverBound,
     Column::Steps,
@@ -55,6 +57,9 @@ impl LayoutInput<'_> {
         let wanted = |column: &Column| match column {
             Column::Topology | Column::Workload | Column::Machine => column.varies(compared),
             Column::Interval => shown.iter().any(|line| line.interval().is_some()),
+            Column::AlgorithmBandwidth | Column::BusBandwidth => {
+                shown.iter().any(|line| line.bandwidths.is_some())
+            }
             Column::OverOptimum => shown.iter().any(|line| line.over_optimum.is_some()),
             _ => true,
         };

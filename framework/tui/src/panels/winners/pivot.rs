@@ -1,0 +1,115 @@
+//! A table of the times of all algorithms against block sizes, for one row of a map.
+
+use super::cell;
+use crate::paint::{Painter, scroll_start, widest, width};
+use crate::session::Session;
+use crate::theme::{Theme, mark};
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use std::collections::BTreeMap;
+use swapmeet_results::analysis::{Axis, WinnerMap};
+use swapmeet_results::duration;
+
+/// How much longer a time may be than the fastest one, with the heat level of its colour and its
+/// label in the legend. Longer times have the highest level.
+const LEVELS: [(f64, usize, &str); 4] =
+    [(1.0, 3, "fastest"), (1.05, 2, "up to 5 % longer"), (1.25, 1, "25 %"), (2.0, 4, "100 %")];
+const SLOWEST: (usize, &str) = (5, "more");
+
+/// The times of one algorithm, one for each block size.
+struct Row<'s> {
+    algorithm: &'s str,
+    times: Vec<Option<f64>>,
+}
+
+/// Draws the table. `column` is the block size under the cursor.
+pub(super) fn pivot(
+    painter: &mut Painter<'_, '_>,
+    session: &Session,
+    map: &WinnerMap,
+    (row, column): (usize, usize),
+    area: Rect,
+) {
+    // Collect the times of each algorithm. The key is the number of its mark, which is the order of
+    // the rows.
+    let mut rows: BTreeMap<usize, Row<'_>> = BTreeMap::new();
+    for at in 0..map.xs.len() {
+        let Some(found) = cell(map, row, at) else { continue };
+        for line in session.compared.lines_of(found.group) {
+            let algorithm = line.stats.algorithm.as_str();
+            let entry = rows
+                .entry(session.looks.number(algorithm))
+                .or_insert_with(|| Row { algorithm, times: vec![None; map.xs.len()] });
+            entry.times[at] = line.stats.mean();
+        }
+    }
+    let best =
+        |at: usize| rows.values().filter_map(|row| row.times[at]).fold(f64::INFINITY, f64::min);
+    // All columns have the same width. If not all of them fit, the table scrolls.
+    let theme = painter.theme;
+    let sizes: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();
+    let texts = rows.values().flat_map(|row| row.times.iter().flatten().map(|us| duration(*us)));
+    let wide = widest(texts.chain(sizes.iter().cloned())) + 2;
+    let names = widest(rows.values().map(|row| row.algorithm)).min(area.width / 3) + 2;
+    let columns = usize::from(area.width.saturating_sub(names + 1) / wide);
+    let first = scroll_start(column, sizes.len(), columns);
+    let right = |at: usize| names + 1 + (at - first + 1) as u16 * wide;
+    for (at, size) in sizes.iter().enumerate().skip(first).take(columns) {
+        let style = if at == column { theme.accent } else { theme.dim };
+        painter.put_right(area, right(at), 0, size, style);
+    }
+    for (y, (look, row)) in (1..area.height.saturating_sub(1)).zip(&rows) {
+        let name = Rect { width: (names + 1).min(area.width), ..area };
+        let text = format!("{} {}", mark(*look), row.algorithm);
+        painter.put(name, 1, y, &text, theme.series(*look));
+        for at in (first..sizes.len()).take(columns) {
+            let (text, style) = match row.times[at] {
+                Some(us) => (duration(us), level_style(&theme, level(us / best(at)))),
+                None => ("-".to_owned(), theme.dim),
+            };
+            let style = if at == column { style.add_modifier(Modifier::BOLD) } else { style };
+            painter.put_right(area, right(at), y, &text, style);
+        }
+    }
+    legend(painter, area);
+}
+
+/// Returns the level of a time, given its ratio to the fastest time of the column.
+fn level(ratio: f64) -> usize {
+    let found = LEVELS.iter().find(|(most, _, _)| ratio <= *most);
+    found.map_or(SLOWEST.0, |(_, level, _)| *level)
+}
+
+fn level_style(theme: &Theme, level: usize) -> Style {
+    // In themes without colours, only the fastest time is highlighted.
+    if theme.coloured {
+        theme.heat(level)
+    } else if level == LEVELS[0].1 {
+        theme.accent
+    } else {
+        theme.text
+    }
+}
+
+fn legend(painter: &mut Painter<'_, '_>, area: Rect) {
+    let theme = painter.theme;
+    let labels = LEVELS.iter().map(|(_, level, label)| (*level, *label)).chain([SLOWEST]);
+    let mut x = 1;
+    for (level, label) in labels {
+        if x + width(label) > area.width {
+            return;
+        }
+        x = painter.put(area, x, area.height.saturating_sub(1), label, level_style(&theme, level));
+        x += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_depend_on_the_ratio_to_the_fastest() {
+        assert_eq!([1.0, 1.04, 1.2, 1.9, 2.1].map(level), [3, 2, 1, 4, 5]);
+    }
+}

@@ -1,0 +1,32 @@
+//! The bandwidths of a case, as nccl-tests defines them.
+
+use crate::record::Record;
+
+/// The bandwidths of a case in GB/s, where 1 GB is 10^9 bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bandwidths {
+    /// The data size divided by the time. The data size is the total size of the blocks that a node
+    /// has at the start or at the end.
+    pub algorithm: f64,
+    /// The algorithm bandwidth times the minimum proportion of the data that must pass through a
+    /// node. It can be compared with the bandwidth of a node.
+    pub bus: f64,
+}
+
+impl Bandwidths {
+    /// Returns the bandwidths of a case that takes `time_us`, as defined by nccl-tests
+    /// (`doc/PERFORMANCE.md`). Returns `None` if nccl-tests defines no factor for the collective,
+    /// or if the block sizes differ.
+    pub fn of(record: &Record, time_us: f64) -> Option<Self> {
+        let (block, n) = (record.block_bytes? as f64, record.nodes as f64);
+        let others = (n - 1.0) / n;
+        let (size, factor) = match record.collective.as_str() {
+            "allreduce" => (block, 2.0 * others),
+            "reduce" | "broadcast" => (block, 1.0),
+            "reduce-scatter" | "allgather" | "alltoall" => (n * block, others),
+            _ => return None,
+        };
+        let algorithm = size / time_us / 1000.0;
+        (algorithm.is_finite() && n > 1.0).then_some(Self { algorithm, bus: algorithm * factor })
+    }
+}
