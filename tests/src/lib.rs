@@ -23,9 +23,9 @@ pub fn build() -> &'static Path {
         let target = profile.parent().expect("target/PROFILE has a parent");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // There are no examples, so the option `--examples` builds nothing more. But with it, cargo
-        // resolves the features of dependencies as for `cargo test`, so that no dependency is built
-        // a second time with different features.
+        // With the option `--examples`, cargo resolves the features of dependencies as for `cargo
+        // test`, so that no dependency is built a second time with different features. It also
+        // builds the examples, which have tests.
         build
             .args([
                 "build",

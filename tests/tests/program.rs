@@ -4,6 +4,7 @@ mod bad_input;
 mod cli;
 mod clusters;
 mod errors_doc;
+mod examples;
 mod export;
 mod figures;
 mod files;

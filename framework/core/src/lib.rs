@@ -7,6 +7,50 @@
 //! 2. [`delivery`] executes the sends of a step and tracks which blocks each node holds.
 //! 3. [`network`] calculates the load that the messages put on the links.
 //! 4. [`cost`] calculates times from the statistics of each step.
+//!
+//! # Example
+//!
+//! This program runs an all-to-all in which each step has one distance. It verifies that every
+//! block reaches its destination, and compares the completion time with a lower bound.
+//!
+//! ```
+//! use swapmeet_core::cost::bound::Traffic;
+//! use swapmeet_core::cost::machine::Machine;
+//! use swapmeet_core::cost::model::PricingContext;
+//! use swapmeet_core::delivery::boxes::NodeSet;
+//! use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
+//! use swapmeet_core::delivery::exchange::Rule;
+//! use swapmeet_core::network::topology;
+//! use swapmeet_core::simulation::{Simulation, Task};
+//!
+//! let network = topology::parse("torus:8x8")?;
+//! let machine = Machine::parse("paragon")?;
+//! let task = Task::new(network.clone(), Collective::of(&ALL_TO_ALL));
+//! let block_bytes = 64.0;
+//!
+//! // The evaluator listens to the simulation and computes the time while the schedule runs.
+//! let mut evaluator = machine.evaluator(PricingContext::new(&network, block_bytes));
+//! let mut simulation = Simulation::new(task.clone(), vec![evaluator.as_mut()])?;
+//! let nodes = network.nodes();
+//! for distance in 1..nodes {
+//!     simulation.step()?;
+//!     for from in 0..nodes {
+//!         let to = (from + distance) % nodes;
+//!         let (origins, destinations) = (NodeSet::One(from), NodeSet::One(to));
+//!         let rule = Rule { origins, destinations, strict: true, ..Rule::new(from, to) };
+//!         simulation.send(&rule, None)?;
+//!     }
+//! }
+//! // `finish` returns an error if a block has not reached its destination.
+//! let totals = simulation.finish()?;
+//! assert_eq!((totals.steps, totals.messages), (63, 63 * 64));
+//!
+//! let time_us = evaluator.cost()?.parts.total();
+//! let traffic = Traffic::of(&task).in_bytes(block_bytes);
+//! let bound_us = machine.lower_bound(network.as_ref(), &traffic).total_us();
+//! assert!(0.0 < bound_us && bound_us < time_us);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![warn(missing_docs)]
 

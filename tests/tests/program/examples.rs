@@ -1,0 +1,119 @@
+//! The programs in `examples`, and the packages of the crates that they use.
+
+use crate::support::{compile_c, swapmeet, tools};
+use std::path::Path;
+use std::process::{Command, Output};
+use swapmeet_results::read_file;
+use swapmeet_tests::{build, project};
+use tempfile::tempdir;
+
+fn printed(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The library's time and bound equal those of the program for `gen`, an implementation of the same
+/// schedule in a plugin.
+#[test]
+fn the_library_computes_the_same_as_the_program() {
+    let example = build().join("examples/library");
+    for (topology, machine) in [("torus:8x8", "paragon"), ("ring:6", "sp2")] {
+        let line = printed(&Command::new(&example).args([topology, machine]).output().unwrap());
+        let dir = tempdir().unwrap();
+        let file = dir.path().join("rows.csv");
+        let case = ["--topology", topology, "--algorithm", "gen", "--machine", machine];
+        swapmeet(&["run", "--workload", "uniform:64", "--quiet", "--out"])
+            .arg(&file)
+            .args(case)
+            .assert()
+            .success();
+        let row = &read_file(&file).unwrap()[0];
+        let (time, bound) = (row.time_us.unwrap(), row.lower_bound_us.unwrap());
+        let (steps, messages) = (row.steps.unwrap(), row.messages.unwrap());
+        assert_eq!(
+            line,
+            format!(
+                "{steps} steps, {messages} messages: {time:.1} us, {:.2} times the bound\n",
+                time / bound
+            )
+        );
+    }
+}
+
+/// Returns the summary of `swapmeet check` for a plugin, which must pass.
+fn check(plugin: &Path) -> String {
+    printed(&swapmeet(&["check"]).arg(plugin).output().unwrap())
+}
+
+#[test]
+fn the_plugin_in_rust_passes_the_check() {
+    let name = format!("{}plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let said = check(&build().join("examples").join(name));
+    assert!(said.contains("example-shift"), "{said}");
+}
+
+#[test]
+fn the_plugin_in_c_passes_the_check() {
+    let dir = tempdir().unwrap();
+    let Some(plugin) = compile_c("examples/plugin.c", dir.path(), "plugin", &[]) else { return };
+    let said = check(&plugin);
+    assert!(said.contains("example-chain"), "{said}");
+}
+
+/// The script in Python names the algorithm with the least time for each size, as computed here
+/// from the same rows.
+#[test]
+fn the_script_in_python_names_the_fastest_algorithms() {
+    if !tools::has(&["python3"]) {
+        return;
+    }
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("rows.csv");
+    let algorithms = ["suh-shin", "bruck", "linear", "pex"];
+    let mut run = swapmeet(&["run", "--topology", "torus:4x4", "--machine", "paragon"]);
+    run.args(["--workload", "uniform:64", "--workload", "uniform:64KiB", "--quiet", "--out"]);
+    run.arg(&file).args(algorithms.map(|name| format!("--algorithm={name}"))).assert().success();
+    let rows = read_file(&file).unwrap();
+    let fastest = |bytes: u64| {
+        let row = rows
+            .iter()
+            .filter(|row| row.block_bytes == Some(bytes))
+            .min_by(|a, b| a.time_us.unwrap().total_cmp(&b.time_us.unwrap()))
+            .unwrap();
+        format!("torus:4x4 paragon {bytes} B: {} ({:.1} us)\n", row.algorithm, row.time_us.unwrap())
+    };
+    let script = project("examples/rows.py");
+    let output = Command::new("python3").arg(script).arg(&file).output().unwrap();
+    assert_eq!(printed(&output), fastest(64) + &fastest(64 << 10));
+}
+
+/// The crates for other projects can be packaged, and each package builds from its own files. Cargo
+/// needs the registry for this.
+#[test]
+fn the_crates_for_other_projects_can_be_packaged() {
+    let crates = ["swapmeet-abi", "swapmeet-sdk", "swapmeet-core"];
+    let target = build().parent().unwrap();
+    let mut package = Command::new("cargo");
+    package.args(["package", "--allow-dirty", "--target-dir"]).arg(target);
+    package.args(crates.map(|name| format!("--package={name}"))).current_dir(project("."));
+    // Cargo sets variables for the test that must not apply to this build.
+    for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_PKG_")) {
+        package.env_remove(key);
+    }
+    let output = package.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let unreachable = ["failed to query replaced source", "failed to download", "download of"];
+    if !output.status.success() && unreachable.iter().any(|text| said.contains(text)) {
+        return tools::left_out("registry", "the registry of crates cannot be reached");
+    }
+    assert!(output.status.success(), "{said}");
+    // Each package has its licences and its first page.
+    for name in crates {
+        let folder = target.join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));
+        for file in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "src/lib.rs"] {
+            let length = folder.join(file).metadata().map(|m| m.len());
+            assert!(length.is_ok_and(|length| length > 100), "{name}: {file}");
+        }
+    }
+}
