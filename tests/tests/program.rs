@@ -1,6 +1,7 @@
 //! The program as its users see it: commands, output, help, messages and written files.
 
 mod bad_input;
+mod ci;
 mod cli;
 mod clusters;
 mod errors_doc;

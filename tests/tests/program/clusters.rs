@@ -1,6 +1,7 @@
 //! Runs the job script of `docs/clusters.md` directly, and under a real Slurm on this computer.
 
 use crate::support::{swapmeet, tools};
+use serde_json::json;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -88,6 +89,37 @@ fn shards_by_number_contain_the_same_cases() {
     // The page has a loop over four machines. Run all of it on this computer.
     let script = blocks()[2].replace("ssh \"node$i\"", "sh -c");
     let output = shell(dir.path(), &script).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
+}
+
+/// Runs the command of each pod with the number that Kubernetes would give it. The folders of the
+/// volumes are replaced.
+#[test]
+fn the_kubernetes_job_runs_the_sweep() {
+    let page = std::fs::read_to_string(project("docs/clusters.md")).unwrap();
+    let manifest = page.split_once("```yaml\n").unwrap().1.split_once("```").unwrap().0;
+    let Some(job) = tools::yaml(manifest) else { return };
+    assert_eq!((&job["apiVersion"], &job["kind"]), (&json!("batch/v1"), &json!("Job")));
+    let spec = &job["spec"];
+    assert_eq!(spec["completionMode"], "Indexed");
+    let pods = spec["completions"].as_u64().unwrap();
+    let container = &spec["template"]["spec"]["containers"][0];
+    assert_eq!((&container["command"][0], &container["command"][1]), (&json!("sh"), &json!("-c")));
+    let (dir, whole) = folder();
+    let path = dir.path().to_str().unwrap();
+    let script = container["command"][2].as_str().unwrap();
+    assert!(script.contains(&format!("--shard auto/{pods} ")), "{script}");
+    let script = script.replace("/experiment/", &format!("{path}/"));
+    let script = script.replace("/rows/", &format!("{path}/"));
+    // The last pod is started twice, as after an eviction.
+    for index in (0..pods).chain([pods - 1]) {
+        let mut pod = shell(dir.path(), &script);
+        let output = pod.env("JOB_COMPLETION_INDEX", index.to_string()).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output));
+    }
+    let merge = page.split('`').find(|code| code.starts_with("swapmeet merge part-")).unwrap();
+    let output = shell(dir.path(), merge).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     assert_eq!(timeless(&dir.path().join("rows.csv")), whole);
 }

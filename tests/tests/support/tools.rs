@@ -20,6 +20,19 @@ pub(crate) fn has(tools: &[&str]) -> bool {
     })
 }
 
+/// Parses YAML with Python's `yaml`. Prints a line and returns `None` if that is missing.
+pub(crate) fn yaml(text: &str) -> Option<serde_json::Value> {
+    let script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.argv[1])))";
+    let python = |args: &[&str]| Command::new("python3").args(args).output();
+    if !python(&["-c", "import yaml"]).is_ok_and(|output| output.status.success()) {
+        left_out("yaml", "no module `yaml` of `python3` here (Debian: python3-yaml)");
+        return None;
+    }
+    let output = python(&["-c", script, text]).expect("python3 runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(serde_json::from_slice(&output.stdout).expect("python3 prints JSON"))
+}
+
 /// Returns a command that starts this number of ranks. The caller adds the program and its
 /// arguments. Open MPI stores the state of the job in the folder `own`. In the default folder,
 /// which all jobs of a user share, a job that ends can delete files of a job that starts.

@@ -1,0 +1,81 @@
+//! The script `.ci/run`, with programs that replace the real tools, and the workflows that use it.
+
+use crate::support::tools;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+use swapmeet_tests::project;
+use tempfile::tempdir;
+
+/// Writes a shell script that can be run as a program.
+fn program(file: &Path, script: &str) {
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).unwrap();
+}
+
+/// Runs `.ci/run` with a script that replaces cargo, and without a nightly toolchain.
+fn run(cargo: &str) -> Output {
+    let dir = tempdir().unwrap();
+    let tool = |name: &str, script: &str| program(&dir.path().join(name), script);
+    tool("tools/cargo", cargo);
+    tool("tools/rustup", "exit 1");
+    tool("tools/mpicc", "");
+    tool("target/release/swapmeet", "");
+    let path = std::env::var("PATH").unwrap();
+    Command::new("bash")
+        .arg(project(".ci/run"))
+        .env("PATH", format!("{}:{path}", dir.path().join("tools").display()))
+        .env("CARGO_TARGET_DIR", dir.path().join("target"))
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn the_checks_end_with_a_list_of_what_was_left_out() {
+    let cargo = "case $1 in
+        deny) exit 1 ;;
+        test) printf '....\nleft out: z::ranks: no `mpirun` here\n..\nleft out: a::page: no browser\n' >&2 ;;
+    esac";
+    let output = run(cargo);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{printed}");
+    let (_, end) = printed.split_once("\nall checks passed").expect("the checks pass");
+    assert_eq!(
+        end,
+        ", except what was left out:
+- a::page: no browser
+- fuzzing, because there is no nightly toolchain
+- licences and sources of dependencies, because cargo-deny is not installed
+- z::ranks: no `mpirun` here
+"
+    );
+}
+
+#[test]
+fn a_check_that_fails_ends_the_checks() {
+    for failing in ["fmt", "clippy", "test", "doc"] {
+        let output = run(&format!("[ \"$1\" != {failing} ] || exit 101"));
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(!output.status.success(), "{failing}: {printed}");
+        assert!(!printed.contains("all checks passed"), "{failing}: {printed}");
+    }
+}
+
+/// The workflows are valid YAML and run the commands that the documentation describes.
+#[test]
+fn the_workflows_run_the_checks_and_build_the_packages() {
+    for (file, commands) in [
+        ("checks.yml", &[".ci/run"][..]),
+        ("release.yml", &[".ci/run", "cargo run -p xtask -- dist", "pip wheel", "sha256sum"]),
+    ] {
+        let path = project(".github/workflows").join(file);
+        let Some(workflow) = tools::yaml(&std::fs::read_to_string(&path).unwrap()) else { return };
+        let jobs = workflow["jobs"].as_object().unwrap();
+        let steps = jobs.values().flat_map(|job| job["steps"].as_array().unwrap());
+        let run: Vec<&str> = steps.filter_map(|step| step["run"].as_str()).collect();
+        for command in commands {
+            assert!(run.iter().any(|line| line.contains(command)), "{file}: {command}");
+        }
+    }
+}
