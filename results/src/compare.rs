@@ -25,6 +25,7 @@ use crate::stats::{Ratio, Summary, holm};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use swapmeet_core::cost::machine::Machine;
+use swapmeet_core::network::topology;
 use swapmeet_workloads::is_random;
 
 /// The reason why rows cannot be compared.
@@ -169,7 +170,14 @@ impl Group {
         };
         let is_measured = *model == crate::residual::MEASURED
             || self.lines.iter().any(|line| line.algorithm == crate::residual::MEASURED);
-        !is_measured && is_random(&self.setting.workload) == Some(false) && has_no_noise
+        // If topologies are compared, each line is of a topology.
+        let mut topologies = self.lines.iter().map(|line| line.implementation.algorithm.as_str());
+        let has_fixed_topology = !topology::is_random(&self.setting.topology)
+            && !topologies.any(|line| topology::is_random(line));
+        !is_measured
+            && is_random(&self.setting.workload) == Some(false)
+            && has_fixed_topology
+            && has_no_noise
     }
 
     /// Returns the machine, followed by its definition if the experiment defined it.

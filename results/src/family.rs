@@ -4,12 +4,13 @@
 /// curve against the number of nodes may join them, such as grids with the same number of
 /// dimensions, or dual-nets over the same base. A graph from a file is a family of its own.
 pub fn family(topology: &str) -> String {
-    // The options for the placement of ranks, and for ranks that share a node, are part of the
-    // family's name.
-    let of_ranks =
-        [",ranks=", ",place=", ",routing="].into_iter().filter_map(|key| topology.find(key)).min();
-    if let Some((network, ranks)) = of_ranks.map(|at| topology.split_at(at)) {
-        return format!("{}{}", family(network), ranks.replace(',', ", "));
+    // The options that every network has (failed links, placement of ranks, routing) are part of
+    // the family's name.
+    const OPTIONS: [&str; 7] =
+        [",down=", ",slow=", ",faults=", ",slow-links=", ",ranks=", ",place=", ",routing="];
+    let first = OPTIONS.into_iter().filter_map(|key| topology.find(key)).min();
+    if let Some((network, options)) = first.map(|at| topology.split_at(at)) {
+        return format!("{}{}", family(network), options.replace(',', ", "));
     }
     let (name, rest) = topology.split_once(':').unwrap_or((topology, ""));
     match (name, rest.split_once('(').and_then(|(_, base)| base.strip_suffix(')'))) {
@@ -64,6 +65,8 @@ mod tests {
         );
         assert!(
             is("torus:4x4,place=hilbert", "torus:8x8,place=hilbert")
+                && is("torus:4x4,faults=2", "torus:8x8,faults=2")
+                && !is("torus:4x4,faults=2", "torus:4x4")
                 && !is("torus:4x4,place=hilbert", "torus:4x4")
         );
         assert!(

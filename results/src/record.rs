@@ -232,6 +232,9 @@ record! {
     /// Relative width of the interval of the optimum, without start-ups and latencies: upper end /
     /// lower end - 1.
     outcome optimum_gap: Option<f64>,
+    /// The links of the network that were drawn at random and failed or are slow, as arguments of a
+    /// topology.
+    outcome faults: String,
 }
 
 /// Returns the description of each column, in order.
@@ -352,7 +355,7 @@ mod tests {
             columns().collect::<Vec<_>>().join(", "),
             format!(
                 "{PROMISED}, note, send_buffer_bytes, receive_buffer_bytes, swapmeet_version, plugin_digest, machine_definition, inputs, \
-                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap"
+                 block_bytes, bound_kind, proved_on, reduction_us, first_rank_us, mean_rank_us, compared_on, optimum_us, optimum_gap, faults"
             )
         );
     }

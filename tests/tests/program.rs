@@ -7,6 +7,7 @@ mod clusters;
 mod errors_doc;
 mod examples;
 mod export;
+mod faults;
 mod figures;
 mod files;
 mod fit;

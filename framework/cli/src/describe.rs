@@ -10,7 +10,8 @@ use swapmeet_core::network::survey::Survey;
 use swapmeet_core::network::topology::Topology;
 use swapmeet_reproduce::Published;
 use swapmeet_results::csv_table;
-use swapmeet_runner::case::spec_error;
+use swapmeet_runner::case::{drawn, spec_error};
+use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
@@ -22,7 +23,10 @@ type Row = [String; 4];
 pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
     let topology =
         topology::parse(spec).map_err(|e| spec_error(&Text::flag("--describe", spec), &e))?;
+    // Random links and placements are those of the first repetition of `run`.
+    let topology = drawn(&topology, Experiment::default().seed);
     let rows = rows(topology.as_ref())?;
+    let links = links(topology.placed_on().unwrap_or(topology.as_ref()));
     let header = ["figure", &topology.spec(), "how", "Li, Peng & Chu"];
     match format {
         Format::Table => {
@@ -30,17 +34,74 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
             let columns = if published { 4 } else { 3 };
             let rows =
                 rows.into_iter().map(|row| row.into_iter().take(columns).collect()).collect();
-            Ok(table::plain(&header[..columns], &[], rows))
+            Ok(table::plain(&header[..columns], &[], rows) + &link_list(&links))
         }
         Format::Csv => csv(header, rows),
         Format::Json => {
+            let links: Vec<_> = links
+                .iter()
+                .map(|((from, to), bandwidth)| json!({ "from": from, "to": to, "bandwidth": bandwidth }))
+                .collect();
             let figures: Vec<_> = rows
                 .iter()
                 .map(|[name, value, how, paper]| json!({ "figure": name, "value": value, "how": how, "paper": paper }))
                 .collect();
-            pretty(&json!({ "topology": topology.spec(), "figures": figures }))
+            pretty(&json!({ "topology": topology.spec(), "figures": figures, "links": links }))
         }
     }
+}
+
+/// A directed link, and its bandwidth as a multiple of the machine's.
+type Link = ((u64, u64), f64);
+
+/// Returns the links of a network in ascending order. The list is empty if there are more than
+/// 2^22, because no command needs the numbers of their ends.
+fn links(network: &dyn Topology) -> Vec<Link> {
+    const MAX: u64 = 1 << 22;
+    let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };
+    let link = |link| Some((network.link_ends(link)?, network.bandwidth(link)));
+    let mut links: Vec<Link> = (0..slots).filter_map(link).collect();
+    links.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    links
+}
+
+/// Returns the list of links for a table, as arguments such as `down=` name them.
+fn link_list(links: &[Link]) -> String {
+    /// The largest number of links that a table lists.
+    const MAX: usize = 1024;
+    const WIDTH: usize = 100;
+    // A link and its opposite are one item. Parallel links are repeated.
+    let items: Vec<String> = links
+        .iter()
+        .filter_map(|((a, b), bandwidth)| {
+            let opposite = |link: &Link| link.0.cmp(&(*b, *a)).then(link.1.total_cmp(bandwidth));
+            let is_two_way = links.binary_search_by(opposite).is_ok();
+            let speed = if *bandwidth == 1.0 { String::new() } else { format!(":{bandwidth}") };
+            match is_two_way {
+                true if a < b => Some(format!("{a}-{b}{speed}")),
+                true => None,
+                false => Some(format!("{a}~{b}{speed}")),
+            }
+        })
+        .collect();
+    let head = "\nlinks (A-B both directions, A~B from A to B, :F has F times the bandwidth):\n";
+    if items.len() > MAX {
+        return format!("\n{} links; `--format json` lists them\n", items.len());
+    }
+    let (mut text, mut column) = (head.to_owned(), 0);
+    for item in &items {
+        let space = usize::from(column > 0);
+        if column + space + item.len() > WIDTH {
+            text.push('\n');
+            column = 0;
+        } else if space > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text += item;
+        column += item.len();
+    }
+    if items.is_empty() { String::new() } else { text + "\n" }
 }
 
 /// Describes a machine in the given format. The list starts with the values that the cost model or
@@ -174,6 +235,14 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
             "as listed".to_owned(),
             String::new(),
         ));
+    }
+    if let Some(damage) = topology.damage().filter(|damage| !damage.drawn().is_empty()) {
+        let how = match topology.sample(0) {
+            Some(_) => "the first repetition of `run`; each repetition draws its own",
+            None => "drawn from the seed of the topology",
+        };
+        let drawn = Some(damage.drawn().to_owned());
+        rows.push(row("links drawn at random", drawn, how.to_owned(), String::new()));
     }
     if let Some((least, most)) = topology.latencies() {
         rows.push(row(

@@ -170,9 +170,12 @@ impl Case {
         if self.workload.counts_blocks() { self.workload.block_bytes() } else { 1 }
     }
 
-    /// Returns the row of the case, with empty outcome columns.
+    /// Returns the row of the case. Its outcome columns are empty, except the column with the links
+    /// that were drawn at random.
     pub fn blank_row(&self) -> Record {
+        let faults = self.topology.damage().map_or("", |damage| damage.drawn());
         Record {
+            faults: faults.to_owned(),
             experiment: self.experiment.to_string(),
             nodes: self.topology.nodes(),
             block_bytes: self.workload.is_uniform().then(|| self.workload.block_bytes()),

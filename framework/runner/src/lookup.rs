@@ -32,7 +32,7 @@ pub struct CaseLookup<R> {
     /// The options with which every case is run.
     pub(crate) options: RunOptions,
     topologies: Cache<(Arc<dyn Topology>, Vec<InputDigest>)>,
-    /// Networks with random routing, by spec and seed.
+    /// Networks with random properties, by spec and seed.
     drawn: HashMap<(String, u64), Arc<dyn Topology>>,
     algorithms: Cache<SelectedAlgorithm>,
     workloads: Cache<Workload>,
@@ -97,15 +97,10 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
             Workload::parse(&t.value).map_err(|e| spec_error(t, &e))
         })?;
-        // With random routing, cases with the same seed share the network, and can therefore share
-        // a schedule.
-        let topology = match topology.random_routing() {
-            None => topology,
-            Some(_) => {
-                let network = self.drawn.entry((setting.topology.to_owned(), *seed));
-                Arc::clone(network.or_insert_with(|| drawn(&topology, *seed)))
-            }
-        };
+        // If a network has random properties, cases with the same seed share the network, and can
+        // therefore share a schedule.
+        let key = (setting.topology.to_owned(), *seed);
+        let topology = Arc::clone(self.drawn.entry(key).or_insert_with(|| drawn(&topology, *seed)));
         if models().iter().all(|model| model.name != setting.model) {
             return Err(format!(
                 "`{}` is not a model, so its time was not computed from a schedule",

@@ -32,8 +32,8 @@ impl KnownRow<'_> {
 
 /// Returns the row without the columns that may differ between two rows of the same case and
 /// repetition. These are the times that the run took (`plan_ms`, `wall_ms`), the name of the
-/// experiment, the note, which files of earlier versions do not have, and the optimum, which rows
-/// of a run without `--optimum` do not have.
+/// experiment, the note and the drawn links, which files of earlier versions do not have, and the
+/// optimum, which rows of a run without `--optimum` do not have.
 fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,
@@ -42,6 +42,7 @@ fn comparable(r: &Record) -> Record {
         note: String::new(),
         optimum_us: None,
         optimum_gap: None,
+        faults: String::new(),
         ..r.as_written()
     }
 }

@@ -151,6 +151,8 @@ fn a_network_is_described_next_to_the_values_of_the_paper() {
     mean distance, hops                         6.265             searched from every node
     bisection, links one way                    313               formula for the best cut known, perhaps not the least  313 (Theorem 1)
     cost ratio, (degree + diameter) / lg nodes  1.46              of these                                               1.46 (Table I)
+
+    3125 links; `--format json` lists them
     ");
     let json =
         swapmeet(&["list", "--describe", "torus:10x10x10", "--format", "json"]).assert().success();

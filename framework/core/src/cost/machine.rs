@@ -257,8 +257,18 @@ impl Machine {
 
     /// Returns an evaluator for one schedule.
     pub fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
-        if context.topology.node_network().is_some() && !self.bounds_by_links() {
-            return Box::new(SharedNodesRefused(self.model.name));
+        if !self.bounds_by_links() {
+            // The model has no links, so these arguments of the topology would have no effect.
+            let refused = match context.topology {
+                topology if topology.node_network().is_some() => {
+                    "several ranks per node: it needs ranks=1"
+                }
+                topology if topology.damage().is_some() => "failed or slow links: it has no links",
+                _ => "",
+            };
+            if !refused.is_empty() {
+                return Box::new(Refused(self.model.name, refused));
+            }
         }
         self.pricing.evaluator(PricingContext { background: self.background.as_deref(), ..context })
     }
@@ -341,11 +351,11 @@ impl Machine {
     }
 }
 
-/// An evaluator that reports an error, because its model does not support topologies on which ranks
-/// share a node. The string is the model's name.
-struct SharedNodesRefused(&'static str);
+/// An evaluator that reports an error, because its model does not support an argument of the
+/// topology. The strings are the model's name, and what it does not support.
+struct Refused(&'static str, &'static str);
 
-impl Listener for SharedNodesRefused {
+impl Listener for Refused {
     fn interests(&self) -> Interests {
         Interests::FACTS
     }
@@ -353,12 +363,9 @@ impl Listener for SharedNodesRefused {
     fn notify(&mut self, _: ScheduleEvent<'_>) {}
 }
 
-impl Evaluator for SharedNodesRefused {
+impl Evaluator for Refused {
     fn cost(&mut self) -> Result<Cost, String> {
-        Err(format!(
-            "the model `{}` does not support several ranks per node: it needs ranks=1",
-            self.0
-        ))
+        Err(format!("the model `{}` does not support {}", self.0, self.1))
     }
 
     /// Accepts the record, so that the reported error is the one from [`Evaluator::cost`].

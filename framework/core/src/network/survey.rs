@@ -168,9 +168,11 @@ fn exhaustive_cut(network: &Adjacency) -> u64 {
     };
     // Try all sets of `n / 2` vertices that do not contain the last vertex. For an even n, this
     // covers all cuts, because the two sides can be exchanged. For an odd n, the sides have
-    // different sizes, so also try the sets that contain the last vertex.
+    // different sizes, and with one-way links, the sides have different numbers of links to each
+    // other. So also try the sets that contain the last vertex.
+    let is_two_way = (0..n).all(|v| (0..n).all(|w| (out[v] >> w & 1) == (out[w] >> v & 1)));
     let halves = (0..1_u32 << (n - 1)).filter(|side| side.count_ones() as usize == n / 2);
-    let smaller_with_last = (n % 2 == 1).then(|| {
+    let smaller_with_last = (n % 2 == 1 || !is_two_way).then(|| {
         (0..1_u32 << (n - 1))
             .map(|rest| rest | 1 << (n - 1))
             .filter(|side| side.count_ones() as usize == n / 2)

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) mod adjacency;
+mod degraded;
 mod dragonfly;
 mod fat_tree;
 mod field;
@@ -32,6 +33,7 @@ mod slim_fly;
 mod switched;
 mod twisted_torus;
 
+pub use degraded::Damage;
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
 pub use graph::{Graph, GraphError};
@@ -147,6 +149,26 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// With random routing, [`Topology::route`] returns one of the possible routes.
     fn random_routing(&self) -> Option<&dyn RandomRouting> {
         None
+    }
+    /// Returns the network on whose nodes ranks are placed (`ranks=`, `place=`). Returns `None` if
+    /// every rank has the number of its node.
+    fn placed_on(&self) -> Option<&dyn Topology> {
+        None
+    }
+    /// Returns the same network with all of its random properties drawn from a seed: its routes,
+    /// failed and slow links, and the placement of ranks. Returns `None` if the network has no
+    /// random properties without a seed of their own.
+    fn sample(&self, _seed: u64) -> Option<Arc<dyn Topology>> {
+        None
+    }
+    /// Returns the failed and slow links; `None` if the spec has no arguments for such links.
+    fn damage(&self) -> Option<&Damage> {
+        None
+    }
+    /// Returns whether a permutation of the nodes maps the failed and slow links to failed and slow
+    /// links. `image` returns the image of a node.
+    fn damage_is_invariant(&self, _image: &dyn Fn(u64) -> u64) -> bool {
+        true
     }
     /// Returns the radix of each axis of the grid of node numbers.
     fn radices(&self) -> &[u64] {
@@ -266,8 +288,6 @@ pub trait Topology: fmt::Debug + Send + Sync {
 
 /// A network whose routes are drawn at random.
 pub trait RandomRouting {
-    /// Returns the same network with routes drawn from another seed.
-    fn with_seed(&self, seed: u64) -> Arc<dyn Topology>;
     /// Returns the network with its own, deterministic routes.
     fn minimal(&self) -> &dyn Topology;
     /// Computes the expected link loads of messages, each given as (sender, receiver, load). Calls
@@ -442,15 +462,36 @@ pub fn parse(text: &str) -> Result<Arc<dyn Topology>, SpecError> {
 /// Parses the spec of a topology. `read` reads the files that the spec names.
 pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
-    let (network, ranks) = placed::split(&spec, text);
+    let (network, damage, ranks) = placed::split(&spec, text);
     // Errors point at a position in the whole spec.
     let base = parse_network(network, read)
         .map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
     let routing = ranks.routing;
-    routed::parse(placed::parse(base, &spec, ranks, read)?, &spec, routing)
+    let degraded = degraded::parse(base, &spec, damage)?;
+    routed::parse(placed::parse(degraded, &spec, ranks, read)?, &spec, routing)
 }
 
-/// Parses the spec of a topology without placement and routing.
+/// Returns whether a spec has random properties without a seed of their own, so that they are drawn
+/// from the seed of the repetition ([`Topology::sample`]). The spec need not be valid, and files
+/// are not read.
+///
+/// ```
+/// use swapmeet_core::network::topology::is_random;
+/// assert!(is_random("torus:4x4,faults=2") && !is_random("torus:4x4,faults=2:7"));
+/// ```
+pub fn is_random(spec: &str) -> bool {
+    let Ok(spec) = Spec::parse("topology", spec) else { return false };
+    let colons = |text: &str| text.matches(':').count();
+    spec.args().iter().any(|arg| match arg.key() {
+        Some("faults") => colons(arg.value()) == 0,
+        Some("slow-links") => colons(arg.value()) == 1,
+        Some("place") => arg.value() == "random",
+        Some("routing") => arg.value() != "minimal",
+        _ => false,
+    })
+}
+
+/// Parses the spec of a topology without failed links, placement and routing.
 fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
     match FAMILIES.iter().find(|f| f.name == spec.name()) {

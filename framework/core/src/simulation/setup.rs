@@ -157,6 +157,11 @@ impl Setup {
             // If ranks share the ports of a node, messages must be counted for each rank, so the
             // symmetry is not used.
             && task.topology.node_network().is_none()
+            // If the group does not map failed links to failed links, the nodes of an orbit are not
+            // equivalent.
+            && group.generators().into_iter().all(|generator| {
+                task.topology.damage_is_invariant(&|node| group.moved(node, generator))
+            })
             && Grid::new(radices).is_ok()
             && is_invariant(&task.collective, &group);
         let recorded = self.recording.map_or(Recorded::Image(0), |what| what.nodes);

@@ -45,7 +45,7 @@ pub struct Product {
 }
 
 /// The networks of a topology, and the digests of the files that the topology names. There is one
-/// network, or with random routing one network for each repetition.
+/// network or, if the network has random properties, one network for each repetition.
 type Networks = (Vec<Arc<dyn Topology>>, Vec<InputDigest>);
 
 impl Product {
@@ -88,7 +88,7 @@ impl Product {
         if count > MOST_CASES {
             return Err(too_many(count, "workloads, each of as many cases as it has files"));
         }
-        // With random routing, the routes depend on the seed, so there is one network for each
+        // The random properties of a network depend on the seed, so there is one network for each
         // repetition.
         let most = workloads
             .iter()
@@ -96,11 +96,10 @@ impl Product {
             .chain([experiment.repetitions])
             .max()
             .unwrap_or(1);
-        let of_seeds = |topology: Arc<dyn Topology>| match topology.random_routing() {
-            None => vec![topology],
-            Some(_) => (0..most)
-                .map(|r| drawn(&topology, experiment.seed.saturating_add(r.into())))
-                .collect(),
+        let of_seeds = |topology: Arc<dyn Topology>| {
+            let seeds = (0..most).map(|r| experiment.seed.saturating_add(r.into()));
+            let samples: Option<Vec<_>> = seeds.map(|seed| topology.sample(seed)).collect();
+            samples.unwrap_or_else(|| vec![topology])
         };
         let topologies =
             topologies.into_iter().map(|(topology, inputs)| (of_seeds(topology), inputs)).collect();
@@ -212,10 +211,10 @@ fn check_seeds(experiment: &Experiment) -> Result<(), InputError> {
     Ok(())
 }
 
-/// Returns the network for a case with this seed. With random routing, the seed determines the
-/// routes; otherwise the network is `topology` itself.
+/// Returns the network for a case with this seed. If the network has random properties, the seed
+/// determines them; otherwise the network is `topology` itself.
 pub fn drawn(topology: &Arc<dyn Topology>, seed: u64) -> Arc<dyn Topology> {
-    topology.random_routing().map_or_else(|| Arc::clone(topology), |drawn| drawn.with_seed(seed))
+    topology.sample(seed).unwrap_or_else(|| Arc::clone(topology))
 }
 
 /// Returns the number of repetitions of a workload: the number of its files if it has several,

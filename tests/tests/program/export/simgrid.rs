@@ -90,6 +90,59 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
+/// SimGrid takes the time that `fluid` predicts for networks with failed and slow links, within 1 %.
+/// In a ring without one link, every route is the only one. For this network, SimGrid finds the
+/// routes itself, on a platform that lists only the links that are left.
+#[test]
+fn simgrid_agrees_on_failed_and_slow_links() {
+    let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0";
+    for topology in ["ring:7,down=0-1", "torus:3x4,down=0-1+5~6", "torus:3x4,slow=0-1:0.25+4~5:0.5"]
+    {
+        let dir = tempdir().unwrap();
+        let out = dir.path().join("sim");
+        let case = [topology, "pairwise", "uniform:100000"];
+        assert!(exports("simgrid", case, &["--machine", machine], &out));
+        assert!(!out.join("cluster.xml").exists(), "SimGrid's own torus has all links");
+        if topology == "ring:7,down=0-1" {
+            std::fs::write(out.join("platform.xml"), line_of_hosts(7)).unwrap();
+        }
+        let Some(played) = played_by_simgrid(&out) else { return };
+        let predicted = predicted(case, machine);
+        let close = (played / predicted - 1.0).abs() < 0.01;
+        assert!(close, "{topology}: SimGrid {played} us, fluid {predicted} us");
+        let intact = predicted_intact(topology, machine);
+        assert!(predicted > 1.1 * intact, "{topology}: {predicted} us, {intact} us without faults");
+    }
+}
+
+fn predicted_intact(topology: &str, machine: &str) -> f64 {
+    let network = topology.split(',').next().unwrap_or_default();
+    predicted([network, "pairwise", "uniform:100000"], machine)
+}
+
+/// Returns a platform of a ring whose link between hosts 0 and 1 is missing. SimGrid finds the
+/// routes over several links (Floyd's algorithm).
+fn line_of_hosts(nodes: u64) -> String {
+    let hosts = (0..nodes).map(|node| format!("<host id=\"n{node}\" speed=\"1Gf\"/>\n"));
+    let pairs: Vec<(u64, u64)> = (1..nodes)
+        .map(|node| (node, (node + 1) % nodes))
+        .flat_map(|(a, b)| [(a, b), (b, a)])
+        .collect();
+    let links = pairs.iter().map(|(a, b)| {
+        format!("<link id=\"l{a}-{b}\" bandwidth=\"1000000000Bps\" latency=\"0s\"/>\n")
+    });
+    let routes = pairs.iter().map(|(a, b)| {
+        format!(
+            "<route src=\"n{a}\" dst=\"n{b}\" symmetrical=\"NO\"><link_ctn id=\"l{a}-{b}\"/></route>\n"
+        )
+    });
+    let body: String = hosts.chain(links).chain(routes).collect();
+    format!(
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
+         <platform version=\"4.1\">\n<zone id=\"world\" routing=\"Floyd\">\n{body}</zone>\n</platform>\n"
+    )
+}
+
 /// Links within a group are 9 times as fast as links between groups. If the export lost their
 /// bandwidths, SimGrid's time would differ by more than 10 %.
 #[test]

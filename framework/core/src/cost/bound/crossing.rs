@@ -120,31 +120,33 @@ impl<'a> Side<'a> {
         self.count += sign;
     }
 
-    /// Returns the larger of two amounts: the data that must leave the set, and the data that must
-    /// enter it.
-    pub(super) fn bytes(&self) -> f64 {
+    /// Returns two amounts: the data that must leave the set, and the data that must enter it.
+    pub(super) fn bytes(&self) -> (f64, f64) {
         let (here, there) = (self.count, self.inside.len() as f64 - self.count);
         if here == 0.0 || there == 0.0 {
-            return 0.0;
+            return (0.0, 0.0);
         }
+        let is_inside = |node: u64| self.inside[node as usize] > 0.0;
+        let one_way = |leaves: bool, bytes: f64| if leaves { (bytes, 0.0) } else { (0.0, bytes) };
         match self.demand {
-            Demand::None => 0.0,
-            Demand::Uniform(bytes) => here * there * bytes,
+            Demand::None => (0.0, 0.0),
+            Demand::Uniform(bytes) => (here * there * bytes, here * there * bytes),
             // In an allgather, the data of the nodes on each side crosses the cut once. In a
             // reduce-scatter, the nodes on one side can add their terms for a node on the opposite
             // side before they send the sum across the cut.
-            Demand::AllGather(bytes) | Demand::ReduceScatter(bytes) => here.max(there) * bytes,
-            Demand::AllGatherUneven(own) => self.own.max(own.all() - self.own),
-            Demand::Broadcast(_, bytes) | Demand::Reduce(_, bytes) | Demand::AllReduce(bytes) => {
-                *bytes
-            }
+            Demand::AllGather(bytes) => (here * bytes, there * bytes),
+            Demand::ReduceScatter(bytes) => (there * bytes, here * bytes),
+            Demand::AllGatherUneven(own) => (self.own, own.all() - self.own),
+            Demand::Broadcast(root, bytes) => one_way(is_inside(*root), *bytes),
+            Demand::Reduce(root, bytes) => one_way(!is_inside(*root), *bytes),
+            Demand::AllReduce(bytes) => (*bytes, *bytes),
             // A token crosses the cut once, in a dispatch from the node that has it, and in a combine
             // to this node.
             Demand::Tokens(..)
             | Demand::Pairs(_)
             | Demand::FromRoot(..)
             | Demand::ToRoot(..)
-            | Demand::Permutation(..) => self.crossing.0.max(self.crossing.1),
+            | Demand::Permutation(..) => self.crossing,
         }
     }
 }

@@ -188,6 +188,8 @@ impl<'a> Follow<'a> {
 /// The nodes and switches of a network, and the links between them.
 struct Network {
     links: Adjacency,
+    /// The reversed links, if some links have no opposite link of the same bandwidth.
+    reversed: Option<Adjacency>,
     /// The ranks of each node.
     ranks: Vec<Vec<u32>>,
     /// The sets of vertices that the local search moves together: each single vertex, and each
@@ -199,6 +201,8 @@ impl Network {
     fn of(topology: &dyn Topology) -> Option<Self> {
         let shared = topology.node_network();
         let links = Adjacency::of(shared.unwrap_or(topology))?;
+        // Only failed and slow links can differ between the two directions.
+        let reversed = topology.damage().map(|_| links.reversed());
         // List the ranks of each node, and the nodes of each switch.
         let mut ranks = vec![Vec::new(); shared.unwrap_or(topology).nodes() as usize];
         for rank in 0..topology.nodes() {
@@ -216,7 +220,7 @@ impl Network {
         }
         with_nodes.retain(|unit| unit.len() > 1);
         let units = (0..vertices).map(|vertex| vec![vertex]).chain(with_nodes).collect();
-        Some(Self { links, ranks, units })
+        Some(Self { links, reversed, ranks, units })
     }
 
     fn nodes(&self) -> usize {
@@ -232,9 +236,11 @@ impl Network {
 struct Cut<'a> {
     network: &'a Network,
     inside: Vec<bool>,
-    /// The bandwidth of the links from the first side to the second side. The links in the opposite
-    /// direction have the same bandwidth.
-    across: f64,
+    /// The bandwidth of the links from the first side to the second side.
+    leaving: f64,
+    /// The bandwidth of the links from the second side to the first side. Only counted if the
+    /// network has reversed links ([`Network::reversed`]); otherwise it is equal to `leaving`.
+    entering: f64,
     /// For each switch, the bandwidth of its links to the first side. Only links that count in the
     /// current rule ([`Follow`]) are included.
     joined: Vec<f64>,
@@ -247,7 +253,8 @@ impl<'a> Cut<'a> {
         Self {
             network,
             inside: vec![false; vertices],
-            across: 0.0,
+            leaving: 0.0,
+            entering: 0.0,
             joined: vec![0.0; vertices],
             side,
         }
@@ -256,10 +263,18 @@ impl<'a> Cut<'a> {
     /// Moves a vertex to the opposite side.
     fn flip(&mut self, vertex: u32) {
         let joins = !self.inside[vertex as usize];
-        for (to, bandwidth) in self.network.links.links_of(vertex as usize) {
+        let reversed = self.network.reversed.as_ref();
+        let mut add = |(to, bandwidth): (u32, f64), is_outgoing: bool| {
             let apart = self.inside[to as usize] != joins;
-            self.across += if apart { bandwidth } else { -bandwidth };
-        }
+            let change = if apart { bandwidth } else { -bandwidth };
+            // A link out of a vertex on the first side leaves this side. So did a link into a
+            // vertex that has been on the second side until now.
+            let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
+            *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
+        };
+        self.network.links.links_of(vertex as usize).for_each(|link| add(link, true));
+        let incoming = reversed.into_iter().flat_map(|links| links.links_of(vertex as usize));
+        incoming.for_each(|link| add(link, false));
         self.inside[vertex as usize] = joins;
         for rank in self.network.ranks.get(vertex as usize).into_iter().flatten() {
             self.side.flip(*rank as usize);
@@ -301,13 +316,19 @@ impl<'a> Cut<'a> {
         }
         let ranks = |vertex: &u32| self.network.ranks.get(*vertex as usize).into_iter().flatten();
         self.side.clear(moved.iter().flat_map(ranks).map(|rank| *rank as usize));
-        self.across = 0.0;
+        (self.leaving, self.entering) = (0.0, 0.0);
     }
 
-    /// Returns the bytes that must cross the cut, divided by the bandwidth of its links.
+    /// Returns the bytes that must cross the cut in a direction, divided by the bandwidth of its
+    /// links in this direction. Returns the larger value of the two directions.
     fn bound(&self) -> f64 {
-        let bytes = self.side.bytes();
-        if bytes > 0.0 && self.across > 0.0 { bytes / self.across } else { 0.0 }
+        let time = |bytes: f64, links: f64| {
+            if bytes > 0.0 && links > 0.0 { bytes / links } else { 0.0 }
+        };
+        let two_way = self.network.reversed.is_none();
+        let entering = if two_way { self.leaving } else { self.entering };
+        let (out, into) = self.side.bytes();
+        time(out, self.leaving).max(time(into, entering))
     }
 }
 
@@ -368,9 +389,14 @@ impl Best {
     fn exact_bound(&self, cut: &mut Cut<'_>) -> f64 {
         let inside: Vec<u32> = self.inside().collect();
         inside.iter().for_each(|vertex| cut.flip(*vertex));
-        let links = cut.network.links.links();
-        let across = links.filter(|(a, b, _)| cut.inside[*a as usize] && !cut.inside[*b as usize]);
-        cut.across = across.map(|(.., bandwidth)| bandwidth).sum();
+        let across = |leaving: bool| {
+            let inside = |vertex: u32| cut.inside[vertex as usize];
+            let links = cut.network.links.links();
+            let crosses =
+                links.filter(|(from, to, _)| inside(*from) == leaving && inside(*to) != leaving);
+            crosses.map(|(.., bandwidth)| bandwidth).sum::<f64>()
+        };
+        (cut.leaving, cut.entering) = (across(true), across(false));
         let bound = cut.bound();
         cut.clear(&inside);
         bound

@@ -302,6 +302,33 @@ fn no_bound_of_any_family_is_above_the_optimum() {
     }
 }
 
+/// Failed and slow links reduce the capacity of cuts, possibly in one direction only.
+#[test]
+fn no_bound_with_failed_links_is_above_the_optimum() {
+    let mut random = Random(4);
+    let (mut exact, mut all) = (0, 0);
+    for spec in [
+        "ring:6,down=0-1",
+        "ring:6,down=0~1",
+        "torus:3x3,down=0-1+0~3",
+        "torus:3x3,slow=0-1:0.5+4~5:0.25",
+        "mesh:3x3,faults=3:1",
+        "torus:2x4,faults=2:1,slow-links=2:0.5:1",
+        "hyperx:2x3,nodes=2,down=12-13",
+        "fat-tree:2x2,slow=0~4:0.5",
+        "torus:2x3,down=0~1,ranks=2",
+        "hypercube:3,down=0-1+1~3+7~5",
+    ] {
+        for (exchange, task) in exchanges(&with_files(spec), &mut random) {
+            let ratio = closeness(&task);
+            assert!(ratio < 1.0 + 1e-6, "{spec}, {exchange}: {ratio}");
+            assert!(ratio > 0.75, "{spec}, {exchange}: {ratio}");
+            (exact, all) = (exact + u64::from(ratio > 1.0 - 1e-6), all + 1);
+        }
+    }
+    assert!(4 * exact > 3 * all, "{exact} of {all} bounds are exact");
+}
+
 /// One node has far more data than all other nodes. All of its bytes must pass through its links,
 /// whichever node it is. In an even exchange, the slow links between one group and all other groups
 /// determine the bound.

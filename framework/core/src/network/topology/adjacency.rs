@@ -17,6 +17,19 @@ pub(crate) struct Adjacency {
     bandwidths: Vec<f64>,
 }
 
+/// A directed link.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Link {
+    /// The number of the link in the topology.
+    pub number: u64,
+    /// The vertex that the link leaves.
+    pub from: u64,
+    /// The vertex that the link enters.
+    pub to: u64,
+    /// The bandwidth, as a multiple of the machine's bandwidth.
+    pub bandwidth: f64,
+}
+
 /// The maximum number of link numbers that a topology may have if its links are listed.
 const MAX_SLOTS: u64 = 1 << 25;
 
@@ -27,17 +40,25 @@ impl Adjacency {
             return None;
         }
         let links = || {
-            (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
+            (0..topology.link_slots()).filter_map(|link| {
+                let (from, to) = topology.link_ends(link)?;
+                Some(Link { number: link, from, to, bandwidth: topology.bandwidth(link) })
+            })
         };
+        Some(Self::of_links((topology.nodes() + topology.switches()) as usize, links))
+    }
+
+    /// Creates a network of links. `links` returns an iterator over all links. It is called twice
+    /// and must return the same links both times.
+    fn of_links<I: Iterator<Item = Link>>(vertices: usize, links: impl Fn() -> I) -> Self {
         // Count the links of each vertex, and sum the counts: a vertex's links begin after those of
         // all lower vertices.
-        let vertices = (topology.nodes() + topology.switches()) as usize;
         let mut first = vec![0; vertices + 1];
-        links().for_each(|(_, (from, _))| first[from as usize + 1] += 1);
+        links().for_each(|link| first[link.from as usize + 1] += 1);
         for v in 0..vertices {
             first[v + 1] += first[v];
         }
-        // Insert the links in the order of their numbers, each after the previous links of the same
+        // Insert the links in the order of the iterator, each after the previous links of the same
         // vertex.
         let (mut next, count) = (first.clone(), first[vertices]);
         let mut network = Self {
@@ -46,14 +67,37 @@ impl Adjacency {
             numbers: vec![0; count],
             bandwidths: vec![1.0; count],
         };
-        for (link, (from, to)) in links() {
-            let index = next[from as usize];
-            network.ends[index] = to as u32;
-            network.numbers[index] = link;
-            network.bandwidths[index] = topology.bandwidth(link);
-            next[from as usize] += 1;
+        for link in links() {
+            let index = next[link.from as usize];
+            network.ends[index] = link.to as u32;
+            network.numbers[index] = link.number;
+            network.bandwidths[index] = link.bandwidth;
+            next[link.from as usize] += 1;
         }
-        Some(network)
+        network
+    }
+
+    /// Returns an iterator over all links, sorted by the vertex that they leave.
+    pub(crate) fn each(&self) -> impl Iterator<Item = Link> {
+        (0..self.vertices() as u64).flat_map(move |from| {
+            self.range(from).map(move |index| Link {
+                number: self.numbers[index],
+                from,
+                to: self.end(index),
+                bandwidth: self.bandwidths[index],
+            })
+        })
+    }
+
+    /// Returns the network with only those links for which `change` returns a link. A returned link
+    /// may have other properties than the original link.
+    pub(crate) fn changed(&self, change: impl Fn(Link) -> Option<Link>) -> Self {
+        Self::of_links(self.vertices(), || self.each().filter_map(&change))
+    }
+
+    /// Returns the network with the direction of every link reversed.
+    pub(crate) fn reversed(&self) -> Self {
+        self.changed(|link| Some(Link { from: link.to, to: link.from, ..link }))
     }
 
     /// Creates a network from a list of the neighbours of each vertex. Links are numbered in the
@@ -98,6 +142,11 @@ impl Adjacency {
         self.ends[index].into()
     }
 
+    /// Returns the topology's number of a link.
+    pub(crate) fn number(&self, index: usize) -> u64 {
+        self.numbers[index]
+    }
+
     /// Returns the neighbours of a vertex, one for each link.
     pub(crate) fn out(&self, vertex: usize) -> &[u32] {
         &self.ends[self.range(vertex as u64)]
@@ -137,6 +186,11 @@ impl Adjacency {
     /// search; `u32::MAX` if there is no path.
     pub(crate) fn hops_from(&self, from: u64) -> Vec<u32> {
         self.hops_from_nearest([from as u32])
+    }
+
+    /// Returns the first vertex to which no path leads from a vertex.
+    pub(crate) fn unreached_from(&self, from: u64) -> Option<u64> {
+        self.hops_from(from).iter().position(|hops| *hops == u32::MAX).map(|lost| lost as u64)
     }
 
     /// Returns, for every vertex, the hops from the nearest of several vertices; `u32::MAX` if

@@ -10,6 +10,7 @@
 //! they are numbered from 0 to m - 1, and a message uses link `(sender + receiver) modulo m`. A
 //! table stores the next link for each destination, which limits the size of graphs.
 
+use super::adjacency::Adjacency;
 use super::routing_table::RoutingTable;
 use super::{Properties, ReadFile, Run, Topology};
 use crate::spec::{Spec, SpecError};
@@ -60,13 +61,15 @@ impl Graph {
         links.sort_by_key(|link| (link.from, link.to));
         let mut ends = vec![Vec::new(); (nodes + switches) as usize];
         links.iter().for_each(|link| ends[link.from as usize].push(link.to));
-        let table = RoutingTable::find(&ends, nodes).map_err(|lost| {
+        let network = Adjacency::from_neighbours(&ends);
+        if let Some(lost) = network.unreached_from(0) {
             let from_there = links.iter().find(|link| u64::from(link.from) == lost);
             let (line, vertex) = from_there.map_or((1, lost), |link| (link.line, link.vertex));
             let message =
                 format!("nothing connects node {vertex} with node 0, expected a connected network");
-            GraphError { line, message }
-        })?;
+            return Err(GraphError { line, message });
+        }
+        let table = RoutingTable::find(network, nodes);
         let parallel =
             links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
         let bandwidths: Vec<f64> = links.iter().map(|link| link.bandwidth).collect();

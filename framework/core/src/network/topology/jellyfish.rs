@@ -10,6 +10,7 @@
 //! number.
 
 use super::Topology;
+use super::adjacency::Adjacency;
 use super::random::SplitMix64;
 use super::routing_table::RoutingTable;
 use super::switched::{Fabric, FamilyArgs, Switched};
@@ -42,10 +43,11 @@ pub(super) fn parse(spec: &Spec) -> Result<Arc<dyn Topology>, SpecError> {
     }
     let seed = words.number("seed", 0, 0)?;
     let mut draw = SplitMix64::new(seed);
-    let table = (0..DRAWS)
-        .find_map(|_| RoutingTable::find(&linked(switches, degree, &mut draw), switches).ok());
-    let table = table
+    let network = (0..DRAWS)
+        .map(|_| Adjacency::from_neighbours(&linked(switches, degree, &mut draw)))
+        .find(|network| network.unreached_from(0).is_none())
         .ok_or_else(|| spec.bad_value(word, "numbers for which a connected network is drawn"))?;
+    let table = RoutingTable::find(network, switches);
     let seed = if seed == 0 { String::new() } else { format!(",seed={seed}") };
     let arguments = format!("{switches}x{degree}x{nodes}{seed}");
     let fabric = Jellyfish { switches, degree, table };

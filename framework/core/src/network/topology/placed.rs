@@ -1,12 +1,14 @@
 //! Placement of ranks on the nodes of a network. The arguments are `ranks=` and `place=`, which
-//! follow the arguments of any topology.
+//! follow the arguments of any topology. `place=random` without a seed draws the placement from the
+//! seed of the repetition ([`Topology::sample`]).
 //!
 //! Rank r runs on node `node[r]` of the network, and a node may have several ranks. Algorithms see
 //! the ranks as a grid. It is the network's own grid or, if nodes have several ranks, a grid of
 //! nodes and ranks. Routes and links are those between nodes. There is no link between two ranks of
 //! the same node.
 
-use super::{Bisection, Properties, ReadFile, Route, RouteError, Run, Topology};
+use super::degraded::DamageArgs;
+use super::{Bisection, Damage, Properties, ReadFile, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 mod order;
 
 /// The values of `place=`.
-const EXPECTED: &str = "block, cyclic, random:SEED, hilbert, fold:SHAPE or file:FILE";
+const EXPECTED: &str = "block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE";
 
 #[derive(Debug)]
 struct Placed {
@@ -22,6 +24,8 @@ struct Placed {
     base: Arc<dyn Topology>,
     /// The number of ranks of each node.
     ranks_each: u64,
+    /// The argument `place`; empty for blocks.
+    place: String,
     /// For each rank, the node on which it runs.
     node: Vec<u32>,
     /// For each node, the rank that runs on it; empty if nodes have several ranks.
@@ -37,19 +41,24 @@ pub(super) struct RankArgs<'a> {
     pub(super) routing: Option<&'a Arg>,
 }
 
-/// Splits a spec into the network's spec and the arguments for ranks and routing.
-pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, RankArgs<'a>) {
+/// Splits a spec into the network's spec and the arguments for failed links, ranks and routing.
+pub(super) fn split<'a>(spec: &'a Spec, text: &'a str) -> (&'a str, DamageArgs<'a>, RankArgs<'a>) {
     let (mut end, mut ranks) = (text.len(), RankArgs::default());
+    let mut damage = DamageArgs::default();
     for arg in spec.args().iter().rev().filter(|arg| arg.at() > 0) {
         match arg.key() {
             Some("ranks") => ranks.ranks = Some(arg),
             Some("place") => ranks.place = Some(arg),
             Some("routing") => ranks.routing = Some(arg),
+            Some("down") => damage.down = Some(arg),
+            Some("slow") => damage.slow = Some(arg),
+            Some("faults") => damage.faults = Some(arg),
+            Some("slow-links") => damage.slow_links = Some(arg),
             _ => break,
         }
         end = arg.at() - 1;
     }
-    (&text[..end], ranks)
+    (&text[..end], damage, ranks)
 }
 
 /// Places ranks on a network.
@@ -97,15 +106,14 @@ pub(super) fn parse(
         ("cyclic", "") => {
             (Some(word.to_owned()), (0..count).map(|rank| (rank % nodes) as u32).collect())
         }
+        ("random", "") if word == RANDOM => (Some(word.to_owned()), random(count, ranks_each, 0)),
         ("random", seed) => {
             let seed: u64 = seed.parse().map_err(|_| bad(EXPECTED))?;
-            let slots = order::shuffled(count as u32, seed).into_iter();
-            let node = slots.map(|slot| (u64::from(slot) / ranks_each) as u32).collect();
-            (Some(format!("random:{seed}")), node)
+            (Some(format!("random:{seed}")), random(count, ranks_each, seed))
         }
         ("hilbert", "") => {
             let along = order::hilbert(base.radices()).ok_or_else(|| {
-                bad("block, cyclic, random:SEED or file:FILE: hilbert is for sides that are all the same power of two")
+                bad("block, cyclic, random, random:SEED or file:FILE: hilbert is for sides that are all the same power of two")
             })?;
             (Some(word.to_owned()), in_blocks(&|position| along[position as usize]))
         }
@@ -119,43 +127,57 @@ pub(super) fn parse(
         }
         _ => return Err(bad(EXPECTED)),
     };
-    // With one rank for each node, find the rank of each node.
-    let mut rank = vec![0; if ranks_each == 1 { nodes as usize } else { 0 }];
-    if ranks_each == 1 {
-        (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
-    }
-    let place = place.map_or(String::new(), |place| format!(",place={place}"));
-    let properties = Properties {
-        spec: base.spec() + &place,
-        bisection: base.bisection().map(|cut| Bisection { side: cut.side * ranks_each, ..cut }),
-        distance_sum: base.distance_sum().map(|sum| sum * ranks_each),
-        hops_of_all_pairs: base
-            .hops_of_all_pairs()
-            .map(|hops| hops * u128::from(ranks_each).pow(2)),
-        max_links: Some(base.max_links()),
-        ..base.properties().clone()
-    };
-    let properties = match ranks_each {
-        1 => properties,
-        _ => Properties {
-            spec: format!("{},ranks={ranks_each}{place}", base.spec()),
-            // A network whose nodes have several ranks has a kind of its own, so that, for example,
-            // algorithms for tori do not accept it.
-            kind: "ranks",
-            nodes: count,
-            switches: base.switches() + nodes,
-            radices: if word == "cyclic" {
-                vec![ranks_each, nodes]
-            } else {
-                vec![nodes, ranks_each]
-            },
-            ..properties
-        },
-    };
-    Ok(Arc::new(Placed { properties, base, ranks_each, node, rank }))
+    Ok(Arc::new(Placed::new(base, ranks_each, place.unwrap_or_default(), node)))
+}
+
+/// The placement that is drawn from the seed of the repetition.
+const RANDOM: &str = "random";
+
+/// Returns a random node for each rank.
+fn random(count: u64, ranks_each: u64, seed: u64) -> Vec<u32> {
+    let slots = order::shuffled(count as u32, seed).into_iter();
+    slots.map(|slot| (u64::from(slot) / ranks_each) as u32).collect()
 }
 
 impl Placed {
+    fn new(base: Arc<dyn Topology>, ranks_each: u64, place: String, node: Vec<u32>) -> Self {
+        // With one rank for each node, find the rank of each node.
+        let (nodes, count) = (base.nodes(), node.len() as u64);
+        let mut rank = vec![0; if ranks_each == 1 { nodes as usize } else { 0 }];
+        if ranks_each == 1 {
+            (0..).zip(&node).for_each(|(r, at)| rank[*at as usize] = r);
+        }
+        let argument = if place.is_empty() { String::new() } else { format!(",place={place}") };
+        let properties = Properties {
+            spec: base.spec() + &argument,
+            bisection: base.bisection().map(|cut| Bisection { side: cut.side * ranks_each, ..cut }),
+            distance_sum: base.distance_sum().map(|sum| sum * ranks_each),
+            hops_of_all_pairs: base
+                .hops_of_all_pairs()
+                .map(|hops| hops * u128::from(ranks_each).pow(2)),
+            max_links: Some(base.max_links()),
+            ..base.properties().clone()
+        };
+        let properties = match ranks_each {
+            1 => properties,
+            _ => Properties {
+                spec: format!("{},ranks={ranks_each}{argument}", base.spec()),
+                // A network whose nodes have several ranks has a kind of its own, so that, for
+                // example, algorithms for tori do not accept it.
+                kind: "ranks",
+                nodes: count,
+                switches: base.switches() + nodes,
+                radices: if place == "cyclic" {
+                    vec![ranks_each, nodes]
+                } else {
+                    vec![nodes, ranks_each]
+                },
+                ..properties
+            },
+        };
+        Self { properties, base, ranks_each, place, node, rank }
+    }
+
     fn node(&self, rank: u64) -> u64 {
         self.node[rank as usize].into()
     }
@@ -182,12 +204,37 @@ impl Topology for Placed {
         self.shares_nodes().then_some(self.base.as_ref())
     }
 
+    fn placed_on(&self) -> Option<&dyn Topology> {
+        Some(self.base.as_ref())
+    }
+
     fn host(&self, rank: u64) -> u64 {
         if self.shares_nodes() { self.node(rank) } else { rank }
     }
 
     fn base(&self) -> Option<(&dyn Topology, u64)> {
         if self.shares_nodes() { None } else { self.base.base() }
+    }
+
+    fn sample(&self, seed: u64) -> Option<Arc<dyn Topology>> {
+        let (is_drawn, base) = (self.place == RANDOM, self.base.sample(seed));
+        if !is_drawn && base.is_none() {
+            return None;
+        }
+        let base = base.unwrap_or_else(|| Arc::clone(&self.base));
+        let count = self.node.len() as u64;
+        let node = if is_drawn { random(count, self.ranks_each, seed) } else { self.node.clone() };
+        Some(Arc::new(Self::new(base, self.ranks_each, self.place.clone(), node)))
+    }
+
+    fn damage(&self) -> Option<&Damage> {
+        self.base.damage()
+    }
+
+    fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
+        // If ranks share nodes, a permutation of ranks does not say what happens to nodes.
+        let moved = |node: u64| self.node(image(self.rank[node as usize].into()));
+        self.damage().is_none() || !self.shares_nodes() && self.base.damage_is_invariant(&moved)
     }
 
     fn eccentricity(&self, rank: u64) -> u64 {

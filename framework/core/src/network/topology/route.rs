@@ -1,6 +1,6 @@
 //! Routes of messages: requested routes, and the runs of links that a topology reports.
 
-use super::Properties;
+use super::{Plane, Properties};
 
 /// A straight piece of a route: `len` links with the numbers `first`, `first + stride`, etc. A run
 /// never wraps around at the end of a line. If a route does so, it is reported as two runs.
@@ -20,6 +20,14 @@ impl Run {
     /// Creates a run of one link, on a topology without planes.
     pub(super) fn link(number: u64) -> Self {
         Self { first: number, stride: 1, len: 1, plane: 0 }
+    }
+
+    /// Creates a run of one link, on a topology with these planes. The topology may have none.
+    pub(super) fn in_planes(number: u64, planes: &[Plane]) -> Self {
+        let has_link = |p: &Plane| (p.offset..p.offset + p.links()).contains(&number);
+        let plane = planes.iter().position(has_link).unwrap_or(0);
+        let stride = planes.get(plane).map_or(1, |plane| plane.stride);
+        Self { first: number, stride, len: 1, plane: plane as u32 }
     }
 }
 

@@ -12,7 +12,7 @@
 //! draws.
 
 use super::random::SplitMix64;
-use super::{Properties, RandomRouting, Route, RouteError, Run, Topology};
+use super::{Damage, Properties, RandomRouting, Route, RouteError, Run, Topology};
 use crate::spec::{Arg, Spec, SpecError};
 use ecmp::Ecmp;
 use std::sync::Arc;
@@ -65,19 +65,28 @@ pub(super) fn parse(
             "minimal: other routings are for networks of at most {MAX_VERTICES} vertices and {MAX_LINKS} links"
         )));
     }
-    let routing = if arg.value() == "ecmp"
-        && let Some(ecmp) = Ecmp::new(network)
-    {
-        Routing::Ecmp(Arc::new(ecmp))
-    } else {
-        Routing::Valiant(Arc::new(Valiant::new(network)))
-    };
+    let routing = Routing::new(arg.value() == "ecmp", network);
     let properties = Properties {
         spec: format!("{},routing={}", base.spec(), arg.value()),
-        max_links: Some(base.max_links()),
-        ..base.properties().clone()
+        ..routed_properties(base.as_ref())
     };
     Ok(Arc::new(Routed { properties, base, routing, seed: 0 }))
+}
+
+/// Returns the properties of a network, for the same network with random routing.
+fn routed_properties(base: &dyn Topology) -> Properties {
+    Properties { max_links: Some(base.max_links()), ..base.properties().clone() }
+}
+
+impl Routing {
+    /// Prepares the routes of a network of nodes.
+    fn new(is_ecmp: bool, network: &dyn Topology) -> Self {
+        if is_ecmp && let Some(ecmp) = Ecmp::new(network) {
+            Self::Ecmp(Arc::new(ecmp))
+        } else {
+            Self::Valiant(Arc::new(Valiant::new(network)))
+        }
+    }
 }
 
 impl Routed {
@@ -93,10 +102,6 @@ impl Routed {
 }
 
 impl RandomRouting for Routed {
-    fn with_seed(&self, seed: u64) -> Arc<dyn Topology> {
-        Arc::new(Self { seed, ..self.clone() })
-    }
-
     fn minimal(&self) -> &dyn Topology {
         self.base.as_ref()
     }
@@ -120,7 +125,7 @@ impl RandomRouting for Routed {
                 valiant.expected_hops(self.network(), self.base.host(from), self.base.host(to))
             }
             // All shortest paths have the same length.
-            Routing::Ecmp(_) => self.base.own_route(from, to, &mut |_| {}) as f64,
+            Routing::Ecmp(ecmp) => ecmp.hops(self.base.host(from), self.base.host(to)).into(),
         }
     }
 }
@@ -132,6 +137,10 @@ impl Topology for Routed {
 
     fn node_network(&self) -> Option<&dyn Topology> {
         self.base.node_network()
+    }
+
+    fn placed_on(&self) -> Option<&dyn Topology> {
+        self.base.placed_on()
     }
 
     fn host(&self, rank: u64) -> u64 {
@@ -156,6 +165,26 @@ impl Topology for Routed {
 
     fn random_routing(&self) -> Option<&dyn RandomRouting> {
         Some(self)
+    }
+
+    fn sample(&self, seed: u64) -> Option<Arc<dyn Topology>> {
+        let Some(base) = self.base.sample(seed) else {
+            return Some(Arc::new(Self { seed, ..self.clone() }));
+        };
+        // The routes depend on the failed links.
+        let network = base.node_network().unwrap_or(base.as_ref());
+        let routing = Routing::new(matches!(self.routing, Routing::Ecmp(_)), network);
+        let properties =
+            Properties { spec: self.properties.spec.clone(), ..routed_properties(base.as_ref()) };
+        Some(Arc::new(Self { properties, base, routing, seed }))
+    }
+
+    fn damage(&self) -> Option<&Damage> {
+        self.base.damage()
+    }
+
+    fn damage_is_invariant(&self, image: &dyn Fn(u64) -> u64) -> bool {
+        self.base.damage_is_invariant(image)
     }
 
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {

@@ -12,8 +12,8 @@ pub(super) struct RoutingTable {
     network: Adjacency,
     /// For each destination and vertex, the position of the next link among the vertex's links.
     next: Vec<u16>,
-    /// For each destination, the hops to the farthest other destination, and the sum of the hops to
-    /// all other destinations.
+    /// For each destination, the hops from the farthest other destination, and the sum of the hops
+    /// from all other destinations.
     distances: Vec<(u64, u64)>,
 }
 
@@ -24,24 +24,23 @@ impl RoutingTable {
     /// The maximum number of vertices. A table for all pairs of this many vertices takes 128 MiB.
     pub(super) const MAX_VERTICES: u64 = 1 << 13;
 
-    /// Finds the routes to the first `destinations` vertices. `neighbours` has every link in both
-    /// directions. `Err` has a vertex that is not connected to vertex 0.
-    pub(super) fn find(neighbours: &[Vec<u32>], destinations: u64) -> Result<Self, u64> {
-        let network = Adjacency::from_neighbours(neighbours);
+    /// Finds the routes to the first `destinations` vertices. If no route leads from a vertex to a
+    /// destination, the table has no next link for this pair.
+    pub(super) fn find(network: Adjacency, destinations: u64) -> Self {
         let (mut next, mut distances) = (Vec::new(), Vec::new());
+        // A search along reversed links finds the distances to a destination. Links may exist in
+        // one direction only.
+        let reversed = network.reversed();
         for destination in 0..destinations {
-            let hops = network.hops_from(destination);
-            if let Some(lost) = hops.iter().position(|hops| *hops == u32::MAX) {
-                return Err(lost as u64);
-            }
-            next.extend((0..).zip(neighbours).map(|(v, ends): (usize, _)| {
-                let nearer = ends.iter().position(|end| hops[*end as usize] < hops[v]);
+            let hops = reversed.hops_from(destination);
+            next.extend((0..).zip(&hops).map(|(v, here)| {
+                let nearer = network.out(v).iter().position(|end| hops[*end as usize] < *here);
                 nearer.map_or(NOWHERE, |nearer| nearer as u16)
             }));
-            let to_others = || hops[..destinations as usize].iter().map(|h| u64::from(*h));
-            distances.push((to_others().max().unwrap_or(0), to_others().sum()));
+            let from_others = || hops[..destinations as usize].iter().map(|h| u64::from(*h));
+            distances.push((from_others().max().unwrap_or(0), from_others().sum()));
         }
-        Ok(Self { network, next, distances })
+        Self { network, next, distances }
     }
 
     /// Returns the numbers of the links out of a vertex.
@@ -64,14 +63,19 @@ impl RoutingTable {
         self.network.link_count() as u64
     }
 
+    /// Returns the links of the network.
+    pub(super) fn network(&self) -> &Adjacency {
+        &self.network
+    }
+
     /// Returns the next link on the route from vertex `at` to vertex `to`, as a position among the
     /// links of `at`.
     pub(super) fn next_link(&self, at: u64, to: u64) -> u64 {
         self.next[to as usize * self.network.vertices() + at as usize].into()
     }
 
-    /// Returns the hops from a destination to the farthest other destination, and the sum of the
-    /// hops to all other destinations.
+    /// Returns the hops to a destination from the farthest other destination, and the sum of the
+    /// hops from all other destinations.
     pub(super) fn distances(&self, destination: u64) -> (u64, u64) {
         self.distances[destination as usize]
     }

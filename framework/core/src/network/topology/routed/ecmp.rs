@@ -22,13 +22,15 @@ impl Ecmp {
     pub(super) fn new(network: &dyn Topology) -> Option<Self> {
         let planes = network.planes().to_vec();
         let network = Adjacency::of(network)?;
-        // Every link has an opposite link. So the distances from a vertex are equal to the
-        // distances to it.
-        let hops = (0..network.vertices() as u64).flat_map(|to| network.hops_from(to));
+        // A search along reversed links finds the distances to a vertex. Links may exist in one
+        // direction only.
+        let reversed = network.reversed();
+        let hops = (0..network.vertices() as u64).flat_map(|to| reversed.hops_from(to));
         Some(Self { hops: hops.map(|hops| hops as u16).collect(), network, planes })
     }
 
-    fn hops(&self, from: u64, to: u64) -> u16 {
+    /// Returns the hops of a shortest path.
+    pub(super) fn hops(&self, from: u64, to: u64) -> u16 {
         self.hops[to as usize * self.network.vertices() + from as usize]
     }
 
@@ -51,13 +53,7 @@ impl Ecmp {
             let ways = self.nearer(at, to).count();
             // In a connected network there is always such a link.
             let Some((end, link)) = self.nearer(at, to).nth(draw.below(ways)) else { break };
-            let plane = self
-                .planes
-                .iter()
-                .position(|p| (p.offset..p.offset + p.links()).contains(&link))
-                .unwrap_or(0);
-            let stride = self.planes.get(plane).map_or(1, |plane| plane.stride);
-            visit(Run { first: link, stride, len: 1, plane: plane as u32 });
+            visit(Run::in_planes(link, &self.planes));
             (at, crossed) = (end, crossed + 1);
         }
         crossed

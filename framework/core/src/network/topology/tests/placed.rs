@@ -49,15 +49,15 @@ fn invalid_placements_are_explained() {
     let error = |spec: &str| spec_error(spec);
     assert_eq!(
         error("ring:4,place=here"),
-        "topology `ring:4,place=here`: place: expected block, cyclic, random:SEED, hilbert, fold:SHAPE or file:FILE, found `here` [here]"
+        "topology `ring:4,place=here`: place: expected block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE, found `here` [here]"
     );
     assert_eq!(
         error("ring:4,place=random:x").split_once("`: ").unwrap().1,
-        "place: expected block, cyclic, random:SEED, hilbert, fold:SHAPE or file:FILE, found `random:x` [random:x]"
+        "place: expected block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE, found `random:x` [random:x]"
     );
     assert_eq!(
         error("mesh:4x8,place=hilbert").split_once("`: ").unwrap().1,
-        "place: expected block, cyclic, random:SEED or file:FILE: hilbert is for sides that are all the same power of two, found `hilbert` [hilbert]"
+        "place: expected block, cyclic, random, random:SEED or file:FILE: hilbert is for sides that are all the same power of two, found `hilbert` [hilbert]"
     );
     assert!(error("rdn:1(ring:3,place=random:1)").contains("one argument too many"));
     assert_eq!(

@@ -111,7 +111,7 @@ fn random_routes_have_the_expected_mean_load() {
         let (from, to) = (0, net.nodes() - 1);
         let mut found: HashMap<(u64, u64), f64> = HashMap::new();
         for seed in 0..SEEDS {
-            let drawn = net.random_routing().unwrap().with_seed(seed);
+            let drawn = net.sample(seed).unwrap();
             let mut at = None;
             let hops = drawn.route(from, to, None, &mut |run| {
                 for link in (0..run.len).map(|i| run.first + i * run.stride) {

@@ -1,0 +1,179 @@
+//! Networks with failed and slow links, random placements, and samples of all of them.
+
+use crate::support::{rows, swapmeet, words};
+use swapmeet_results::Status;
+use tempfile::tempdir;
+
+fn printed(args: &[&str]) -> String {
+    let output = swapmeet(args).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A step in which each node sends 1000 bytes to its right neighbour, at 1 byte per µs. In the intact
+/// ring it takes 1000 µs. If the link from 0 to 1 has failed, that message crosses the seven links
+/// in the other direction, which are idle, and nothing is delayed. If the link is down from 0 to 1
+/// and slow from 1 to 2, the message from 1 to 2 takes four times as long.
+#[test]
+fn hand_made_cases_have_the_expected_times() {
+    let folder = tempdir().unwrap();
+    let matrix = folder.path().join("right.csv");
+    let row = |from: usize| {
+        let bytes = |to: usize| if to == (from + 1) % 8 { "1000" } else { "0" };
+        (0..8).map(bytes).collect::<Vec<_>>().join(",")
+    };
+    std::fs::write(&matrix, (0..8).map(row).collect::<Vec<_>>().join("\n")).unwrap();
+    let workload = format!("matrix:{},empty=skip", matrix.display());
+    for (topology, model, us, bound, hops) in [
+        ("ring:8", "wormhole", 1000.0, 1000.0, 1),
+        ("ring:8,down=0-1", "wormhole", 1000.0, 1000.0, 7),
+        ("ring:8,down=0-1", "store-and-forward", 7000.0, 1000.0, 7),
+        ("ring:8,down=0-1", "fluid", 1000.0, 1000.0, 7),
+        ("ring:8,slow=1-2:0.25", "wormhole", 4000.0, 2000.0, 1),
+        ("ring:8,slow=1~2:0.25", "fluid", 4000.0, 2000.0, 1),
+        ("ring:8,slow=2~1:0.25", "fluid", 1000.0, 1000.0, 1),
+    ] {
+        let machine = format!("free:model={model},byte_us=1,ports=all");
+        let mut args = vec!["--topology", topology, "--algorithm", "linear", "--optimum"];
+        args.extend(["--workload", &workload, "--machine", &machine]);
+        let row = rows(&args).remove(0);
+        assert_eq!((row.status, row.time_us), (Status::Ok, Some(us)), "{topology}, {model}");
+        assert_eq!(row.critical_hops, Some(hops), "{topology}, {model}");
+        assert!(row.lower_bound_us.unwrap() <= us && row.optimum_us.unwrap() <= us, "{topology}");
+        // Data may be split. Node 1 has two links, of which one has a quarter of the bandwidth, so
+        // 1000 bytes cannot leave it in less than 800 µs; the other messages need 1000 µs or less.
+        assert!(row.optimum_us.unwrap() <= bound, "{topology}: {:?}", row.optimum_us);
+    }
+}
+
+/// Closed form: in a ring of four nodes without the link between 0 and 3, which is a line, the two
+/// nodes on each side of the middle link have 4 blocks for the other side. Without this failure, two
+/// links cross the middle. So the optimum of an all-to-all is 4 blocks of 100 bytes instead of 2.
+#[test]
+fn bounds_and_the_optimum_have_the_missing_capacity() {
+    let machine = "free:model=fluid,byte_us=1";
+    let of = |topology: &str| {
+        let mut args = vec!["--topology", topology, "--algorithm", "linear", "--optimum"];
+        args.extend(["--workload", "uniform:100", "--machine", machine]);
+        let row = rows(&args).remove(0);
+        (row.lower_bound_us.unwrap(), row.optimum_us.unwrap())
+    };
+    assert_eq!(of("ring:4"), (200.0, 200.0));
+    assert_eq!(of("ring:4,down=0-3"), (400.0, 400.0));
+    assert_eq!(of("ring:4,slow=0-3:0.5+1-2:0.5"), (400.0, 400.0));
+    // Only the direction from 3 to 0 is left of the link, so half of the data of one direction uses
+    // it.
+    assert_eq!(of("ring:4,down=0~3"), (400.0, 400.0));
+}
+
+#[test]
+fn models_without_links_refuse_failed_links() {
+    for (topology, machine) in [
+        ("ring:8,down=0-1", "sp2"),
+        ("ring:8,slow=0-1:0.5", "free:model=loggp,byte_us=1"),
+        ("ring:8,faults=0", "sp2"),
+        ("ring:8,slow-links=1:0.5:7", "sp2"),
+    ] {
+        let args = ["--topology", topology, "--algorithm", "ring", "--machine", machine];
+        let row = rows(&[&args[..], &["--workload", "allgather/uniform:8"]].concat()).remove(0);
+        assert_eq!(row.status, Status::Unsupported);
+        let model = if machine == "sp2" { "flat" } else { "loggp" };
+        let reason =
+            format!("the model `{model}` does not support failed or slow links: it has no links");
+        assert_eq!(row.reason, reason);
+    }
+}
+
+/// A schedule that is planned for one node of each orbit is planned for all nodes if the links that
+/// failed are not whole orbits. Full planning gives the same values.
+#[test]
+fn failed_links_that_are_no_orbits_end_the_symmetry() {
+    let of = |topology: &str, proof: &str| {
+        let mut args = vec!["--topology", topology, "--algorithm", "pairwise", "--proof", proof];
+        args.extend(["--workload", "uniform:64", "--machine", "paragon"]);
+        rows(&args).remove(0)
+    };
+    let row_of_links: Vec<String> = (0..4).map(|i| format!("{i}-{}", i + 4)).collect();
+    let orbit = format!("torus:4x4,down={}", row_of_links.join("+"));
+    for (topology, planned) in
+        [("torus:4x4", 1), ("torus:4x4,down=0-1", 16), ("torus:4x4,faults=2", 16)]
+    {
+        let (auto, full) = (of(topology, "auto"), of(topology, "full"));
+        assert_eq!(auto.proved_on, Some(planned), "{topology}");
+        assert_eq!((auto.time_us, full.proved_on), (full.time_us, Some(16)), "{topology}");
+    }
+    // In an all-to-all of `row-column`, rows are shifted.
+    let _ = orbit;
+}
+
+/// Without a seed, links are drawn from the seed of the repetition. Every algorithm gets the same
+/// pattern, the topology has no seed, and `compare` tests over the patterns.
+#[test]
+fn repetitions_are_a_sample_over_patterns() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("rows.csv");
+    let out = file.to_str().unwrap();
+    let args = words(
+        "run --topology torus:4x4,faults=2 --topology torus:4x4,slow-links=3:0.5,place=random \
+         --algorithm pairwise --algorithm linear --workload uniform:1KiB --machine paragon \
+         --repetitions 5 --seed 7 --quiet --out",
+    );
+    swapmeet(&[args, vec![out]].concat()).assert().success();
+    let all = swapmeet_results::read_file(&file).unwrap();
+    assert_eq!(all.len(), 20);
+    for row in &all {
+        let same = all.iter().find(|other| {
+            (other.seed, &other.topology) == (row.seed, &row.topology)
+                && other.algorithm != row.algorithm
+        });
+        assert_eq!(same.unwrap().faults, row.faults);
+        assert!(row.topology == "torus:4x4,faults=2" || row.topology.ends_with(",place=random"));
+        // The same pattern with a seed of its own gives the same time.
+        let fixed = row.topology.replace("faults=2", &format!("faults=2:{}", row.seed));
+        let fixed = fixed.replace("slow-links=3:0.5", &format!("slow-links=3:0.5:{}", row.seed));
+        let fixed = fixed.replace("place=random", &format!("place=random:{}", row.seed));
+        let mut args = vec!["--topology", &fixed, "--algorithm", &row.algorithm];
+        args.extend(["--workload", "uniform:1KiB", "--machine", "paragon"]);
+        let again = rows(&args).remove(0);
+        assert_eq!((&again.faults, again.time_us), (&row.faults, row.time_us), "{fixed}");
+        // So do the links of the column.
+        if row.topology == "torus:4x4,faults=2" {
+            let listed = format!("torus:4x4,{}", row.faults);
+            let mut args = vec!["--topology", &listed, "--algorithm", &row.algorithm];
+            args.extend(["--workload", "uniform:1KiB", "--machine", "paragon"]);
+            assert_eq!(rows(&args)[0].time_us, row.time_us, "{listed}");
+        }
+    }
+    let mut patterns: Vec<&str> = all.iter().map(|row| row.faults.as_str()).collect();
+    patterns.sort_unstable();
+    patterns.dedup();
+    assert_eq!(patterns.len(), 10, "{patterns:?}");
+    let compared = printed(&["compare", out]);
+    assert!(compared.contains("torus:4x4,faults=2"), "{compared}");
+    assert!(!compared.contains("deterministic"), "{compared}");
+    let again = swapmeet(&["rerun", out, "--all"]).output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&again.stderr),
+        "20 rows run again: 20 identical, 0 different\n"
+    );
+}
+
+#[test]
+fn describe_lists_links_by_the_vertices_of_the_network() {
+    let text = printed(&words("list topologies --describe ring:4,down=0~1,slow=2-3:0.5"));
+    let (_, links) = text.split_once("\n\n").unwrap();
+    assert_eq!(
+        links,
+        "links (A-B both directions, A~B from A to B, :F has F times the bandwidth):\n0-3 1~0 1-2 2-3:0.5\n"
+    );
+    let placed = printed(&words("list topologies --describe ring:4,place=random:3"));
+    assert!(placed.ends_with(":\n0-1 0-3 1-2 2-3\n"), "{placed}");
+    let drawn = printed(&words("list topologies --describe torus:4x4,faults=1"));
+    let row =
+        rows(&words("--topology torus:4x4,faults=1 --algorithm pairwise --workload uniform:1"));
+    assert!(drawn.contains(&row[0].faults) && drawn.contains("each repetition draws its own"));
+    let json = printed(&words("list topologies --describe fat-tree:2x1 --format json"));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["links"][0], serde_json::json!({ "from": 0, "to": 2, "bandwidth": 1.0 }));
+    assert_eq!(json["links"].as_array().unwrap().len(), 4);
+}
