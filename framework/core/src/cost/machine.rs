@@ -6,12 +6,11 @@
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
-use super::model::time_space::TimeSpace;
-use super::model::{Cost, Evaluator, Model, ModelKind, NetworkRates, PricingContext, models};
+use super::model::{Evaluator, Model, ModelKind, NetworkRates, PricingContext, Refused, models};
 use super::parameter::{DefaultValue, Parameter, ParameterError, TypedParameter, parse_word};
 use super::settings::{Origin, Preset, Setting, Settings};
 use crate::network::topology::Topology;
-use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
+use crate::simulation::listener::Detail;
 use crate::spec::{Spec, SpecError, near_matches};
 use std::fmt;
 use std::sync::Arc;
@@ -267,7 +266,8 @@ impl Machine {
                 _ => "",
             };
             if !refused.is_empty() {
-                return Box::new(Refused(self.model.name, refused));
+                let why = format!("the model `{}` does not support {refused}", self.model.name);
+                return Box::new(Refused(why));
             }
         }
         self.pricing.evaluator(PricingContext { background: self.background.as_deref(), ..context })
@@ -340,37 +340,18 @@ impl Machine {
         machine.to_string()
     }
 
-    /// Returns whether the costs of messages are random, so that repetitions differ.
+    /// Returns whether the costs of messages or the late ranks are random, so that repetitions
+    /// differ.
     pub fn is_noisy(&self) -> bool {
-        self.number("noise").is_some_and(|cv| cv > 0.0)
+        let is_drawn = |parameter: &&'static dyn Parameter| {
+            parameter.key() == "late" && self.settings.get(*parameter).0.starts_with("random")
+        };
+        self.number("noise").is_some_and(|cv| cv > 0.0) || self.parameters().iter().any(is_drawn)
     }
 
     /// Returns the name of the preset or of the experiment's machine, without settings.
     pub fn name(&self) -> &str {
         &self.name
-    }
-}
-
-/// An evaluator that reports an error, because its model does not support an argument of the
-/// topology. The strings are the model's name, and what it does not support.
-struct Refused(&'static str, &'static str);
-
-impl Listener for Refused {
-    fn interests(&self) -> Interests {
-        Interests::FACTS
-    }
-
-    fn notify(&mut self, _: ScheduleEvent<'_>) {}
-}
-
-impl Evaluator for Refused {
-    fn cost(&mut self) -> Result<Cost, String> {
-        Err(format!("the model `{}` does not support {}", self.0, self.1))
-    }
-
-    /// Accepts the record, so that the reported error is the one from [`Evaluator::cost`].
-    fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
-        Ok(())
     }
 }
 

@@ -14,7 +14,7 @@ use super::bound::{Bound, Traffic};
 use super::parameter::{Parameter, ParameterError, PortLimit};
 use super::settings::Settings;
 use crate::network::topology::Topology;
-use crate::simulation::listener::{Detail, Listener};
+use crate::simulation::listener::{Detail, Interests, Listener, ScheduleEvent};
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,6 +25,7 @@ mod circuit;
 pub mod clock;
 pub mod flat;
 mod fluid;
+mod late;
 mod loggp;
 mod path;
 mod protocol;
@@ -254,6 +255,28 @@ pub trait Evaluator: Listener + Send {
     /// is none.
     fn time_space(&mut self) -> Option<TimeSpace> {
         None
+    }
+}
+
+/// An evaluator that only reports the reason why its model has no cost for a schedule.
+pub(super) struct Refused(pub String);
+
+impl Listener for Refused {
+    fn interests(&self) -> Interests {
+        Interests::FACTS
+    }
+
+    fn notify(&mut self, _: ScheduleEvent<'_>) {}
+}
+
+impl Evaluator for Refused {
+    fn cost(&mut self) -> Result<Cost, String> {
+        Err(self.0.clone())
+    }
+
+    /// Accepts the record, so that the reported error is the one from [`Evaluator::cost`].
+    fn record_time_space(&mut self, _: TimeSpace) -> Result<(), TimeSpace> {
+        Ok(())
     }
 }
 

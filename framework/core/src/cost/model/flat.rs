@@ -6,7 +6,8 @@
 //! `rearrange_byte_us` per byte. When all nodes have composed their data, each node works through
 //! its own messages in the order of the schedule, and does not wait until other nodes end a step. A
 //! node receives at most as many messages at the same time as it has ports, which causes
-//! contention. There is a barrier between two stages.
+//! contention. There is a barrier between two stages. A late rank (`late=`) composes its data for
+//! the first stage when it enters, and then begins its messages; other nodes do not wait for this.
 //!
 //! [`stage`] describes the cost of a message at its sender and its receiver. When all data that a
 //! node receives in a step has arrived, the node reduces it (`reduce_byte_us` per byte).
@@ -17,10 +18,11 @@
 //! Rearrangements that the schedule declares ([`crate::simulation::Simulation::rearrange`]) are not
 //! charged, because composing includes them.
 
-use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, segment_bytes};
+use super::{Cost, Evaluator, Model, ModelKind, Parts, PricingContext, Refused, segment_bytes};
 use crate::cost::bound::{Bound, Traffic};
-use crate::cost::model::clock::Clock;
-use crate::cost::model::time_space::TimeSpace;
+use crate::cost::model::clock::{Clock, ticks};
+use crate::cost::model::late::{LATE, Late};
+use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
     REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_word,
@@ -82,7 +84,6 @@ static BUFFERS: TypedParameter<u64> = TypedParameter {
 parameters! {
     /// A machine in which only ports and buffers of nodes limit messages, and distances do not
     /// matter.
-    #[derive(Copy)]
     pub struct Flat {
         startup_us: f64 = STARTUP_US,
         byte_us: f64 = BYTE_US,
@@ -94,6 +95,7 @@ parameters! {
         mode: Mode = MODE,
         buffers: u64 = BUFFERS,
         self_messages: SelfMessages = SELF_MESSAGES,
+        late: Late = LATE,
     }
 }
 
@@ -139,8 +141,13 @@ impl Model for Flat {
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
         let nodes = context.topology.nodes();
+        let late = match self.late.ranks(nodes, context.seed) {
+            Ok(late) => late,
+            Err(why) => return Box::new(Refused(why)),
+        };
         Box::new(Stages {
-            machine: *self,
+            machine: self.clone(),
+            late,
             nodes,
             unit_bytes: context.unit_bytes,
             phase: None,
@@ -190,6 +197,8 @@ impl Stage {
 /// The evaluator, which simulates the stages of a schedule one after another.
 struct Stages {
     machine: Flat,
+    /// The ranks that enter late, each with its time in µs; empty after the first stage.
+    late: Vec<(usize, f64)>,
     nodes: u64,
     unit_bytes: f64,
     /// Number of the current phase.
@@ -249,12 +258,26 @@ impl Stages {
             .map(|(bytes, precomposed)| (bytes - precomposed).max(0.0));
         let longest = composing.clone().fold(0.0, f64::max);
         let start = self.clock.composed(longest * self.machine.rearrange_byte_us);
+        // A late rank composes its data for the first stage after it has entered. Other ranks do not
+        // wait for this.
+        let compose_us: Vec<f64> = composing.clone().collect();
+        self.stage.late = std::mem::take(&mut self.late)
+            .into_iter()
+            .map(|(rank, us)| {
+                let entered = Clock::default().waited_until(ticks(us));
+                let composed = compose_us[rank] * self.machine.rearrange_byte_us;
+                (rank as u32, start.later(entered.composed(composed)))
+            })
+            .collect();
         if let Some(accounting) = self.accounting.as_mut().filter(|_| !self.stage.is_empty()) {
             let barriers_us = self.stages as f64 * self.machine.barrier_us.us(self.nodes);
             let composing_us = composing.map(|bytes| bytes * self.machine.rearrange_byte_us);
             let messages = &self.stage.messages;
             let of_stage = (messages.len(), messages.first().map(|message| message.step));
             accounting.begin_stage(of_stage, self.clock.at, barriers_us, composing_us, start);
+            for (rank, clock) in &self.stage.late {
+                accounting.charge(*rank, TimeKind::Peer, clock.at);
+            }
         }
         self.stage.run_with(&self.machine, start, compose, self.accounting.as_deref_mut())
     }

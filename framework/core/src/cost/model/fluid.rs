@@ -18,6 +18,8 @@
 //! At the end of a step, a rank reduces the data that it received (`reduce_byte_us` per byte), and
 //! then continues.
 //!
+//! A late rank (`late=`) posts its sends and receives after it has entered.
+//!
 //! Background traffic consists of flows that start at time 0. No rank waits for them.
 //!
 //! The completion time is divided along the critical path. A message continues the critical path of
@@ -28,6 +30,7 @@
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
+use super::late::{LATE, Late};
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
@@ -148,6 +151,7 @@ parameters! {
         latency_factor: f64 = LATENCY_FACTOR,
         bandwidth_factor: f64 = BANDWIDTH_FACTOR,
         noise: f64 = NOISE,
+        late: Late = LATE,
         second_eps_us: f64 = SECOND_EPS_US,
         flow_window: f64 = FLOW_WINDOW,
         background: BackgroundFile = BACKGROUND,

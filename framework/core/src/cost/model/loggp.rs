@@ -24,6 +24,8 @@
 //! At the end of a step, the reduction of received data occupies the processor (`reduce_byte_us`
 //! per byte).
 //!
+//! A late rank (`late=`) has no free processor before it enters.
+//!
 //! An interface sends and receives at the same time, but a processor does one thing at a time.
 //! Requests are served in the order of time. Requests of the same time are served in the order in
 //! which they became known. The completion time is divided along the critical path: o and g are
@@ -33,8 +35,9 @@
 use super::asynchronous::event_limit::MOST_EVENTS;
 use super::asynchronous::noise::NOISE;
 use super::asynchronous::{ORDER, Order};
+use super::late::{LATE, Late};
 use super::protocol::RENDEZVOUS_BYTES;
-use super::{Evaluator, Model, ModelKind, PricingContext};
+use super::{Evaluator, Model, ModelKind, PricingContext, Refused};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, REDUCE_BYTE_US, TypedParameter, parse_micros,
@@ -90,7 +93,6 @@ static OVERHEAD_BYTE_US: TypedParameter<f64> = TypedParameter {
 };
 
 parameters! {
-    #[derive(Copy)]
     struct LogGp {
         latency_us: f64 = LATENCY_US,
         overhead_us: f64 = OVERHEAD_US,
@@ -102,6 +104,7 @@ parameters! {
         barrier_us: Barrier = BARRIER_US,
         order: Order = ORDER,
         noise: f64 = NOISE,
+        late: Late = LATE,
         most_events: u64 = MOST_EVENTS,
     }
 }
@@ -112,7 +115,10 @@ impl Model for LogGp {
     }
 
     fn evaluator(&self, context: PricingContext<'_>) -> Box<dyn Evaluator> {
-        Box::new(Simulation::new(self, context))
+        match self.late.ranks(context.topology.nodes(), context.seed) {
+            Ok(late) => Box::new(Simulation::new(self, context, &late)),
+            Err(why) => Box::new(Refused(why)),
+        }
     }
 
     fn bounds_by_links(&self) -> bool {

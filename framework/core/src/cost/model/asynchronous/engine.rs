@@ -128,6 +128,12 @@ pub(crate) trait RankModel: Send {
     /// messages that are posted or have arrived already.
     fn start_step(&mut self, rank: usize);
 
+    /// Returns whether the rank is late and has not entered the schedule yet. The model lets the
+    /// rank enter at its time.
+    fn delays_entry(&mut self, _rank: usize) -> bool {
+        false
+    }
+
     /// Starts the rank's next send if its data is available. Only for `order=data`.
     fn resume(&mut self, rank: usize);
 
@@ -227,6 +233,9 @@ pub(crate) trait RankModel: Send {
         }
         let by_data = data_order.is_some();
         for rank in steps.wake_ranks(by_data, ranks.iter().map(|rank| rank.step)) {
+            if self.delays_entry(rank) {
+                continue;
+            }
             if by_data { self.resume(rank) } else { self.enter_step(rank) }
         }
         self.run(false);

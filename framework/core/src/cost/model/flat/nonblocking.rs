@@ -81,7 +81,7 @@ impl<'a> Nonblocking<'a> {
             times: MessageTimes::of(machine),
             composes,
             start,
-            processor: vec![start; nodes],
+            processor: stage.starts(start),
             engine: vec![start.at; nodes],
             crossing: Crossing::new(nodes, ports_each(machine, nodes), messages.len()),
             reductions: Reductions::new(stage, machine),

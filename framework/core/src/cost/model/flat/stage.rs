@@ -56,6 +56,8 @@ pub struct Stage {
     pub messages: Vec<StageMessage>,
     /// For each node, the bytes that it composes at the start of the stage.
     pub composed: Vec<f64>,
+    /// The nodes that begin later than all other nodes, each with the time at which it begins.
+    pub(crate) late: Vec<(u32, Clock)>,
     /// Whether any node sends or composes anything in the stage.
     used: bool,
     /// The reductions in the order of steps.
@@ -210,6 +212,7 @@ impl Stage {
         Self {
             messages: Vec::new(),
             composed: vec![0.0; nodes],
+            late: Vec::new(),
             used: false,
             reductions: Vec::new(),
             reduction_of: Vec::new(),
@@ -268,7 +271,16 @@ impl Stage {
         self.reductions.clear();
         self.reduction_of.clear();
         self.composed.fill(0.0);
+        self.late.clear();
         self.used = false;
+    }
+
+    /// Returns the time at which each node begins its messages. All nodes that are not late begin at
+    /// `start`.
+    pub(super) fn starts(&self, start: Clock) -> Vec<Clock> {
+        let mut starts = vec![start; self.composed.len()];
+        self.late.iter().for_each(|(node, clock)| starts[*node as usize] = *clock);
+        starts
     }
 
     /// Returns the bytes that each node receives.
@@ -345,7 +357,7 @@ impl<'a> Blocking<'a> {
             tasks,
             next,
             end,
-            clock: vec![start; nodes],
+            clock: stage.starts(start),
             arrived: vec![None; stage.messages.len()],
             waiting: vec![false; nodes],
             ports: Ports::new(nodes, machine, start.at),

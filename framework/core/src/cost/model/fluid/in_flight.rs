@@ -104,8 +104,10 @@ impl MessagesInFlight {
     pub(super) fn new(machine: &Fluid, context: PricingContext<'_>) -> Self {
         let topology = Arc::clone(context.topology);
         let fits = topology.link_slots().saturating_add(2 * topology.nodes()) <= MAX_LINKS;
-        let is_symmetric =
-            machine.noise == 0.0 && machine.order != Order::Data && !machine.background.is_some();
+        let is_symmetric = machine.noise == 0.0
+            && machine.order != Order::Data
+            && machine.late.is_none()
+            && !machine.background.is_some();
         let folded = if fits && is_symmetric { Fold::smallest(topology.as_ref()) } else { None };
         let fold = folded.unwrap_or_else(|| Fold::plain(topology.as_ref()));
         let too_many =

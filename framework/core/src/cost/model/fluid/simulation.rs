@@ -32,9 +32,12 @@ use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::parameter::PortLimit;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
+use late::HeldMessage;
 
 mod accounting;
+mod by_data;
 mod folding;
+mod late;
 
 /// Shares are exact in steps of at most this number of messages.
 const MOST_EXACT: usize = 10_000;
@@ -69,9 +72,14 @@ pub(super) struct Simulation {
     now: f64,
     /// Events whose times differ by no more than this, in µs, are simultaneous.
     epsilon_us: f64,
-    /// For each rank, the time at which its start-up ends. One more timer, the last, is for the end
-    /// of the barrier.
+    /// For each rank, the time at which its start-up ends or, if it is late, at which it enters. One
+    /// more timer, the last, is for the end of the barrier.
     startups: Timers,
+    /// For each rank, the time in µs at which it enters; 0 after it has entered. Empty if no rank is
+    /// late.
+    late: Vec<f64>,
+    /// The messages to late ranks that were posted before these ranks entered, with `order=data`.
+    held: Vec<HeldMessage>,
     /// For each rank, the time at which its reduction ends.
     reductions: Timers,
     /// For each rank, the critical path to the end of its reduction.
@@ -109,6 +117,11 @@ impl Simulation {
             in_flight.refused = Some("with `order=data` the model `fluid` counts the ports of ranks, not of nodes that several share: it needs ports=all or order=step".to_owned());
         }
         let ranks = in_flight.fold.orbits();
+        let mut late = vec![0.0; if machine.late.is_none() { 0 } else { ranks }];
+        match machine.late.ranks(topology.nodes(), context.seed) {
+            Ok(listed) => listed.into_iter().for_each(|(rank, us)| late[rank] = us),
+            Err(why) => in_flight.refused = Some(why),
+        }
         let noise = Noise::new(machine.noise, context.seed);
         let (order, max_events) = (machine.order, machine.most_events);
         Self {
@@ -120,6 +133,8 @@ impl Simulation {
             now: 0.0,
             epsilon_us,
             startups: Timers::new(ranks + 1),
+            late,
+            held: Vec::new(),
             reductions: Timers::new(ranks),
             reduction_paths: Vec::new(),
             at_barrier: 0,
@@ -179,38 +194,6 @@ impl Simulation {
         }
     }
 
-    /// Posts the rank's next send with `order=data`. The message starts immediately, because its
-    /// receiver has posted all receives at the start.
-    fn post_by_data(&mut self, rank: usize) {
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        let Next::Send(step, index) = order.next(rank, steps) else { return };
-        order.sent(rank);
-        let r = &mut self.ranks[rank];
-        (r.is_starting, r.sending) = (false, r.sending + 1);
-        let path = r.path;
-        self.start_message(rank, step, index, path);
-        self.resume_by(rank, path);
-    }
-
-    /// Begins the rank's next send with `order=data`, if its data and a port are available. `path`
-    /// is the critical path to the event that made them available.
-    fn resume_by(&mut self, rank: usize, path: Path) {
-        if self.ranks[rank].is_starting {
-            return;
-        }
-        let Some((step, index)) = self.progress.next_send(rank) else { return };
-        let r = &mut self.ranks[rank];
-        if u64::from(r.sending) >= self.machine.ports.count() {
-            return;
-        }
-        (r.is_starting, r.path) = (true, path);
-        if self.machine.has_startups() {
-            self.begin_startup(rank, step, index);
-        } else {
-            self.post_by_data(rank);
-        }
-    }
-
     /// Starts a message that its sender and its receiver have posted. `path` is the critical path
     /// of the rank that posted it later.
     fn start_message(&mut self, from: usize, number: u64, index: u32, path: Path) {
@@ -250,25 +233,6 @@ impl Simulation {
         }
     }
 
-    /// Completes a message of step `step` at both ranks, with `order=data`.
-    fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        // A rank without a known send is already counted as waiting for a further step, so it must
-        // not resume here.
-        let has_send = [from, to]
-            .map(|rank| matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked));
-        steps.received(step, to);
-        self.ranks[from].sending -= 1;
-        self.last_path = path;
-        self.reduce_arrived(to, path);
-        for (rank, has_send) in [from, to].into_iter().zip(has_send) {
-            (self.ranks[rank].ended, self.ranks[rank].end_path) = (self.now, path);
-            if has_send {
-                self.resume_by(rank, path);
-            }
-        }
-    }
-
     /// Begins a reduction. Returns `false` if the reduction takes no time.
     fn begin_reduction(&mut self, rank: usize, bytes: f64, path: Path) -> bool {
         let us = bytes * self.machine.reduce_byte_us;
@@ -278,19 +242,6 @@ impl Simulation {
             self.reductions.set(rank, self.now + us);
         }
         us > 0.0
-    }
-
-    /// Begins to reduce all data that has arrived, with `order=data`. `path` is the critical path
-    /// to the last arrival.
-    fn reduce_arrived(&mut self, rank: usize, path: Path) {
-        let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        let bytes = order.begin_reduction(rank, steps);
-        if bytes > 0.0
-            && !self.begin_reduction(rank, bytes, path)
-            && let Some(order) = &mut self.progress.data_order
-        {
-            order.end_reduction(rank);
-        }
     }
 
     fn end_reduction(&mut self, rank: usize) {
@@ -411,6 +362,14 @@ impl RankModel for Simulation {
         }
     }
 
+    fn delays_entry(&mut self, rank: usize) -> bool {
+        let is_late = self.is_late(rank);
+        if is_late {
+            self.startups.set(rank, self.late[rank]);
+        }
+        is_late
+    }
+
     fn resume(&mut self, rank: usize) {
         self.resume_by(rank, self.ranks[rank].path);
     }
@@ -425,7 +384,11 @@ impl RankModel for Simulation {
         let limit = self.now + self.epsilon_us;
         self.progress.events.count();
         if let Some(rank) = self.startups.pop(limit) {
-            if rank == self.ranks.len() { self.pass_barrier() } else { self.end_startup(rank) }
+            match rank {
+                barrier if barrier == self.ranks.len() => self.pass_barrier(),
+                late if self.is_late(late) => self.enter_late(late),
+                _ => self.end_startup(rank),
+            }
         } else if let Some(rank) = self.reductions.pop(limit) {
             self.end_reduction(rank);
         } else if let Some(message) = self.in_flight.ends.pop(limit) {

@@ -29,7 +29,7 @@ use crate::cost::model::asynchronous::engine::{Progress, RankModel};
 use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
 use crate::cost::model::path::Path;
-use crate::cost::model::time_space::TimeKind;
+use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::simulation::step::Step;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -119,12 +119,18 @@ pub(super) struct Simulation {
 }
 
 impl Simulation {
-    pub(super) fn new(machine: &LogGp, context: PricingContext<'_>) -> Self {
+    /// Creates the simulation. `late` has the ranks that enter late, each with its time in µs.
+    pub(super) fn new(machine: &LogGp, context: PricingContext<'_>, late: &[(usize, f64)]) -> Self {
         let nodes = context.topology.nodes();
         let barrier = match (machine.order, ticks(machine.barrier_us.us(nodes))) {
             (Order::Step, 0) | (Order::Data, _) => None,
             (Order::Step | Order::Barrier, barrier) => Some(barrier),
         };
+        // A late rank has no free processor before it enters.
+        let mut ranks: Vec<Rank> = (0..nodes).map(|_| Rank::default()).collect();
+        for (rank, us) in late {
+            ranks[*rank].processor = Clock::default().waited_until(ticks(*us));
+        }
         let noise = Noise::new(machine.noise, context.seed);
         let (order, max_events) = (machine.order, machine.most_events);
         Self {
@@ -137,7 +143,7 @@ impl Simulation {
             rendezvous_bytes: machine.rendezvous_bytes as f64,
             barrier,
             progress: Progress::new(nodes as usize, order, context.unit_bytes, noise, max_events),
-            ranks: (0..nodes).map(|_| Rank::default()).collect(),
+            ranks,
             queue: BinaryHeap::new(),
             next_sequence: 0,
             messages: Vec::new(),
@@ -420,6 +426,14 @@ impl RankModel for Simulation {
     /// processed.
     fn drains_each_step(&self) -> bool {
         self.barrier.is_some()
+    }
+
+    /// Starts a record. A late rank waits until it enters.
+    fn start_record(&mut self, record: TimeSpace) {
+        self.progress.record = Some(Box::new(record));
+        for (rank, r) in self.ranks.iter().enumerate().filter(|(_, r)| r.processor.at > 0) {
+            self.progress.charge(rank, TimeKind::Peer, us(r.processor.at));
+        }
     }
 
     fn now_us(&self) -> f64 {
