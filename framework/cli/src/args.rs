@@ -6,6 +6,7 @@ use std::path::PathBuf;
 mod authors;
 mod bridges;
 mod internal;
+mod links;
 mod manual;
 mod optimum;
 mod result_files;
@@ -18,6 +19,8 @@ pub(crate) use authors::{CheckArgs, CheckQuestionArgs, Lang, NewPluginArgs, Repo
 use bridges::{EXPORT_EXAMPLES, EXPORT_USAGE, FIT_EXAMPLES, IMPORT_EXAMPLES, TUNE_EXAMPLES};
 pub(crate) use bridges::{ExportArgs, FitArgs, ImportArgs, On, RealRanks, TuneArgs};
 pub(crate) use internal::{DescribePluginsArgs, ReproducePaperArgs, WorkerArgs};
+use links::LINKS_EXAMPLES;
+pub(crate) use links::LinksArgs;
 use manual::{COMPLETIONS_EXAMPLES, MAN_EXAMPLES};
 pub(crate) use manual::{CompletionsArgs, ManArgs};
 use optimum::OPTIMUM_EXAMPLES;
@@ -93,6 +96,9 @@ pub(crate) enum Command {
     /// Find the least time in which a network can move the data, with a certificate.
     #[command(after_help = OPTIMUM_EXAMPLES)]
     Optimum(OptimumArgs),
+    /// Rank the links of a network by what the failure of each one costs.
+    #[command(after_help = LINKS_EXAMPLES)]
+    Links(LinksArgs),
     /// Write a verified schedule in the format of another program.
     #[command(after_help = EXPORT_EXAMPLES, override_usage = EXPORT_USAGE)]
     Export(ExportArgs),

@@ -65,7 +65,7 @@ fn links(network: &dyn Topology) -> Vec<Link> {
     links
 }
 
-/// Returns the list of links for a table, as arguments such as `down=` name them.
+/// Returns the list of links that follows a table. It names links as arguments such as `down=` do.
 fn link_list(links: &[Link]) -> String {
     /// The largest number of links that a table lists.
     const MAX: usize = 1024;
@@ -84,9 +84,9 @@ fn link_list(links: &[Link]) -> String {
             }
         })
         .collect();
-    let head = "\nlinks (A-B both directions, A~B from A to B, :F has F times the bandwidth):\n";
+    let head = "\n\nlinks (A-B both directions, A~B from A to B, :F has F times the bandwidth):\n";
     if items.len() > MAX {
-        return format!("\n{} links; `--format json` lists them\n", items.len());
+        return format!("\n\n{} links; `--format json` lists them", items.len());
     }
     let (mut text, mut column) = (head.to_owned(), 0);
     for item in &items {
@@ -101,7 +101,7 @@ fn link_list(links: &[Link]) -> String {
         text += item;
         column += item.len();
     }
-    if items.is_empty() { String::new() } else { text + "\n" }
+    if items.is_empty() { String::new() } else { text }
 }
 
 /// Describes a machine in the given format. The list starts with the values that the cost model or

@@ -19,6 +19,7 @@ mod export;
 mod failure;
 mod fit;
 mod import;
+mod links;
 mod list;
 mod manual;
 mod merge;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::DescribePlugins(args) => describe_plugins(args),
         Command::Trace(args) => trace::trace(args),
         Command::Optimum(args) => optimum::optimum(args),
+        Command::Links(args) => links::links(args),
         Command::Export(args) => export::export(args),
         Command::Import(args) => import::import(args),
         Command::Fit(args) => fit::fit(args),

@@ -4,13 +4,12 @@
 use crate::args::{OptimumArgs, OptimumFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::output;
-use crate::run::{self, interrupts, workers};
+use crate::run;
 use crate::say::say;
 use answer::Answer;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
@@ -20,7 +19,6 @@ use swapmeet_optimum::certificate::{Certificate, Origin};
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::optimum::{Optimum, Options, Question, problem, solve};
 use swapmeet_results::{Record, duration};
-use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::{Case, Product, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -28,7 +26,6 @@ use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::topology;
-use swapmeet_runner::unit::units;
 use swapmeet_workloads::Workload;
 use swapmeet_workloads::file::{MAX_BYTES, read_bounded};
 
@@ -166,23 +163,7 @@ impl Setting {
 /// Runs the cases and returns the rows that have a time, sorted by time in ascending order; `None`
 /// after an interrupt.
 fn rows(args: &OptimumArgs, cases: &[Case]) -> Result<Option<Vec<Record>>, Failure> {
-    /// The maximum time until the program notices an interrupt.
-    const SLICE: Duration = Duration::from_millis(100);
-    if cases.is_empty() {
-        return Ok(Some(Vec::new()));
-    }
-    let workers = workers(None, None, units(cases).len(), &args.plugins)?;
-    let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
-    let (interrupted, mut rows) = (interrupts(), Vec::new());
-    while let Some(event) = batch.next_within(SLICE) {
-        if interrupted.load(Ordering::Relaxed) {
-            batch.cancel();
-            return Ok(None);
-        }
-        if let Some(BatchEvent::Finished { record, .. }) = event {
-            rows.push(*record);
-        }
-    }
+    let Some(mut rows) = run::collect(cases, None, &args.plugins)? else { return Ok(None) };
     rows.retain(|row| row.time_us.is_some());
     rows.sort_by(|a, b| {
         let by_time = a.time_us.partial_cmp(&b.time_us).unwrap_or(std::cmp::Ordering::Equal);

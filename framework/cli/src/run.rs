@@ -26,11 +26,13 @@ use swapmeet_runner::unit::units;
 use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file;
 
+mod collect;
 mod progress;
 pub(crate) mod row_file;
 pub(crate) mod rows;
 mod selection;
 
+pub(crate) use collect::collect;
 pub(crate) use selection::{
     SpecLists, bundled_owner, cases_in, cases_of, complete, experiment, fill_in, plugin_dirs,
     registry, shard_cases,

@@ -68,19 +68,17 @@ fn bounds_and_the_optimum_have_the_missing_capacity() {
 
 #[test]
 fn models_without_links_refuse_failed_links() {
-    for (topology, machine) in [
-        ("ring:8,down=0-1", "sp2"),
-        ("ring:8,slow=0-1:0.5", "free:model=loggp,byte_us=1"),
-        ("ring:8,faults=0", "sp2"),
-        ("ring:8,slow-links=1:0.5:7", "sp2"),
+    const FLAT: &str = "the model `flat` does not support failed or slow links: it has no links";
+    const LOGGP: &str = "the model `loggp` does not support failed or slow links: it has no links";
+    for (topology, machine, reason) in [
+        ("ring:8,down=0-1", "sp2", FLAT),
+        ("ring:8,slow=0-1:0.5", "free:model=loggp,byte_us=1", LOGGP),
+        ("ring:8,faults=0", "sp2", FLAT),
+        ("ring:8,slow-links=1:0.5:7", "sp2", FLAT),
     ] {
         let args = ["--topology", topology, "--algorithm", "ring", "--machine", machine];
-        let row = rows(&[&args[..], &["--workload", "allgather/uniform:8"]].concat()).remove(0);
-        assert_eq!(row.status, Status::Unsupported);
-        let model = if machine == "sp2" { "flat" } else { "loggp" };
-        let reason =
-            format!("the model `{model}` does not support failed or slow links: it has no links");
-        assert_eq!(row.reason, reason);
+        let row = rows(&[&args[..], &["--workload", "uniform:8"]].concat()).remove(0);
+        assert_eq!((row.status, row.reason.as_str()), (Status::Unsupported, reason));
     }
 }
 
@@ -93,17 +91,26 @@ fn failed_links_that_are_no_orbits_end_the_symmetry() {
         args.extend(["--workload", "uniform:64", "--machine", "paragon"]);
         rows(&args).remove(0)
     };
-    let row_of_links: Vec<String> = (0..4).map(|i| format!("{i}-{}", i + 4)).collect();
-    let orbit = format!("torus:4x4,down={}", row_of_links.join("+"));
-    for (topology, planned) in
-        [("torus:4x4", 1), ("torus:4x4,down=0-1", 16), ("torus:4x4,faults=2", 16)]
-    {
+    // `pairwise` exchanges with the rank whose number differs in some bits, so all ranks are one
+    // orbit. The exclusive-or of rank numbers with 2, 4, etc. maps the link 0-1 to 2-3, 4-5, etc.
+    for (topology, planned) in [
+        ("torus:4x4", 1),
+        ("torus:4x4,down=0-1", 16),
+        ("torus:4x4,faults=2", 16),
+        ("torus:4x4,faults=0", 1),
+        ("fully-connected:8,down=0-1", 8),
+        ("fully-connected:8,down=0-1+2-3+4-5+6-7", 1),
+        ("fully-connected:8,slow=0-1:0.5+2-3:0.5+4-5:0.5+6-7:0.5", 1),
+        ("fully-connected:8,slow=0-1:0.5+2-3:0.5+4-5:0.5+6-7:0.25", 8),
+    ] {
         let (auto, full) = (of(topology, "auto"), of(topology, "full"));
         assert_eq!(auto.proved_on, Some(planned), "{topology}");
-        assert_eq!((auto.time_us, full.proved_on), (full.time_us, Some(16)), "{topology}");
+        let values = |row: &swapmeet_results::Record| {
+            (row.time_us, row.max_link_messages, row.total_hop_bytes, row.lower_bound_us)
+        };
+        assert_eq!(values(&auto), values(&full), "{topology}");
+        assert_eq!(full.proved_on, Some(full.nodes), "{topology}");
     }
-    // In an all-to-all of `row-column`, rows are shifted.
-    let _ = orbit;
 }
 
 /// Without a seed, links are drawn from the seed of the repetition. Every algorithm gets the same
@@ -176,4 +183,89 @@ fn describe_lists_links_by_the_vertices_of_the_network() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["links"][0], serde_json::json!({ "from": 0, "to": 2, "bandwidth": 1.0 }));
     assert_eq!(json["links"].as_array().unwrap().len(), 4);
+}
+
+/// A network of four nodes, in which a triangle hangs on node 0 by a bridge: `0-1`, `1-2`, `1-3` and
+/// `2-3`. Closed form: in an all-to-all of 100 bytes at 1 byte per µs, three messages cross the
+/// bridge in each direction, so the schedule takes 300 µs. Without the link 1-2 or 1-3, four
+/// messages cross the link that is left, and without 2-3 two messages cross each of the other
+/// links.
+#[test]
+fn links_ranks_the_failures_of_single_links() {
+    let folder = tempdir().unwrap();
+    let (graph, out) = (folder.path().join("net.txt"), folder.path().join("rows.csv"));
+    std::fs::write(&graph, "0 1\n1 2\n1 3\n2 3\n").unwrap();
+    let topology = format!("graph:{}", graph.display());
+    let mut args = words("links --algorithm linear --workload uniform:100 --machine");
+    args.extend(["free:model=wormhole,byte_us=1,ports=all", "--topology", &topology]);
+    let ranking = printed(&[&args[..], &["--out", out.to_str().unwrap()]].concat());
+    insta::assert_snapshot!(ranking, @r"
+    link down  links              linear
+    none                        300.0 µs
+    0-1            1         disconnects
+    1-2            1  400.0 µs (1.333 x)
+    1-3            1  400.0 µs (1.333 x)
+    2-3            1  300.0 µs (1.000 x)
+    ");
+    let all = swapmeet_results::read_file(&out).unwrap();
+    let values: Vec<_> = all.iter().map(|row| (row.status, row.time_us)).collect();
+    assert_eq!(
+        values,
+        [
+            (Status::Ok, Some(300.0)),
+            (Status::Unsupported, None),
+            (Status::Ok, Some(400.0)),
+            (Status::Ok, Some(400.0)),
+            (Status::Ok, Some(300.0))
+        ]
+    );
+    assert_eq!(all[1].reason, "its failure disconnects ranks");
+    assert_eq!(all[2].topology, format!("{topology},down=1-2"));
+    // The rows are those of `run`.
+    let mut args = vec!["--topology", &all[2].topology, "--algorithm", "linear"];
+    args.extend(["--workload", "uniform:100"]);
+    args.extend(["--machine", "free:model=wormhole,byte_us=1,ports=all"]);
+    assert_eq!(crate::support::timeless(&rows(&args)[0]).time_us, all[2].time_us);
+    // A further failure of a damaged network.
+    let mut args = words("links --algorithm linear --out - --topology torus:3x3,down=0-1");
+    args.extend(["--workload", "uniform:8", "--machine", "free:byte_us=1"]);
+    let rows = swapmeet_results::read_records("rows", &printed(&args)).unwrap();
+    assert_eq!(rows.len(), 1 + 17);
+    assert!(rows.iter().any(|row| row.topology == "torus:3x3,down=0-1+0-2"), "{rows:?}");
+}
+
+/// Every link of a dimension of a torus costs a schedule the same if the schedule looks the same from
+/// every node.
+#[test]
+fn one_link_of_each_orbit_stands_for_all() {
+    let machine = "free:model=wormhole,byte_us=1,ports=all";
+    let run = |more: &[&str]| {
+        let mut args =
+            words("links --topology torus:3x4 --algorithm gen --algorithm direct --out -");
+        args.extend(["--machine", machine]);
+        swapmeet_results::read_records("rows", &printed(&[&args[..], more].concat())).unwrap()
+    };
+    let (all, few) = (run(&[]), run(&["--one-per-orbit"]));
+    assert_eq!((all.len(), few.len()), (2 * (1 + 24), 2 * (1 + 2)));
+    for row in few.iter().filter(|row| row.topology == "torus:3x4") {
+        assert!(all.iter().any(|other| other.time_us == row.time_us));
+    }
+    let text = printed(
+        &[
+            &words("links --topology torus:3x4 --algorithm linear --one-per-orbit")[..],
+            &["--machine", machine],
+        ]
+        .concat(),
+    );
+    assert!(text.contains("0-1           12  ") && text.contains("0-4           12  "), "{text}");
+}
+
+#[test]
+fn links_refuses_random_links() {
+    let error =
+        crate::support::refused(&words("links --topology torus:3x3,faults=1 --algorithm linear"));
+    assert!(
+        error.contains("one more failure would change the links that are drawn at random"),
+        "{error}"
+    );
 }

@@ -29,7 +29,7 @@ fn every_column_is_filled_in() {
     write("m.csv", "0,1,2,3\n3,0,2,1\n1,1,0,1\n2,2,2,0\n");
     write(
         "e.toml",
-        "name = \"columns\"\ntopologies = [\"torus:2x2\"]\nalgorithms = [\"suh-shin\", \"linear\", \"ring-allreduce\"]\n\
+        "name = \"columns\"\ntopologies = [\"torus:2x2\", \"torus:2x2,faults=1\"]\nalgorithms = [\"suh-shin\", \"linear\", \"ring-allreduce\"]\n\
          workloads = [\"uniform:64\", \"matrix:m.csv\", \"allreduce/uniform:64\"]\n\
          machines = [\"mine\", \"free:model=loggp,latency_us=1\"]\noptimum = true\n[machine.mine]\nbase = \"paragon\"\nports = 2\n",
     );

@@ -24,7 +24,7 @@ mod hyperx;
 mod jellyfish;
 mod placed;
 mod properties;
-mod random;
+pub(crate) mod random;
 mod rdn;
 mod route;
 mod routed;
@@ -33,7 +33,7 @@ mod slim_fly;
 mod switched;
 mod twisted_torus;
 
-pub use degraded::Damage;
+pub use degraded::{Damage, SingleFault, single_faults};
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
 pub use graph::{Graph, GraphError};

@@ -100,7 +100,7 @@ fn simgrid_agrees_on_failed_and_slow_links() {
     {
         let dir = tempdir().unwrap();
         let out = dir.path().join("sim");
-        let case = [topology, "pairwise", "uniform:100000"];
+        let case = [topology, "linear", "uniform:100000"];
         assert!(exports("simgrid", case, &["--machine", machine], &out));
         assert!(!out.join("cluster.xml").exists(), "SimGrid's own torus has all links");
         if topology == "ring:7,down=0-1" {
@@ -117,7 +117,7 @@ fn simgrid_agrees_on_failed_and_slow_links() {
 
 fn predicted_intact(topology: &str, machine: &str) -> f64 {
     let network = topology.split(',').next().unwrap_or_default();
-    predicted([network, "pairwise", "uniform:100000"], machine)
+    predicted([network, "linear", "uniform:100000"], machine)
 }
 
 /// Returns a platform of a ring whose link between hosts 0 and 1 is missing. SimGrid finds the

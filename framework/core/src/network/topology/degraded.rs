@@ -19,8 +19,10 @@ use std::sync::Arc;
 
 mod draw;
 mod request;
+mod single;
 
 pub(super) use request::DamageArgs;
+pub use single::{SingleFault, single_faults};
 
 /// A directed link, as the vertex that it leaves and the vertex that it enters. It stands for all
 /// parallel links between these vertices.

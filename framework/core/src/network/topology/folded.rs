@@ -50,6 +50,10 @@ pub(super) fn parse(
     if !["torus", "mesh", "ring", "mixed-torus", "tofu"].contains(&base.kind()) {
         return Err(bad("a torus, mesh, ring or tofu to fold a shape into"));
     }
+    // The distances along an axis are those of the intact network.
+    if base.damage().is_some() {
+        return Err(bad("a network without failed and slow links to fold a shape into"));
+    }
     let sides = parse_dims(shape).map_err(|_| bad("fold:SHAPE, as in `fold:8x8x8`"))?;
     if base.nodes() > MAX_NODES || sides.iter().any(|side| *side > MAX_SIDE) {
         return Err(bad(&format!("at most {MAX_NODES} nodes and sides of at most {MAX_SIDE}")));

@@ -37,8 +37,7 @@ pub(super) fn failures(network: &Adjacency, nodes: u64, count: u64, seed: u64) -
     let mut down = BTreeSet::new();
     let drawn = shuffled(pairs(network), seed).filter(|&(a, b)| {
         down.extend([(a, b), (b, a)]);
-        let is_connected = connects(network, &down, a, b) && connects(network, &down, b, a)
-            || all_connected(network, &down, nodes);
+        let is_connected = stays_connected(network, &down, nodes, (a, b));
         if !is_connected {
             down.remove(&(a, b));
             down.remove(&(b, a));
@@ -63,6 +62,18 @@ fn shuffled(mut pairs: Vec<Ends>, seed: u64) -> impl Iterator<Item = Ends> {
         pairs.swap(first, other);
         pairs[first]
     })
+}
+
+/// Returns whether all nodes are still connected with each other after the failure of a link, which
+/// is one of the links in `down`. They must have been connected before.
+pub(super) fn stays_connected(
+    network: &Adjacency,
+    down: &BTreeSet<Ends>,
+    nodes: u64,
+    (a, b): Ends,
+) -> bool {
+    connects(network, down, a, b) && connects(network, down, b, a)
+        || all_connected(network, down, nodes)
 }
 
 /// Returns whether a path leads from one vertex to another without the failed links. The search

@@ -284,7 +284,11 @@ fn invalid_links_are_explained() {
         error("ring:8,down=0-1,slow=1-0:0.5"),
         "slow: the link 1-0:0.5 is also listed in `down=` [1-0:0.5]"
     );
-    for value in ["2", "x", "1:y", ":1"] {
+    assert_eq!(
+        error("ring:8,faults=2"),
+        "faults: expected K or K:SEED, where at most 1 of the 8 links fail so that all vertices stay connected, found `2` [2]"
+    );
+    for value in ["x", "1:y", ":1"] {
         assert_eq!(
             error(&format!("ring:8,faults={value}")),
             format!(
@@ -299,6 +303,10 @@ fn invalid_links_are_explained() {
     assert_eq!(
         error("torus:100x100,down=0-1"),
         "down: expected a network of at most 8192 vertices and 4194304 links to find routes around failed links, found `0-1` [0-1]"
+    );
+    assert_eq!(
+        error("torus:4x4,down=0-1,place=fold:16"),
+        "place: expected a network without failed and slow links to fold a shape into, found `fold:16` [fold:16]"
     );
     assert_eq!(
         error("ring:8,slow=0-1:0.5,routing=ecmp"),
@@ -352,4 +360,37 @@ fn failed_orbits_of_links_are_invariant() {
     };
     assert!(reversed("torus:4x4,down=0-4+1-5+2-6+3-7").damage_is_invariant(&by_row));
     assert!(!reversed("torus:4x4,down=0-4").damage_is_invariant(&by_row));
+}
+
+/// A link disconnects ranks if a naive search finds a node without a path. One link stands for all
+/// links of its dimension, and together they stand for all links.
+#[test]
+fn single_faults_are_all_links_and_know_bridges() {
+    for spec in
+        ["mesh:5", "mesh:2x3", "fat-tree:2x2", "hyperx:3,nodes=2", "ring:5,down=0-1", "groups:2x2"]
+    {
+        let net = topology(spec);
+        let vertices = net.nodes() + net.switches();
+        let faults = single_faults(net.as_ref(), false).unwrap();
+        assert_eq!(2 * faults.len(), links_without(net.as_ref(), &BTreeSet::new()).len());
+        for SingleFault { ends: (a, b), disconnects, .. } in faults {
+            let links = links_without(net.as_ref(), &BTreeSet::from([(a, b), (b, a)]));
+            let hops = hops_to(&links, vertices, 0);
+            let is_cut = hops[..net.nodes() as usize].contains(&u64::MAX);
+            assert_eq!(disconnects, is_cut, "{spec}: {a}-{b}");
+        }
+    }
+    for (spec, orbits, links) in [
+        ("torus:4x8", 2, 64),
+        ("torus:2x3x5", 3, 15 + 30 + 30),
+        ("hypercube:4", 4, 32),
+        ("fully-connected:6", 1, 15),
+        ("ring:7", 1, 7),
+        ("mesh:3x3", 12, 12),
+        ("torus:4x4,place=random:1", 2, 32),
+    ] {
+        let faults = single_faults(topology(spec).as_ref(), true).unwrap();
+        let images: u64 = faults.iter().map(|fault| fault.images).sum();
+        assert_eq!((faults.len(), images), (orbits, links), "{spec}");
+    }
 }

@@ -1,0 +1,51 @@
+//! Arguments of `links`.
+
+use super::{Overwrite, PluginArgs};
+use clap::Args;
+use std::path::PathBuf;
+
+pub(super) const LINKS_EXAMPLES: &str = "\
+Examples:
+  swapmeet links --topology mesh:4x4 --algorithm linear --algorithm pairwise
+  swapmeet links --topology torus:4x4x4 --algorithm half-ring \\
+    --one-per-orbit --machine free:model=fluid,byte_us=0.001
+  swapmeet links --topology fat-tree:2x3 --algorithm linear --out rows.csv
+
+The ranking starts with links whose failure disconnects ranks. Rows in --out are
+those of `swapmeet run`: one without failures, and one for each link, whose
+topology has the argument `down`. See docs/faults.md.";
+
+#[derive(Debug, Args)]
+pub(crate) struct LinksArgs {
+    /// Set the topology, such as torus:4x4.
+    #[arg(long, value_name = "SPEC")]
+    pub topology: String,
+    /// Add an algorithm, such as pairwise.
+    #[arg(long = "algorithm", value_name = "SPEC", required = true)]
+    pub algorithms: Vec<String>,
+    /// Set the workload [default: uniform:1KiB].
+    #[arg(long, value_name = "SPEC")]
+    pub workload: Option<String>,
+    /// Set the machine, which must have links [default: paragon].
+    #[arg(long, value_name = "SPEC")]
+    pub machine: Option<String>,
+    /// Set the seed of random workloads and placements.
+    #[arg(long, default_value_t = 42)]
+    pub seed: u64,
+    /// Examine one link of each dimension of a torus or hypercube, for algorithms whose schedule
+    /// looks the same from every node.
+    #[arg(long)]
+    pub one_per_orbit: bool,
+    /// Run N cases at a time, each in its own process [default: number of cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub jobs: Option<u32>,
+    /// Write rows to FILE, or to standard output (`-`) instead of the ranking.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Option for existing output files.
+    #[command(flatten)]
+    pub over: Overwrite,
+    /// Options of plugin discovery.
+    #[command(flatten)]
+    pub plugins: PluginArgs,
+}

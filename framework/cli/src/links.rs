@@ -1,0 +1,172 @@
+//! `swapmeet links`: finds the single link whose failure costs most. For each link, the time of
+//! each algorithm without this link is compared with the time on the intact network.
+
+use crate::args::LinksArgs;
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::run::{self, SpecLists};
+use crate::say::say;
+use crate::{output, table};
+use std::path::Path;
+use std::process::ExitCode;
+use swapmeet_core::network::topology::{SingleFault, Topology, single_faults};
+use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
+use swapmeet_runner::case::{Case, spec_error};
+use swapmeet_runner::input::Text;
+use swapmeet_runner::topology;
+
+/// The rows of a link, one for each algorithm.
+struct LinkRows {
+    fault: SingleFault,
+    rows: Vec<Record>,
+}
+
+pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
+    let at = Text::flag("--topology", &args.topology);
+    let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
+    let faults = faults(network.as_ref(), args)?;
+    // The intact network is the first topology. Links whose failure disconnects ranks are no
+    // topologies.
+    let spec = network.spec();
+    let runnable = faults.iter().filter(|fault| !fault.disconnects);
+    let topologies: Vec<String> =
+        std::iter::once(spec.clone()).chain(runnable.map(|fault| without(&spec, fault))).collect();
+    let lists = SpecLists {
+        topologies: &topologies,
+        algorithms: &args.algorithms,
+        workloads: args.workload.as_slice(),
+        machines: args.machine.as_slice(),
+    };
+    let cases = run::cases_of(lists, args.seed, None, &args.plugins)?;
+    if cases.len() != topologies.len() * args.algorithms.len() {
+        return Err(Failure::Usage("--workload: expected one size instead of a range".to_owned()));
+    }
+    if let Some(out) = &args.out {
+        output::may_write(out, args.over, cases.iter().flat_map(run::input_files_of_case))?;
+    }
+    let Some(rows) = run::collect(&cases, args.jobs, &args.plugins)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    // Rank the links, and write the results.
+    let (intact, damaged) = rows.split_at(args.algorithms.len());
+    let ranking = ranked(&spec, faults, intact, damaged, &cases);
+    let all = || intact.iter().chain(ranking.iter().flat_map(|link| &link.rows));
+    let write = |out: &mut dyn std::io::Write| {
+        let mut sink = CsvSink::new(out);
+        all().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
+    };
+    let is_printed = args.out.as_deref() == Some(Path::new("-"));
+    match &args.out {
+        Some(_) if is_printed => {
+            write(&mut std::io::stdout()).map_err(|e| Failure::printing(&e))?;
+        }
+        Some(out) => output::file(out, |out| write(out))?,
+        None => {}
+    }
+    if !is_printed {
+        output::print(&(text(intact, &ranking) + "\n"))?;
+    }
+    let failed = all().filter(|row| !matches!(row.status, Status::Ok | Status::Unsupported));
+    let mut failed = failed.peekable();
+    if let Some(first) = failed.peek() {
+        say!("{} on {}: {}: {}", first.algorithm, first.topology, first.status, first.reason);
+        return Ok(ExitCode::from(SOME_FAILED));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the links to examine.
+fn faults(network: &dyn Topology, args: &LinksArgs) -> Result<Vec<SingleFault>, Failure> {
+    let refused = |why: &str| Failure::Usage(format!("--topology {}: {why}", args.topology));
+    if network.damage().is_some_and(|damage| !damage.drawn().is_empty()) {
+        return Err(refused(
+            "one more failure would change the links that are drawn at random: name them with `down=` and `slow=`, as in the column `faults`",
+        ));
+    }
+    let faults = single_faults(network, args.one_per_orbit);
+    faults.ok_or_else(|| refused("it has too many links to examine each of them"))
+}
+
+/// Returns the spec of a network without one more link.
+fn without(spec: &str, fault: &SingleFault) -> String {
+    const DOWN: &str = ",down=";
+    let (a, b) = fault.ends;
+    match spec.split_once(DOWN) {
+        Some((network, listed)) => format!("{network}{DOWN}{a}-{b}+{listed}"),
+        None => format!("{spec}{DOWN}{a}-{b}"),
+    }
+}
+
+/// Joins links and rows. Links that disconnect ranks come first, then those whose failure makes an
+/// algorithm slowest in relation to the intact network.
+fn ranked(
+    spec: &str,
+    faults: Vec<SingleFault>,
+    intact: &[Record],
+    damaged: &[Record],
+    cases: &[Case],
+) -> Vec<LinkRows> {
+    let mut runs = damaged.chunks(intact.len());
+    let disconnected = |fault: &SingleFault| {
+        let row = |case: &Case| Record {
+            topology: without(spec, fault),
+            status: Status::Unsupported,
+            reason: "its failure disconnects ranks".to_owned(),
+            ..case.blank_row()
+        };
+        cases[..intact.len()].iter().map(row).collect()
+    };
+    let mut ranking: Vec<LinkRows> = faults
+        .into_iter()
+        .map(|fault| LinkRows {
+            rows: match fault.disconnects {
+                true => disconnected(&fault),
+                false => runs.next().unwrap_or_default().to_vec(),
+            },
+            fault,
+        })
+        .collect();
+    let worst = |link: &LinkRows| {
+        let slowdowns = intact.iter().zip(&link.rows).filter_map(|(a, b)| slowdown(a, b));
+        if link.fault.disconnects { f64::INFINITY } else { slowdowns.fold(0.0, f64::max) }
+    };
+    ranking.sort_by(|a, b| worst(b).total_cmp(&worst(a)));
+    ranking
+}
+
+/// Returns the time of a row divided by the time on the intact network.
+fn slowdown(intact: &Record, row: &Record) -> Option<f64> {
+    let (before, after) = (intact.time_us?, row.time_us?);
+    (before > 0.0).then(|| after / before)
+}
+
+/// Returns the ranking as a table.
+fn text(intact: &[Record], ranking: &[LinkRows]) -> String {
+    /// The maximum number of links in the table.
+    const MAX: usize = 40;
+    let mut header = vec!["link down", "links"];
+    header.extend(intact.iter().map(|row| row.algorithm.as_str()));
+    let time = |row: &Record| match row.time_us {
+        Some(us) => duration(us),
+        None => row.status.to_string(),
+    };
+    let mut rows = vec![
+        ["none".to_owned(), String::new()].into_iter().chain(intact.iter().map(time)).collect(),
+    ];
+    for LinkRows { fault, rows: of_link } in ranking.iter().take(MAX) {
+        let (a, b) = fault.ends;
+        let cell = |(before, row): (&Record, &Record)| match slowdown(before, row) {
+            _ if fault.disconnects => "disconnects".to_owned(),
+            Some(ratio) => format!("{} ({ratio:.3} x)", time(row)),
+            None => time(row),
+        };
+        let cells = intact.iter().zip(of_link).map(cell);
+        let link = [format!("{a}-{b}"), fault.images.to_string()];
+        rows.push(link.into_iter().chain(cells).collect());
+    }
+    let numbers: Vec<usize> = (1..header.len()).collect();
+    let table = table::plain(&header, &numbers, rows);
+    match ranking.len().saturating_sub(MAX) {
+        0 => table,
+        more => format!("{table}\n{more} more links; --out FILE has all of them"),
+    }
+}
