@@ -195,8 +195,8 @@ impl Degraded {
     fn is_broken(&self, run: Run) -> bool {
         let last = run.first + (run.len - 1) * run.stride;
         let from = self.failed.partition_point(|link| *link < run.first);
-        let within = self.failed[from..].iter().take_while(|link| **link <= last);
-        within.into_iter().any(|link| (link - run.first) % run.stride == 0)
+        let mut within = self.failed[from..].iter().take_while(|link| **link <= last);
+        within.any(|link| (link - run.first).is_multiple_of(run.stride))
     }
 
     /// Calls `visit` with the links of a shortest path over the links that are left, and returns

@@ -43,7 +43,7 @@ pub fn single_faults(topology: &dyn Topology, one_per_orbit: bool) -> Option<Vec
             };
             sides.iter().rev().position(differs).map(|dimension| dimension as u64)
         }
-        Regularity::Hypercube(_) => Some((a ^ b).into()),
+        Regularity::Hypercube(_) => Some(a ^ b),
         Regularity::Complete => Some(0),
         Regularity::Mesh(_) | Regularity::Halves { .. } | Regularity::Irregular => None,
     };
