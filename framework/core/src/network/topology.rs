@@ -40,6 +40,7 @@ pub use graph::{Graph, GraphError};
 pub use grid::{GridNet, GridShape};
 pub use hypercube::Hypercube;
 pub use properties::Properties;
+pub use random::is_random;
 pub use rdn::Rdn;
 pub use route::{Route, RouteError, Run};
 
@@ -469,26 +470,6 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, S
     let routing = ranks.routing;
     let degraded = degraded::parse(base, &spec, damage)?;
     routed::parse(placed::parse(degraded, &spec, ranks, read)?, &spec, routing)
-}
-
-/// Returns whether a spec has random properties without a seed of their own, so that they are drawn
-/// from the seed of the repetition ([`Topology::sample`]). The spec need not be valid, and files
-/// are not read.
-///
-/// ```
-/// use swapmeet_core::network::topology::is_random;
-/// assert!(is_random("torus:4x4,faults=2") && !is_random("torus:4x4,faults=2:7"));
-/// ```
-pub fn is_random(spec: &str) -> bool {
-    let Ok(spec) = Spec::parse("topology", spec) else { return false };
-    let colons = |text: &str| text.matches(':').count();
-    spec.args().iter().any(|arg| match arg.key() {
-        Some("faults") => colons(arg.value()) == 0,
-        Some("slow-links") => colons(arg.value()) == 1,
-        Some("place") => arg.value() == "random",
-        Some("routing") => arg.value() != "minimal",
-        _ => false,
-    })
 }
 
 /// Parses the spec of a topology without failed links, placement and routing.
