@@ -1,7 +1,8 @@
 //! The pages of `docs` and other Markdown files. All links must be valid, and the table of contents
 //! must be complete.
 
-use crate::support::swapmeet;
+use super::walk::shell;
+use crate::support::{swapmeet, tools};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use swapmeet_tests::project;
@@ -132,4 +133,33 @@ fn the_readme_shows_the_output_of_the_quick_start() {
     let text = std::fs::read_to_string(experiment).unwrap();
     assert!(text.contains("(linear, pairwise, bruck)"));
     assert!(text.contains("\"linear\", \"pairwise\", \"bruck\"]"));
+}
+
+/// The README is short enough for a first look.
+#[test]
+fn the_readme_is_short() {
+    let readme = std::fs::read_to_string(project("README.md")).unwrap();
+    assert!(readme.lines().count() <= 150, "{} lines", readme.lines().count());
+    // The output of a command is as wide as the program prints it.
+    for prose in readme.split("```").step_by(2).flat_map(str::lines) {
+        assert!(prose.chars().count() <= 100 || prose.starts_with('|'), "{prose}");
+    }
+}
+
+/// The commands of each recipe run in order, in one folder.
+#[test]
+fn the_recipes_of_the_readme_run() {
+    let readme = std::fs::read_to_string(project("README.md")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let recipes: Vec<&str> = readme.split("```sh\n").skip(1).collect();
+    assert_eq!(recipes.len(), 3);
+    for recipe in recipes {
+        let script = recipe.split("```").next().unwrap();
+        if !script.contains("--on mpirun") || tools::has(&["mpicc", "mpirun"]) {
+            shell(dir.path(), &format!("set -e\n{script}"));
+        }
+    }
+    for file in ["rows.csv", "curves.svg", "report.html", "mine/Cargo.toml"] {
+        assert!(dir.path().join(file).metadata().is_ok_and(|m| m.len() > 100), "{file}");
+    }
 }

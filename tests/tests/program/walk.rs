@@ -10,7 +10,9 @@ use tempfile::tempdir;
 const PROGRAM: &str = "#include <mpi.h>\nint main(int argc, char **argv) { char out[64] = {0}, in[64]; MPI_Init(&argc, &argv); \
 MPI_Alltoall(out, 16, MPI_CHAR, in, 16, MPI_CHAR, MPI_COMM_WORLD); return MPI_Finalize(); }\n";
 
-fn shell(folder: &Path, command: &str) -> String {
+/// Runs a command in a shell, in a folder, with the program on its search path. Returns what it
+/// prints.
+pub(super) fn shell(folder: &Path, command: &str) -> String {
     let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap());
     let mut sh = Command::new("sh");
     sh.args(["-c", command]).current_dir(folder).env("PATH", path).env("NO_COLOR", "1");
