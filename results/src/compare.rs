@@ -172,8 +172,8 @@ impl Group {
             || self.lines.iter().any(|line| line.algorithm == crate::residual::MEASURED);
         // If topologies are compared, each line is of a topology.
         let mut topologies = self.lines.iter().map(|line| line.implementation.algorithm.as_str());
-        let has_fixed_topology = !topology::is_random(&self.setting.topology)
-            && !topologies.any(|line| topology::is_random(line));
+        let has_fixed_topology =
+            !topology::is_random(&self.setting.topology) && !topologies.any(topology::is_random);
         !is_measured
             && is_random(&self.setting.workload) == Some(false)
             && has_fixed_topology
