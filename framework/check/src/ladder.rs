@@ -72,6 +72,8 @@ const SMALL: &[&str] = &[
     "jellyfish:8x4x3,seed=3",
     "twisted-torus:2x4",
     "twisted-torus:3x3x6",
+    "tofu:1x1x1",
+    "tofu:1x2x1",
     "fat-tree:2x4",
 ];
 

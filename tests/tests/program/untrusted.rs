@@ -111,7 +111,7 @@ fn comments_of_latex_figures_and_paths_of_plugins_have_no_control_characters() {
         .assert()
         .success();
     let text = std::fs::read_to_string(&figure).unwrap();
-    assert!(text.starts_with("% a [31m  b\n"), "{text:?}");
+    assert!(text.lines().any(|line| line == "% a [31m  b"), "{text:?}");
     assert!(!text.contains(['\u{1b}', '\r', '\u{202e}']), "{text:?}");
     let Some(plugin) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
     let folder = dir.path().join("a\u{1b}[31m\u{202e}");
