@@ -128,11 +128,24 @@ impl Bound {
     }
 }
 
+/// Returns the largest number of messages that a node with enough ports sends at the same time: one
+/// to each other node, or one on each of its links, because parallel links can carry several
+/// messages to the same node.
+fn most_messages(topology: &dyn Topology) -> u64 {
+    /// A node of a larger network does not have more links than there are other nodes.
+    const MANY: u64 = 1 << 16;
+    let links = topology.degree().or_else(|| {
+        let nodes = 0..topology.nodes().min(MANY);
+        nodes.filter_map(|node| topology.links_from(node)).max()
+    });
+    links.unwrap_or(0).max(topology.nodes() - 1)
+}
+
 /// Returns a lower bound on the time that one port of the busiest node transmits or receives, in
 /// bytes divided by the bandwidth of the fastest link.
 pub(super) fn port_bytes(topology: &dyn Topology, traffic: &Traffic, ports: PortLimit) -> f64 {
     let fastest = topology.bandwidths().map_or(1.0, |(_, most)| most);
-    traffic.sent.max(traffic.received) / ports.at_most(topology.nodes() - 1) as f64 / fastest
+    traffic.sent.max(traffic.received) / ports.at_most(most_messages(topology)) as f64 / fastest
 }
 
 /// Returns the larger of two bounds and its kind: the bytes that must pass through one port of a
@@ -185,7 +198,7 @@ pub(super) fn stored_bytes(
     ports: PortLimit,
 ) -> (f64, BoundKind) {
     let (bytes, kind) = network_bytes(topology, traffic, ports, 1.0);
-    let all_ports = ports.at_most(topology.nodes() - 1) as f64 * topology.nodes() as f64;
+    let all_ports = ports.at_most(most_messages(topology)) as f64 * topology.nodes() as f64;
     let over_ports =
         traffic.hop_bytes / all_ports / topology.bandwidths().map_or(1.0, |(_, most)| most);
     if over_ports > bytes { (over_ports, BoundKind::Distances) } else { (bytes, kind) }

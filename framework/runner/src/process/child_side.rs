@@ -8,6 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Moves the socket from standard input to another descriptor, and begins to record the steps of
 /// schedules.
@@ -36,13 +37,28 @@ pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
 pub(crate) fn end_with_program() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // The sandbox forbids fork. Without a sandbox, forked processes must also end with the program,
-    // even if the program is killed. SAFETY: the handler only makes a system call.
-    unsafe { libc::pthread_atfork(None, None, Some(end_with_parent)) };
+    // even if the program is killed. SAFETY: the handlers only make system calls.
+    unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
     Ok(())
+}
+
+/// The process that forks. A forked process reads its copy.
+static PARENT: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn remember_parent() {
+    PARENT.store(std::process::id(), Ordering::Relaxed);
 }
 
 unsafe extern "C" fn end_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // A parent that ended before the call above sends no signal. The forked process then already
+    // has another parent.
+    // SAFETY: both calls are allowed in a process that was just forked.
+    unsafe {
+        if libc::getppid().cast_unsigned() != PARENT.load(Ordering::Relaxed) {
+            libc::_exit(1);
+        }
+    }
 }
 
 /// Flushes the output buffers of C and then prints a mark. A plugin may have closed the output, so

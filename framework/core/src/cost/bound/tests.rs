@@ -113,6 +113,14 @@ fn a_node_has_no_more_ports_than_links() {
     assert_eq!(of_blocks("mesh:300x400", scatter(), "ports=all").0, 119_999.0 * 50.0);
 }
 
+/// A ring of two nodes has two links in each direction, so a block can be divided between them.
+#[test]
+fn parallel_links_carry_several_messages_to_the_same_node() {
+    let of = |spec| of_blocks(spec, Collective::of(&ALL_TO_ALL), "ports=all").0;
+    assert_eq!([of("ring:2"), of("torus:2x1")], [50.0; 2]);
+    assert_eq!(of_blocks("ring:2", Collective::of(&ALL_TO_ALL), "ports=1").0, 100.0);
+}
+
 #[test]
 fn distances_bound_irregular_networks() {
     let stored = of_blocks("mesh:8x8", Collective::of(&ALL_TO_ALL), "model=store-and-forward");
