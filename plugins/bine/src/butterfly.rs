@@ -21,27 +21,18 @@
 //!
 //! With `ports=P`, the schedules are those of the authors' library for tori (`bine_trees_fugaku`).
 //! The steps then use the dimensions of the torus in turn. P butterflies of this kind run at the
-//! same time, and each of them transfers one segment of every block.
+//! same time, and each of them transfers one segment of every block. The library's all-to-all has
+//! only one port; several ports are the same construction as in its other collectives.
 
-use crate::{ANYWHERE, reach, steps};
+use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, Collective, Grid, ParamInfo, Planned, Problem, Schedule, Set,
-    Stop, Symmetry, bit_words,
+    Stop, Symmetry,
 };
 
 pub(crate) struct Butterfly {
     about: About,
 }
-
-const PORTS: ParamInfo = ParamInfo::number(
-    "ports",
-    "",
-    "1 to 6: for tori, this number of butterflies over the dimensions at the same time [default: one along the line of ranks]",
-);
-
-/// The description of the algorithms that have the parameter `ports`. In their schedules, the
-/// number of messages of a node in a step depends on this parameter, not on the algorithm alone.
-const PORTED: About = About { ports: 0, ..ANYWHERE };
 
 pub(crate) const REDUCE_SCATTER: Butterfly = Butterfly {
     about: About {
@@ -85,86 +76,10 @@ pub(crate) const ALL_TO_ALL: Butterfly = Butterfly {
         name: "bine-alltoall",
         title: "All-to-all on a Bine butterfly",
         collectives: &[Collective::AllToAll],
-        ..ANYWHERE
+        params: &[PORTS],
+        ..PORTED
     },
 };
-
-/// A butterfly whose steps use the dimensions of a grid in turn. A dimension without remaining
-/// steps is skipped. For a line of ranks, the grid has one dimension. On tori, each port has its
-/// own butterfly, and all butterflies run at the same time. They begin with different dimensions,
-/// and half of them exchange in the opposite directions.
-struct Port<'a> {
-    grid: &'a Grid,
-    /// For each step, its dimension, and the number of earlier steps in the same dimension.
-    order: Vec<(usize, u32)>,
-    is_mirrored: bool,
-}
-
-impl<'a> Port<'a> {
-    fn new(grid: &'a Grid, port: usize) -> Self {
-        // The grid of a single node may have no dimensions.
-        let turns = grid.dimensions().max(1);
-        let first = port % turns;
-        let mut order: Vec<(usize, u32)> = (0..grid.dimensions())
-            .map(|turn| (turn + first) % turns)
-            .flat_map(|d| (0..grid.radix(d).trailing_zeros()).map(move |s| (d, s)))
-            .collect();
-        order.sort_by_key(|(_, s)| *s);
-        Self { grid, order, is_mirrored: port / turns % 2 == 1 }
-    }
-
-    /// Returns the coordinate with which coordinate `c` exchanges in step number `s` of a
-    /// dimension.
-    fn partner_along(&self, dimension: usize, s: u32, c: u64) -> u64 {
-        let is_up = c.is_multiple_of(2) != self.is_mirrored;
-        let by = if is_up { reach(s + 1) } else { -reach(s + 1) };
-        (c as i64 + by).rem_euclid(self.grid.radix(dimension) as i64) as u64
-    }
-
-    /// Returns the partner of rank r in step i.
-    fn partner(&self, r: u64, i: usize) -> u64 {
-        let (dimension, s) = self.order[i];
-        let c = self.partner_along(dimension, s, self.grid.coordinate(r, dimension));
-        self.grid.moved(r, dimension, c)
-    }
-
-    /// Returns the ranks that data of rank `r` can reach in step `i` and all later steps, including
-    /// `r`. These ranks form a subgrid. For each dimension, the result has the coordinates of the
-    /// subgrid, as bits.
-    fn reached(&self, r: u64, i: usize) -> Vec<Vec<u64>> {
-        let along = |dimension: usize, c: u64| {
-            let mut reached = vec![c];
-            for (_, s) in self.order[i..].iter().filter(|(d, _)| *d == dimension) {
-                let partners: Vec<u64> =
-                    reached.iter().map(|c| self.partner_along(dimension, *s, *c)).collect();
-                reached.extend(partners);
-            }
-            bit_words(self.grid.radix(dimension), reached)
-        };
-        self.grid.coordinates(r).enumerate().map(|(d, c)| along(d, c)).collect()
-    }
-}
-
-/// Returns the grid of the schedule and the number of butterflies. Without the parameter `ports`,
-/// the grid is a line of ranks.
-fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Stop> {
-    let has_ports = problem.collective() != Collective::AllToAll;
-    let ports: Option<u64> = if has_ports { problem.given("ports")? } else { None };
-    let Some(ports) = ports else {
-        steps(problem)?;
-        return Ok((Grid::new(&[problem.topology().nodes()])?, 1));
-    };
-    if !(1..=6).contains(&ports) {
-        return Err(Stop::failed(format!("`ports={ports}`: expected a whole number from 1 to 6")));
-    }
-    let grid = problem.topology().grid()?;
-    match grid.radices().iter().find(|radix| !radix.is_power_of_two()) {
-        None => Ok((grid, ports as usize)),
-        Some(radix) => Err(Stop::unsupported(format!(
-            "a dimension has {radix} nodes, which is not a power of two"
-        ))),
-    }
-}
 
 /// Declares the symmetry and returns the nodes to plan. Even coordinates send in one direction and
 /// odd coordinates in the opposite direction, at the same distance. Shifts by 2 therefore leave the
@@ -187,7 +102,7 @@ impl Algorithm for Butterfly {
         let (grid, ports) = grid_and_ports(problem)?;
         let collective = problem.collective();
         let butterflies: Vec<Port<'_>> = (0..ports).map(|port| Port::new(&grid, port)).collect();
-        let steps = butterflies[0].order.len();
+        let steps = butterflies[0].steps();
         // Case 1: each step exchanges the whole vector, or the whole segment of each port.
         if collective == Collective::AllReduce
             && problem.choice("variant", &[("shares", false), ("whole", true)])?
@@ -221,8 +136,8 @@ impl Algorithm for Butterfly {
                 for r in &planned {
                     for (segment, port) in (0..).zip(&butterflies) {
                         let to = port.partner(r, i);
-                        let reached = port.reached(to, i + 1);
-                        let parts: Vec<Axis<'_>> = reached.iter().map(|c| Axis::bits(c)).collect();
+                        let reached = port.reached(to, &(i + 1..steps));
+                        let parts: Vec<Axis<'_>> = reached.iter().map(Coordinates::axis).collect();
                         let send = Blocks::new(r, to).segments(Axis::one(segment));
                         let send = send.destinations(Set::product(&parts));
                         schedule.send(&if is_all_to_all {
@@ -241,8 +156,8 @@ impl Algorithm for Butterfly {
                 schedule.step()?;
                 for r in &planned {
                     for (segment, port) in (0..).zip(&butterflies) {
-                        let own = port.reached(r, i + 1);
-                        let parts: Vec<Axis<'_>> = own.iter().map(|c| Axis::bits(c)).collect();
+                        let own = port.reached(r, &(i + 1..steps));
+                        let parts: Vec<Axis<'_>> = own.iter().map(Coordinates::axis).collect();
                         let send = Blocks::new(r, port.partner(r, i)).segments(Axis::one(segment));
                         let send = send.strict().copy();
                         schedule.send(&if collective == Collective::AllReduce {

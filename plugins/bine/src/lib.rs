@@ -9,7 +9,6 @@
 //! | symbol | here | meaning |
 //! | --- | --- | --- |
 //! | p, s | `n`, `steps` | number of nodes, number of steps: p = 2^s |
-//! | nb(r) | `negabinary` | r in base -2, with s digits, modulo p |
 //! | | `reach(k)` | the sum 1 - 2 + 4 - etc. of k terms, in absolute value about 2^k / 3 |
 //! | alpha, beta, gamma | | start-up of a message, time per byte, time to add a byte |
 //!
@@ -21,6 +20,7 @@
 use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
 mod butterfly;
+mod port;
 #[cfg(test)]
 mod recorded;
 mod tree;

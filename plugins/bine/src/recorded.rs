@@ -11,6 +11,9 @@ const RECORDED: &str = include_str!("../../../tests/fixtures/schedules/bine.txt"
 /// The recorded messages on tori, for each port.
 const TORI: &str = include_str!("../../../tests/fixtures/schedules/bine-torus.txt");
 
+/// The recorded messages of trees and of the all-to-all on tori, for each port.
+const TORUS_TREES: &str = include_str!("../../../tests/fixtures/schedules/bine-torus-trees.txt");
+
 /// Returns the algorithm of this plugin for a function of the library, and its variant.
 fn of_function(name: &str) -> (&'static dyn Algorithm, Option<&'static str>) {
     match name {
@@ -52,7 +55,7 @@ fn blocks(
     if is_whole_vector {
         return "*".to_owned();
     }
-    ids.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+    joined(&ids)
 }
 
 /// Returns the sends and receives of each rank, step by step, in the notation of the file.
@@ -114,10 +117,7 @@ fn renumbered(lines: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_messages_are_those_of_the_authors_library() {
-    let text: Vec<&str> = RECORDED.lines().filter(|line| !line.starts_with('#')).collect();
-    let mut compared = 0;
-    for case in text.split(|line| line.is_empty()).filter(|case| !case.is_empty()) {
-        let words: Vec<&str> = case[0].split(' ').collect();
+    let compared = for_each_case(RECORDED, |words, lines| {
         let (algorithm, variant) = of_function(words[0]);
         let (n, root) = (words[1].parse().unwrap(), words[2].parse().unwrap());
         let collective = algorithm.about().collectives[0];
@@ -127,45 +127,142 @@ fn the_messages_are_those_of_the_authors_library() {
         }
         let ours = events(&problem.plan(algorithm).unwrap(), collective, n);
         let theirs = match words[0] {
-            "allreduce_bine_bdw_remap" => renumbered(&case[1..]),
-            _ => case[1..].iter().map(|line| (*line).to_owned()).collect(),
+            "allreduce_bine_bdw_remap" => renumbered(lines),
+            _ => lines.iter().map(|line| (*line).to_owned()).collect(),
         };
-        assert_eq!(ours, theirs, "{}", case[0]);
-        compared += 1;
-    }
+        assert_eq!(ours, theirs, "{words:?}");
+    });
     assert_eq!(compared, 48);
 }
 
-/// The library uses at most two ports for each dimension. On a torus of two dimensions, ports 4 and
+/// The library's allreduce of whole vectors has the partners of its reduce-scatter. The library uses
+/// at most two ports for each dimension. On a torus of two dimensions, ports 4 and
 /// 5 therefore repeat the messages of ports 0 and 1.
 #[test]
 fn the_messages_on_tori_are_those_of_the_authors_library() {
-    let text: Vec<&str> = TORI.lines().filter(|line| !line.starts_with('#')).collect();
-    let mut compared = 0;
-    for case in text.split(|line| line.is_empty()).filter(|case| !case.is_empty()) {
-        let words: Vec<&str> = case[0].split(' ').collect();
-        let sides: Vec<u64> = words[1].split('x').map(|side| side.parse().unwrap()).collect();
+    let compared = for_each_case(TORI, |words, lines| {
         let port: u64 = words[2].parse().unwrap();
         let algorithm = match words[0] {
             "allgather" => &butterfly::ALL_GATHER,
             _ => &butterfly::REDUCE_SCATTER,
         };
         let collective = algorithm.about().collectives[0];
-        let problem = Rehearsal::on("torus", &sides).collective(collective, 0);
-        let steps = problem.param("ports", "6").plan(algorithm).unwrap();
-        for (rank, line) in (0..).zip(&case[1..]) {
+        let steps = on_torus(words[1], collective, 0).plan(algorithm).unwrap();
+        for (rank, line) in (0..).zip(lines) {
             let message = |step: &RehearsedStep| {
                 let is_own = |send: &&RehearsedSend| send.from == rank && send.segments == [port];
                 let send = step.sends.iter().find(is_own).unwrap();
                 let is_gathered = collective == Collective::AllGather;
                 let blocks = if is_gathered { &send.origins } else { &send.destinations };
-                let blocks: Vec<String> = blocks.iter().map(u64::to_string).collect();
-                format!("{}:{}", send.to, blocks.join(","))
+                format!("{}:{}", send.to, joined(blocks))
             };
             let ours: Vec<String> = steps.iter().map(message).collect();
-            assert_eq!(ours.join(" "), *line, "{}, rank {rank}", case[0]);
+            assert_eq!(ours.join(" "), *line, "{words:?}, rank {rank}");
+        }
+        if words[0] == "reduce-scatter" {
+            let problem = on_torus(words[1], Collective::AllReduce, 0).param("variant", "whole");
+            let whole = problem.plan(&butterfly::ALL_REDUCE).unwrap();
+            let ends = |step: &RehearsedStep| -> Vec<(u64, u64)> {
+                let is_own = |send: &&RehearsedSend| send.segments == [port];
+                let mut ends: Vec<_> =
+                    step.sends.iter().filter(is_own).map(|send| (send.from, send.to)).collect();
+                ends.sort_unstable();
+                ends
+            };
+            assert!(whole.iter().map(ends).eq(steps.iter().map(ends)), "{words:?}");
+        }
+    });
+    assert_eq!(compared, 32);
+}
+
+/// Calls `compare` with the words of the title and the lines of each case of a file, and returns
+/// the number of cases.
+fn for_each_case(file: &str, mut compare: impl FnMut(&[&str], &[&str])) -> usize {
+    let lines: Vec<&str> = file.lines().filter(|line| !line.starts_with('#')).collect();
+    let cases = lines.split(|line| line.is_empty()).filter(|case| !case.is_empty());
+    cases.map(|case| compare(&case[0].split(' ').collect::<Vec<_>>(), &case[1..])).count()
+}
+
+/// Returns a problem on a torus whose sides are given as text.
+fn on_torus(sides: &str, collective: Collective, root: u64) -> Rehearsal {
+    let sides: Vec<u64> = sides.split('x').map(|side| side.parse().unwrap()).collect();
+    Rehearsal::on("torus", &sides).collective(collective, root).param("ports", "6")
+}
+
+fn joined(blocks: &[u64]) -> String {
+    blocks.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[test]
+fn trees_on_tori_are_those_of_the_authors_library() {
+    let mut compared = 0;
+    for_each_case(TORUS_TREES, |title, lines| {
+        let ["tree", sides, order, port, root] = *title else { return };
+        let (port, root) = (port.parse::<u64>().unwrap(), root.parse().unwrap());
+        // A gather or reduce sends from children to parents, with the steps in reverse order.
+        for (algorithm, is_reverse) in [
+            (&tree::SCATTER, false),
+            (&tree::BROADCAST, false),
+            (&tree::GATHER, true),
+            (&tree::REDUCE, true),
+        ] {
+            let collective = algorithm.about().collectives[0];
+            let problem = on_torus(sides, collective, root).param("order", order);
+            let mut steps = problem.plan(algorithm).unwrap();
+            if is_reverse {
+                steps.reverse();
+            }
+            for (rank, line) in (0..).zip(lines) {
+                let mut ours = Vec::new();
+                for (i, step) in steps.iter().enumerate() {
+                    for send in step.sends.iter().filter(|send| send.segments == [port]) {
+                        let ends = (send.from, send.to);
+                        let (parent, child) = if is_reverse { (ends.1, ends.0) } else { ends };
+                        let blocks = match collective {
+                            Collective::Scatter => format!(":{}", joined(&send.destinations)),
+                            Collective::Gather => format!(":{}", joined(&send.origins)),
+                            _ => String::new(),
+                        };
+                        if parent == rank {
+                            ours.push(format!("{i}>{child}{blocks}"));
+                        }
+                    }
+                }
+                let has_blocks = matches!(collective, Collective::Scatter | Collective::Gather);
+                let theirs: Vec<&str> = line
+                    .split(' ')
+                    .filter(|message| *message != "-")
+                    .map(
+                        |message| {
+                            if has_blocks { message } else { message.split(':').next().unwrap() }
+                        },
+                    )
+                    .collect();
+                assert_eq!(ours, theirs, "{}, {title:?}, rank {rank}", algorithm.about().name);
+            }
         }
         compared += 1;
-    }
-    assert_eq!(compared, 32);
+    });
+    assert_eq!(compared, 64);
+}
+
+#[test]
+fn the_all_to_all_on_tori_is_that_of_the_authors_library() {
+    let mut compared = 0;
+    for_each_case(TORUS_TREES, |title, lines| {
+        let ["alltoall", sides, "0"] = *title else { return };
+        let problem = on_torus(sides, Collective::AllToAll, 0);
+        let steps = problem.plan(&butterfly::ALL_TO_ALL).unwrap();
+        for (rank, line) in (0..).zip(lines) {
+            let message = |step: &RehearsedStep| {
+                let is_own = |send: &&RehearsedSend| send.from == rank && send.segments == [0];
+                let send = step.sends.iter().find(is_own).unwrap();
+                format!("{}:{}", send.to, joined(&send.destinations))
+            };
+            let ours: Vec<String> = steps.iter().map(message).collect();
+            assert_eq!(ours.join(" "), *line, "{title:?}, rank {rank}");
+        }
+        compared += 1;
+    });
+    assert_eq!(compared, 4);
 }

@@ -1,30 +1,47 @@
-//! Distance-halving Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and
-//! `bine-scatter` takes `log2 p alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the
-//! same tree in reverse. They take `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1)
-//! m beta`. p is the number of ranks, and m is the number of bytes of a block or of the vector.
-//! alpha is the start-up of a message, beta is the time per byte, and gamma is the time to add a
-//! byte.
+//! Bine trees. `bine-broadcast` takes `log2 p (alpha + m beta)`, and `bine-scatter` takes `log2 p
+//! alpha + (p - 1) m beta`. `bine-reduce` and `bine-gather` use the same tree in reverse. They take
+//! `log2 p (alpha + m beta + m gamma)` and `log2 p alpha + (p - 1) m beta`. p is the number of
+//! ranks, and m is the number of bytes of a block or of the vector. alpha is the start-up of a
+//! message, beta is the time per byte, and gamma is the time to add a byte.
 //!
-//! Ranks are written in base -2 (negabinary) with s digits, where p = 2^s. Steps are counted from
-//! 0. In step i, each rank that has the block sends it to another rank, whose number follows from
-//! its own number by flipping the lowest s - i digits. Before the flip, these s - i digits are all
-//! equal, so the distance to the receiver is `reach(s - i)`. The receiver and all ranks below it in
-//! the tree have consecutive numbers. In a scatter or gather, their blocks are therefore a range.
+//! In each step, every rank that has the block sends it to its partner in one step of the
+//! butterfly. With `order=far`, the first message has the longest distance (a distance-halving
+//! tree), and with `order=near` the shortest (a distance-doubling tree). With `order=far`, the
+//! ranks below a rank of the tree have consecutive coordinates in each dimension.
+//!
+//! Without `ports`, the messages are those of the authors' library for any network (`libbine`),
+//! which numbers the ranks from the root. An even distance from the root then has the role of an
+//! even rank, so a tree with an odd root belongs to the mirrored butterfly. With `ports=P`, the
+//! messages are those of the library for tori (`bine_trees_fugaku`): a tree for each butterfly,
+//! which transfers one segment of every block. Its scatters and gathers have both orders, its
+//! broadcast and reduce on trees are those of `order=far`.
 
-use crate::{ANYWHERE, steps};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Collective, Problem, Schedule, Set, Stop};
+use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, Collective, ParamInfo, Problem, Schedule, Set, Stop,
+};
 
 /// A broadcast, reduce, scatter or gather on a Bine tree.
 pub(crate) struct Tree {
     about: About,
 }
 
+const ORDER: ParamInfo = ParamInfo::choice(
+    "order",
+    &["far", "near"],
+    "far",
+    "far: the root's first message has the longest distance; near: the shortest; a reduce or gather uses the same tree in reverse",
+);
+
+/// The description that the trees have in common.
+const TREE: About = About { params: &[ORDER, PORTS], ..PORTED };
+
 pub(crate) const BROADCAST: Tree = Tree {
     about: About {
         name: "bine-broadcast",
         title: "Broadcast on a Bine tree",
         collectives: &[Collective::Broadcast],
-        ..ANYWHERE
+        ..TREE
     },
 };
 
@@ -33,7 +50,7 @@ pub(crate) const REDUCE: Tree = Tree {
         name: "bine-reduce",
         title: "Reduce on a Bine tree",
         collectives: &[Collective::Reduce],
-        ..ANYWHERE
+        ..TREE
     },
 };
 
@@ -42,7 +59,7 @@ pub(crate) const SCATTER: Tree = Tree {
         name: "bine-scatter",
         title: "Scatter on a Bine tree",
         collectives: &[Collective::Scatter],
-        ..ANYWHERE
+        ..TREE
     },
 };
 
@@ -51,58 +68,32 @@ pub(crate) const GATHER: Tree = Tree {
         name: "bine-gather",
         title: "Gather on a Bine tree",
         collectives: &[Collective::Gather],
-        ..ANYWHERE
+        ..TREE
     },
 };
 
-/// Converts `r` to base -2, with as many digits as `mask` has bits. In base -2, digits with odd
-/// index have negative weight. The mask of these digits is added, and then these digits are
-/// flipped. This is the known conversion without a loop: the addition makes the carries that
-/// negative weights need.
-fn negabinary(r: u64, mask: u64) -> u64 {
-    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
-    (r.wrapping_add(ODD) ^ ODD) & mask
-}
-
-/// Converts from base -2 to a rank.
-fn rank(digits: u64, mask: u64) -> u64 {
-    const ODD: u64 = 0xaaaa_aaaa_aaaa_aaaa;
-    (digits ^ ODD).wrapping_sub(ODD) & mask
-}
-
-/// A message of the broadcast from rank 0.
+/// A message of the broadcast.
 struct Edge {
     from: u64,
     to: u64,
-    /// The receiver and all ranks below it in the tree. They are consecutive, with wrap-around, so
-    /// the first of them and their number are stored.
-    below: (u64, u64),
+    /// The receiver and all ranks below it in the tree, as coordinates of each dimension.
+    below: Vec<Coordinates>,
 }
 
-/// Returns the messages of each step of the broadcast from rank 0.
-fn edges(steps: u32) -> Vec<Vec<Edge>> {
-    let (n, mask) = (1_u64 << steps, (1_u64 << steps) - 1);
-    let mut have = vec![0];
-    let mut edges: Vec<Vec<Edge>> = Vec::new();
-    for i in 0..steps {
-        let to = |from: u64| rank(negabinary(from, mask) ^ mask >> i, mask);
-        let step = have.iter().map(|&from| Edge { from, to: to(from), below: (to(from), 1) });
-        let step: Vec<Edge> = step.collect();
-        have.extend(step.iter().map(|edge| edge.to));
-        edges.push(step);
-    }
-    // Find the ranks below each rank, from the last step to the first. The range below a receiver
-    // is adjacent to the range below the sender, on one of its two sides, so both ranges merge into
-    // one range.
-    let mut below: Vec<(u64, u64)> = (0..n).map(|rank| (rank, 1)).collect();
-    for edge in edges.iter_mut().rev().flatten() {
-        edge.below = below[edge.to as usize];
-        let (first, count) = below[edge.from as usize];
-        let is_before = (edge.below.0 + edge.below.1) % n == first;
-        below[edge.from as usize] =
-            (if is_before { edge.below.0 } else { first }, count + edge.below.1);
-    }
-    edges
+/// Returns the messages of each step of the broadcast from `root`. `order` has the steps of the
+/// butterfly in the order of the tree.
+fn edges(port: &Port<'_>, order: &[usize], root: u64) -> Vec<Vec<Edge>> {
+    let mut have = vec![root];
+    let step = |(i, &s): (usize, &usize)| {
+        let edge = |&from: &u64| {
+            let to = port.partner(from, s);
+            Edge { from, to, below: port.reached(to, &order[i + 1..].iter().copied()) }
+        };
+        let edges: Vec<Edge> = have.iter().map(edge).collect();
+        have.extend(edges.iter().map(|edge| edge.to));
+        edges
+    };
+    order.iter().enumerate().map(step).collect()
 }
 
 impl Algorithm for Tree {
@@ -111,29 +102,43 @@ impl Algorithm for Tree {
     }
 
     fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        steps(problem).map(|_| ())
+        grid_and_ports(problem).map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (s, n, root) = (steps(problem)?, problem.topology().nodes(), problem.root());
-        schedule.layout(&[n], 1)?;
-        let collective = problem.collective();
-        let mut steps = edges(s);
-        if matches!(collective, Collective::Reduce | Collective::Gather) {
-            steps.reverse();
-        }
-        for edges in steps {
+        let (grid, ports) = grid_and_ports(problem)?;
+        let (collective, root) = (problem.collective(), problem.root());
+        let is_near = problem.choice("order", &[("far", false), ("near", true)])?;
+        let is_line = problem.given::<u64>("ports")?.is_none();
+        let tree = |port: usize| {
+            let port = Port::new(&grid, if is_line { (root % 2) as usize } else { port });
+            let mut order: Vec<usize> = (0..port.steps()).collect();
+            if !is_near {
+                order.reverse();
+            }
+            let mut steps = edges(&port, &order, root);
+            if matches!(collective, Collective::Reduce | Collective::Gather) {
+                steps.reverse();
+            }
+            steps
+        };
+        let trees: Vec<Vec<Vec<Edge>>> = (0..ports).map(tree).collect();
+        schedule.layout(grid.radices(), ports as u32)?;
+        for i in 0..trees[0].len() {
             schedule.step()?;
-            for Edge { from, to, below: (first, count) } in edges {
-                let (near, far) = ((from + root) % n, (to + root) % n);
-                let below = [Axis::range((first + root) % n, count)];
-                let blocks = Set::product(&below);
-                schedule.send(&match collective {
-                    Collective::Broadcast => Blocks::new(near, far).copy(),
-                    Collective::Reduce => Blocks::new(far, near).combine(),
-                    Collective::Scatter => Blocks::new(near, far).destinations(blocks).strict(),
-                    _ => Blocks::new(far, near).origins(blocks).strict(),
-                })?;
+            for (segment, tree) in (0..).zip(&trees) {
+                for Edge { from, to, below } in &tree[i] {
+                    let (near, far) = (*from, *to);
+                    let parts: Vec<Axis<'_>> = below.iter().map(Coordinates::axis).collect();
+                    let blocks = Set::product(&parts);
+                    let send = match collective {
+                        Collective::Broadcast => Blocks::new(near, far).copy(),
+                        Collective::Reduce => Blocks::new(far, near).combine(),
+                        Collective::Scatter => Blocks::new(near, far).destinations(blocks).strict(),
+                        _ => Blocks::new(far, near).origins(blocks).strict(),
+                    };
+                    schedule.send(&send.segments(Axis::one(segment)))?;
+                }
             }
         }
         Ok(())
@@ -144,14 +149,7 @@ impl Algorithm for Tree {
 mod tests {
     use super::*;
     use crate::reach;
-    use swapmeet_sdk::Rehearsal;
-
-    #[test]
-    fn negabinary_digits_convert_both_ways() {
-        // In base -2, 6 = 16 - 8 - 2 is 11010, and -1 = -2 + 1 is 11. Modulo 8, rank 7 is -1.
-        assert_eq!((negabinary(6, 31), negabinary(7, 7)), (0b11010, 0b011));
-        assert!((0..256).all(|r| rank(negabinary(r, 255), 255) == r));
-    }
+    use swapmeet_sdk::{Grid, Rehearsal, RehearsedSend, RehearsedStep};
 
     /// Each rank other than the root receives the block once. The distance of each message, in the
     /// shorter direction, is a value of `reach`.
@@ -159,7 +157,9 @@ mod tests {
     fn distances_are_those_of_the_paper() {
         for s in 0..10 {
             let n = 1_u64 << s;
-            for (i, edges) in (0..).zip(edges(s)) {
+            let grid = Grid::new(&[n]).unwrap();
+            let order: Vec<usize> = (0..s as usize).rev().collect();
+            for (i, edges) in (0..).zip(edges(&Port::new(&grid, 0), &order, 0)) {
                 for Edge { from, to, .. } in edges {
                     let apart = (to + n - from) % n;
                     assert_eq!(
@@ -194,6 +194,61 @@ mod tests {
                         (moved.steps, moved.messages, moved.critical_bytes),
                         (log, n - 1, 10 * (n - 1))
                     );
+                }
+            }
+        }
+    }
+
+    /// On a line, the tree of any root is that of rank 0, shifted.
+    #[test]
+    fn the_root_of_a_line_shifts_the_tree() {
+        for order in ["far", "near"] {
+            let of_root = |root: u64| {
+                let problem = Rehearsal::on("ring", &[16]).collective(Collective::Scatter, root);
+                let steps = problem.param("order", order).plan(&SCATTER).unwrap();
+                let shifted = |rank: &u64| (rank + 16 - root) % 16;
+                let message = |send: &RehearsedSend| {
+                    let mut blocks: Vec<u64> = send.destinations.iter().map(shifted).collect();
+                    blocks.sort_unstable();
+                    (shifted(&send.from), shifted(&send.to), blocks)
+                };
+                let messages = |step: &RehearsedStep| {
+                    let mut messages: Vec<_> = step.sends.iter().map(message).collect();
+                    messages.sort();
+                    messages
+                };
+                steps.iter().map(messages).collect::<Vec<_>>()
+            };
+            let expected = of_root(0);
+            assert!([1, 4, 7, 15].iter().all(|root| of_root(*root) == expected), "{order}");
+        }
+    }
+
+    /// The segments of all ports together are the block, so all ranks send as many bytes as with
+    /// one port.
+    #[test]
+    fn several_ports_on_tori_have_the_cost_of_the_closed_forms() {
+        for sides in [&[8][..], &[4, 4], &[2, 8], &[4, 2, 2], &[1, 4]] {
+            let n: u64 = sides.iter().product();
+            let log = u64::from(n.trailing_zeros());
+            for (ports, root, order) in [(1, 0, "near"), (6, n - 1, "far"), (4, 1, "near")] {
+                let on = |algorithm: &Tree| {
+                    let collective = algorithm.about().collectives[0];
+                    let problem = Rehearsal::on("torus", sides).collective(collective, root);
+                    let problem = problem.block_bytes(10 * ports).param("order", order);
+                    problem.param("ports", &ports.to_string()).verify(algorithm).unwrap()
+                };
+                // Every rank but the root receives the vector or passes its sum on once. In a scatter or
+                // gather, half of the blocks are sent in each step.
+                for (algorithm, blocks) in [
+                    (&BROADCAST, n - 1),
+                    (&REDUCE, n - 1),
+                    (&SCATTER, n / 2 * log),
+                    (&GATHER, n / 2 * log),
+                ] {
+                    let run = on(algorithm);
+                    let counts = (run.steps, run.total_bytes);
+                    assert_eq!(counts, (log, 10 * ports * blocks), "{sides:?} {ports} {order}");
                 }
             }
         }

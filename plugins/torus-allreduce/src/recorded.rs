@@ -58,6 +58,17 @@ fn compare(recorded: &Recorded<'_>, steps: &[RehearsedStep], segment: usize, num
     }
 }
 
+/// Compares the partners of a schedule that sends whole vectors with those of a port: the authors'
+/// code uses the same partners in both variants. `number` is as in `compare`.
+fn compare_partners(recorded: &Recorded<'_>, steps: &[RehearsedStep], number: usize) {
+    for (rank, line) in recorded.lines.iter().enumerate() {
+        let theirs: Vec<u64> =
+            line.split(' ').map(|m| m.split(':').next().unwrap().parse().unwrap()).collect();
+        let ours: Vec<u64> = steps.iter().map(|step| sends(step, rank, 0)[number].to).collect();
+        assert_eq!(ours, theirs, "{}, rank {rank}", recorded.title);
+    }
+}
+
 #[test]
 fn swing_has_the_messages_of_the_authors_library() {
     let cases = for_each_case(SWING, |recorded| {
@@ -73,6 +84,9 @@ fn swing_has_the_messages_of_the_authors_library() {
         compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "all-ports")), segment, 0);
         if recorded.port == 0 {
             compare(recorded, &of_phase(plan(&Swing, &recorded.sides, "bandwidth")), 0, 0);
+            if recorded.title.starts_with("reduce-scatter") {
+                compare_partners(recorded, &plan(&Swing, &recorded.sides, "latency"), 0);
+            }
         }
     });
     assert_eq!(cases, 32);
@@ -86,6 +100,9 @@ fn trivance_has_the_messages_of_the_authors_simulator() {
         let (segment, number) = (recorded.port % dimensions, recorded.port / dimensions);
         let steps = plan(&Trivance, &recorded.sides, "bandwidth");
         let (reduced, gathered) = steps.split_at(steps.len() / 2);
+        if segment == 0 {
+            compare_partners(recorded, &plan(&Trivance, &recorded.sides, "latency"), number);
+        }
         compare(recorded, reduced, segment, number);
         // The file has no allgather. Its messages must have the same partners and sizes, in reverse
         // order.

@@ -1,0 +1,127 @@
+//! Butterflies on lines of ranks and on tori. All Bine algorithms consist of their exchanges.
+
+use crate::{ANYWHERE, reach, steps};
+use swapmeet_sdk::{About, Axis, Grid, ParamInfo, Problem, Stop, bit_words};
+
+pub(crate) const PORTS: ParamInfo = ParamInfo::number(
+    "ports",
+    "",
+    "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time [default: one along the line of ranks]",
+);
+
+/// The description of the algorithms that have the parameter `ports`. In their schedules, the
+/// number of messages of a node in a step depends on this parameter, not on the algorithm alone.
+pub(crate) const PORTED: About = About { ports: 0, ..ANYWHERE };
+
+/// A butterfly whose steps use the dimensions of a grid in turn. A dimension without remaining
+/// steps is skipped. For a line of ranks, the grid has one dimension. On tori, each port has its
+/// own butterfly, and all butterflies run at the same time. They begin with different dimensions,
+/// and half of them exchange in the opposite directions.
+pub(crate) struct Port<'a> {
+    grid: &'a Grid,
+    /// For each step, its dimension, and the number of earlier steps in the same dimension.
+    order: Vec<(usize, u32)>,
+    is_mirrored: bool,
+}
+
+impl<'a> Port<'a> {
+    pub(crate) fn new(grid: &'a Grid, port: usize) -> Self {
+        // The grid of a single node may have no dimensions.
+        let turns = grid.dimensions().max(1);
+        let first = port % turns;
+        let mut order: Vec<(usize, u32)> = (0..grid.dimensions())
+            .map(|turn| (turn + first) % turns)
+            .flat_map(|d| (0..grid.radix(d).trailing_zeros()).map(move |s| (d, s)))
+            .collect();
+        order.sort_by_key(|(_, s)| *s);
+        Self { grid, order, is_mirrored: port / turns % 2 == 1 }
+    }
+
+    /// Returns the number of steps.
+    pub(crate) fn steps(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Returns the coordinate with which coordinate `c` exchanges in step number `s` of a
+    /// dimension.
+    fn partner_along(&self, dimension: usize, s: u32, c: u64) -> u64 {
+        let is_up = c.is_multiple_of(2) != self.is_mirrored;
+        let by = if is_up { reach(s + 1) } else { -reach(s + 1) };
+        (c as i64 + by).rem_euclid(self.grid.radix(dimension) as i64) as u64
+    }
+
+    /// Returns the partner of rank r in step i.
+    pub(crate) fn partner(&self, r: u64, i: usize) -> u64 {
+        let (dimension, s) = self.order[i];
+        let c = self.partner_along(dimension, s, self.grid.coordinate(r, dimension));
+        self.grid.moved(r, dimension, c)
+    }
+
+    /// Returns the ranks that data of rank `r` can reach in the given steps, including `r`. These
+    /// ranks form a subgrid. The result has the coordinates of the subgrid for each dimension.
+    pub(crate) fn reached(
+        &self,
+        r: u64,
+        steps: &(impl Iterator<Item = usize> + Clone),
+    ) -> Vec<Coordinates> {
+        let along = |dimension: usize, c: u64| {
+            let mut reached = vec![c];
+            for (_, s) in steps.clone().map(|i| self.order[i]).filter(|(d, _)| *d == dimension) {
+                let partners: Vec<u64> =
+                    reached.iter().map(|c| self.partner_along(dimension, s, *c)).collect();
+                reached.extend(partners);
+            }
+            Coordinates::new(self.grid.radix(dimension), reached)
+        };
+        self.grid.coordinates(r).enumerate().map(|(d, c)| along(d, c)).collect()
+    }
+}
+
+/// Coordinates of one dimension. Consecutive coordinates are stored as a range, because the size of
+/// a set of bits grows with the dimension.
+pub(crate) enum Coordinates {
+    /// The first coordinate and the number of coordinates, with wrap-around.
+    Range(u64, u64),
+    Bits(Vec<u64>),
+}
+
+impl Coordinates {
+    fn new(radix: u64, mut coordinates: Vec<u64>) -> Self {
+        coordinates.sort_unstable();
+        let count = coordinates.len();
+        // The coordinates that do not follow their predecessor.
+        let mut firsts = (0..count)
+            .filter(|k| coordinates[*k] != (coordinates[(k + count - 1) % count] + 1) % radix);
+        match (firsts.next(), firsts.next()) {
+            (None, _) => Self::Range(0, radix),
+            (Some(first), None) => Self::Range(coordinates[first], count as u64),
+            _ => Self::Bits(bit_words(radix, coordinates)),
+        }
+    }
+
+    pub(crate) fn axis(&self) -> Axis<'_> {
+        match self {
+            Self::Range(first, count) => Axis::range(*first, *count),
+            Self::Bits(words) => Axis::bits(words),
+        }
+    }
+}
+
+/// Returns the grid of the schedule and the number of butterflies. Without the parameter `ports`,
+/// the grid is a line of ranks.
+pub(crate) fn grid_and_ports(problem: &Problem<'_>) -> Result<(Grid, usize), Stop> {
+    let Some(ports) = problem.given::<u64>("ports")? else {
+        steps(problem)?;
+        return Ok((Grid::new(&[problem.topology().nodes()])?, 1));
+    };
+    if !(1..=6).contains(&ports) {
+        return Err(Stop::failed(format!("`ports={ports}`: expected a whole number from 1 to 6")));
+    }
+    let grid = problem.topology().grid()?;
+    match grid.radices().iter().find(|radix| !radix.is_power_of_two()) {
+        None => Ok((grid, ports as usize)),
+        Some(radix) => Err(Stop::unsupported(format!(
+            "a dimension has {radix} nodes, which is not a power of two"
+        ))),
+    }
+}
