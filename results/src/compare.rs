@@ -15,6 +15,7 @@ mod sample;
 mod winner;
 
 pub use by::By;
+pub(crate) use by::{parameter, without};
 pub use line_optimum::LineOptimum;
 pub use winner::{Margin, RunnerUp, Winner};
 

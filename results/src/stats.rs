@@ -33,7 +33,7 @@ pub enum Spread {
     Some,
 }
 
-/// A confidence interval of 95 %.
+/// A confidence interval of 95 %, or the range of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Interval {
     pub low: f64,

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use swapmeet_plot::{
     Appearance, Drawable, Figure, FigureError, FigureOptions, LegendPlace, LogScales, Paper,
-    Quantity, StackKind, StackedBars, WinnerFigure,
+    Quantity, Reference, StackKind, StackedBars, WinnerFigure,
 };
 use swapmeet_results::analysis::Axis;
 use swapmeet_results::{Record, read_files};
@@ -36,7 +36,9 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         StackedBars::of(stack, shared, &files, &appearance)
     };
     let drawn: Result<Box<dyn Drawable>, FigureError> = match args.kind {
-        FigureKind::Curves => Figure::of(&files, &curves(args, appearance)).map(boxed),
+        FigureKind::Curves | FigureKind::Faults => {
+            Figure::of(&files, &curves(args, appearance)).map(boxed)
+        }
         FigureKind::Winners => WinnerFigure::of(&files, &appearance).map(boxed),
         FigureKind::Parts => stacked(StackKind::Parts).map(boxed),
         FigureKind::Steps => stacked(StackKind::Steps).map(boxed),
@@ -98,34 +100,43 @@ fn appearance<'a>(args: &'a PlotArgs, algorithms: &'a [String]) -> Appearance<'a
 
 /// Returns the options of a figure that consists of curves.
 fn curves<'a>(args: &'a PlotArgs, appearance: Appearance<'a>) -> FigureOptions<'a> {
+    let has_faults = args.kind == FigureKind::Faults;
+    let y = quantity(args.y.unwrap_or(YAxis::Time));
+    // The optimum shows how much of the loss no schedule can avoid.
+    let optimum = (has_faults && y == Quantity::Time).then_some(Reference::Optimum);
     FigureOptions {
         x: match args.x.unwrap_or(XAxis::Block) {
+            _ if has_faults => Axis::Faults,
             XAxis::Block => Axis::Block,
             XAxis::Nodes => Axis::Nodes,
             XAxis::Cv => Axis::Variation,
         },
-        y: match args.y.unwrap_or(YAxis::Time) {
-            YAxis::Time => Quantity::Time,
-            YAxis::Ratio => Quantity::Ratio,
-            YAxis::Bound => Quantity::Bound,
-            YAxis::Optimum => Quantity::Optimum,
-            YAxis::Contention => Quantity::Contention,
-            YAxis::Steps => Quantity::Steps,
-            YAxis::Messages => Quantity::Messages,
-            YAxis::LinkMessages => Quantity::LinkMessages,
-            YAxis::NodeBytes => Quantity::NodeBytes,
-            YAxis::Algbw => Quantity::AlgorithmBandwidth,
-            YAxis::Busbw => Quantity::BusBandwidth,
-        },
+        y,
         log: args.log.map(|axes| LogScales {
             x: matches!(axes, LogAxes::X | LogAxes::Both),
             y: matches!(axes, LogAxes::Y | LogAxes::Both),
         }),
         baseline: args.rows.baseline.as_deref(),
         appearance,
-        bound: args.lower_bound,
+        reference: if args.lower_bound { Some(Reference::LowerBound) } else { optimum },
         crossovers: !args.no_crossovers,
         share_y: args.share_y,
+    }
+}
+
+fn quantity(axis: YAxis) -> Quantity {
+    match axis {
+        YAxis::Time => Quantity::Time,
+        YAxis::Ratio => Quantity::Ratio,
+        YAxis::Bound => Quantity::Bound,
+        YAxis::Optimum => Quantity::Optimum,
+        YAxis::Contention => Quantity::Contention,
+        YAxis::Steps => Quantity::Steps,
+        YAxis::Messages => Quantity::Messages,
+        YAxis::LinkMessages => Quantity::LinkMessages,
+        YAxis::NodeBytes => Quantity::NodeBytes,
+        YAxis::Algbw => Quantity::AlgorithmBandwidth,
+        YAxis::Busbw => Quantity::BusBandwidth,
     }
 }
 
@@ -138,20 +149,21 @@ fn check_flags(args: &PlotArgs) -> Result<(), Failure> {
                 .to_owned(),
         ));
     }
-    if args.kind == FigureKind::Curves {
-        return Ok(());
-    }
-    let given = [
-        ("--x", args.x.is_some()),
-        ("--y", args.y.is_some()),
-        ("--log", args.log.is_some()),
-        ("--baseline", args.rows.baseline.is_some()),
-        ("--lower-bound", args.lower_bound),
-        ("--no-crossovers", args.no_crossovers),
-        ("--share-y", args.share_y),
-        ("--legend inside", args.legend == Legend::Inside),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
+    let given: &[(&str, bool)] = match args.kind {
+        FigureKind::Curves => &[],
+        FigureKind::Faults => &[("--x", args.x.is_some())],
+        _ => &[
+            ("--x", args.x.is_some()),
+            ("--y", args.y.is_some()),
+            ("--log", args.log.is_some()),
+            ("--baseline", args.rows.baseline.is_some()),
+            ("--lower-bound", args.lower_bound),
+            ("--no-crossovers", args.no_crossovers),
+            ("--share-y", args.share_y),
+            ("--legend inside", args.legend == Legend::Inside),
+        ],
+    };
+    match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(Failure::Usage(format!("{flag} is for curves: omit it or --kind"))),
         None => Ok(()),
     }

@@ -278,7 +278,7 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
                 appearance: swapmeet_plot::Appearance::default(),
                 crossovers: true,
                 share_y: false,
-                bound: false,
+                reference: None,
             };
             Box::new(Figure { styles, ..Figure::of(&files, &wanted).map_err(|e| e.to_string())? })
         }

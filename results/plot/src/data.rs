@@ -13,7 +13,7 @@ impl Figure {
             panel
                 .curves
                 .iter()
-                .chain(&panel.bound)
+                .chain(&panel.reference)
                 .map(|curve| (&panel.title, self.label(&curve.name), &curve.points))
         });
         let points = curves.flat_map(|(title, name, points)| {

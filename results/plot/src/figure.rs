@@ -1,5 +1,6 @@
 //! A figure of panels and curves, computed from rows.
 
+mod reference;
 mod rows;
 mod shared;
 
@@ -8,6 +9,8 @@ use crate::labels::{Labels, UnknownLabel};
 use crate::quantity::{LogScales, Quantity};
 use crate::style::Styles;
 use crate::titles::{PanelSettings, Titles};
+pub(crate) use reference::ErrorBars;
+pub use reference::Reference;
 use rows::FigureData;
 use shared::shared_x_note;
 use swapmeet_results::analysis::{Axis, Crossover, Families, Family, families};
@@ -21,7 +24,8 @@ pub struct Point {
     pub x: f64,
     /// The mean of the quantity over repetitions.
     pub y: f64,
-    /// The 95 % confidence interval of the mean, if the repetitions differ.
+    /// The error bar, if the repetitions differ: the 95 % confidence interval of the mean, or in a
+    /// figure over failed links the range of all values.
     pub interval: Option<Interval>,
 }
 
@@ -57,8 +61,8 @@ pub struct Panel {
     pub title: String,
     /// A curve for each algorithm.
     pub curves: Vec<Curve>,
-    /// The curve of the lower bound, if it was requested.
-    pub bound: Option<Curve>,
+    /// The curve of the reference, such as the lower bound, if it was requested.
+    pub reference: Option<Curve>,
     /// The crossovers between the curves.
     pub crossings: Vec<Crossing>,
 }
@@ -76,8 +80,8 @@ pub struct FigureOptions<'a> {
     /// ratios.
     pub baseline: Option<&'a str>,
     pub appearance: Appearance<'a>,
-    /// Whether the lower bound is drawn as a curve.
-    pub bound: bool,
+    /// The reference that is drawn as a curve. If rows do not have its value, no curve is drawn.
+    pub reference: Option<Reference>,
     /// Whether crossovers are drawn and described.
     pub crossovers: bool,
     /// Whether all panels have the same y axis.
@@ -158,7 +162,7 @@ impl Figure {
         files: &[(String, Vec<Record>)],
         options: &FigureOptions<'_>,
     ) -> Result<Self, FigureError> {
-        if options.bound && options.y != Quantity::Time {
+        if options.reference.is_some() && options.y != Quantity::Time {
             return Err(FigureError::BoundOfTimes(options.y.label()));
         }
         // Group the rows into families along the x axis. Each family becomes a panel.
@@ -167,7 +171,8 @@ impl Figure {
             files,
             comparison: &comparison,
             y: options.y,
-            bound: options.bound,
+            bars: ErrorBars::of(options.x, options.y),
+            reference: options.reference,
             crossovers: options.crossovers,
         };
         let Families { families, off_axis } = families(&comparison, options.x);
@@ -232,6 +237,16 @@ impl Figure {
             "at 0, which a logarithmic axis cannot show".to_owned(),
         ));
         notes.extend(shared_x_note(&families, options.x));
+        let mut remarks = if options.y.is_of_times() {
+            comparison.rearrangement_remarks.clone()
+        } else {
+            Vec::new()
+        };
+        if options.x == Axis::Faults && options.crossovers {
+            remarks.extend(panels.iter().filter_map(|(family, panel)| {
+                Some(format!("{}{}", prefix(&panel.title), single_winner(family, &labels)?))
+            }));
+        }
         let mut figure = Self {
             x: options.x,
             y: options.y,
@@ -246,11 +261,7 @@ impl Figure {
             panels: panels.into_iter().map(|(_, panel)| panel).collect(),
             share_y: options.share_y,
             notes,
-            remarks: if options.y.is_of_times() {
-                comparison.rearrangement_remarks.clone()
-            } else {
-                Vec::new()
-            },
+            remarks,
         };
         if let Some(baseline) = options.baseline.filter(|_| options.y == Quantity::Ratio) {
             figure.y_label = format!("completion time over that of {}", figure.label(baseline));
@@ -273,8 +284,7 @@ impl Figure {
     /// Describes each crossover, panel by panel.
     pub fn crossings(&self) -> impl Iterator<Item = String> {
         self.panels.iter().flat_map(move |panel| {
-            let place =
-                if panel.title.is_empty() { String::new() } else { format!("{}: ", panel.title) };
+            let place = prefix(&panel.title);
             panel.crossings.iter().map(move |Crossing { crossover, interval, .. }| {
                 let (before, after) = (self.label(&crossover.before), self.label(&crossover.after));
                 let called = Crossover {
@@ -298,5 +308,18 @@ fn settings(family: &Family) -> PanelSettings {
     }
 }
 
-/// The name of the curve that shows the lower bound.
-pub(crate) const BOUND: &str = "lower bound";
+/// Returns the title of a panel as the start of a sentence; empty if there is only one panel.
+fn prefix(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!("{title}: ") }
+}
+
+/// If several algorithms compete and the same one is the fastest at every x, names it.
+fn single_winner(family: &Family, labels: &Labels) -> Option<String> {
+    let [only] = &family.envelope().ranges[..] else { return None };
+    let axis = family.axis;
+    (family.curves.len() > 1 && only.from < only.to).then(|| {
+        let (from, to) = (axis.text(only.from), axis.text(only.to));
+        let winner = labels.name(&only.algorithm);
+        format!("{winner} is fastest from {from} to {to} {}", axis.label())
+    })
+}

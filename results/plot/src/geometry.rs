@@ -3,7 +3,7 @@
 
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::Drawable;
-use crate::figure::{Figure, FigureOptions};
+use crate::figure::{Figure, FigureOptions, Reference};
 use crate::marks::Paper;
 use crate::marks::scene::{Mark, Scene, Text};
 use crate::quantity::Quantity;
@@ -95,10 +95,32 @@ fn options(x: Axis, y: Quantity) -> FigureOptions<'static> {
         log: None,
         baseline: None,
         appearance: Appearance::default(),
-        bound: y == Quantity::Time,
+        reference: (y == Quantity::Time).then_some(Reference::LowerBound),
         crossovers: true,
         share_y: false,
     }
+}
+
+/// Returns rows with up to eight failed links, in three patterns each, with an optimum.
+fn faults() -> Vec<(String, Vec<Record>)> {
+    let vary = |row: &Record| {
+        let of = |number: u32| {
+            let (links, repetition) = (number / 3, number % 3);
+            let slower = 1.0 + f64::from(links * (1 + repetition)) / 8.0;
+            Record {
+                topology: format!("{},faults={links}", row.topology),
+                repetition,
+                seed: 42 + u64::from(repetition),
+                time_us: row.time_us.map(|time| time * slower),
+                optimum_us: row.time_us.map(|time| 0.4 * time * slower),
+                ..row.clone()
+            }
+        };
+        (0..27).map(of).collect::<Vec<Record>>()
+    };
+    let mut files = rows_on(&[("torus:4x4", 16), ("torus:8x8", 64)], &[12]);
+    files[0].1 = files[0].1.iter().flat_map(vary).collect();
+    files
 }
 
 /// Returns rows of irregular sizes with several coefficients of variation.
@@ -164,6 +186,12 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all.push(("one panel".to_owned(), Box::new(figure)));
     let figure = Figure::of(&tori(), &options(Axis::Nodes, Quantity::Time)).unwrap();
     all.push(("time against nodes".to_owned(), Box::new(figure)));
+    let over_faults = FigureOptions {
+        reference: Some(Reference::Optimum),
+        ..options(Axis::Faults, Quantity::Time)
+    };
+    let figure = Figure::of(&faults(), &over_faults).unwrap();
+    all.push(("failed links".to_owned(), Box::new(figure)));
     let figure = Figure::of(&irregular(), &options(Axis::Variation, Quantity::Time)).unwrap();
     all.push(("time against variation".to_owned(), Box::new(figure)));
     let figure = Figure::of(&experts(), &options(Axis::Block, Quantity::Time)).unwrap();
@@ -171,7 +199,7 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     for legend in [LegendPlace::Top, LegendPlace::Right, LegendPlace::Inside, LegendPlace::None] {
         let appearance = Appearance { legend, ..Appearance::default() };
         let time = options(Axis::Block, Quantity::Time);
-        let options = FigureOptions { appearance, crossovers: false, bound: false, ..time };
+        let options = FigureOptions { appearance, crossovers: false, reference: None, ..time };
         let figure = Figure::of(&files, &options).unwrap();
         all.push((format!("curves with the legend at {legend:?}"), Box::new(figure)));
         if legend != LegendPlace::Inside {

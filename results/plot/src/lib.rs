@@ -23,7 +23,7 @@ mod winners;
 
 pub use appearance::{Appearance, LegendPlace};
 pub use draw::Drawable;
-pub use figure::{Crossing, Curve, Figure, FigureError, FigureOptions, Panel, Point};
+pub use figure::{Crossing, Curve, Figure, FigureError, FigureOptions, Panel, Point, Reference};
 pub use labels::{Labels, UnknownLabel};
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};

@@ -89,7 +89,7 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
                     log: None,
                     baseline,
                     appearance: Appearance::default(),
-                    bound: false,
+                    reference: None,
                     crossovers: true,
                     share_y: false,
                 },

@@ -56,7 +56,7 @@ impl Figure {
                 if has_legend { format!(", legend to name={legend}") } else { String::new() };
             let single = single_x(panel).map_or(String::new(), |x| self.single_axis(panel, x));
             let _ = writeln!(out, "\\nextgroupplot[title={{{title}}}{legend}{single}]");
-            for (place, curve) in panel.curves.iter().chain(&panel.bound).enumerate() {
+            for (place, curve) in panel.curves.iter().chain(&panel.reference).enumerate() {
                 out += &self.plotted(curve, single_x(panel).map(|_| place as f64 + 0.5), paper);
                 if has_legend {
                     let label = latex_escaped(self.label(&curve.name));
@@ -138,7 +138,7 @@ impl Figure {
         }
         if self.share_y {
             let curves =
-                self.panels.iter().flat_map(|panel| panel.curves.iter().chain(&panel.bound));
+                self.panels.iter().flat_map(|panel| panel.curves.iter().chain(&panel.reference));
             let ys = curves.flat_map(|curve| &curve.points).map(|point| point.y);
             let (low, high) =
                 ys.fold((f64::MAX, f64::MIN), |(low, high), y| (low.min(y), high.max(y)));

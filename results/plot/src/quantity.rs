@@ -135,17 +135,20 @@ impl LogScales {
     /// Chooses which axes are logarithmic, from the quantities and the values. Sizes, numbers of
     /// nodes and most quantities of the y axis span orders of magnitude, so their axes are
     /// logarithmic. Three kinds of figures often do not: ratios, link loads, and figures whose x
-    /// axis is the coefficient of variation. In these figures the y axis is linear, unless its
-    /// values span a factor of ten or more.
+    /// axis is the coefficient of variation or the number of failed links. In these figures the y
+    /// axis is linear, unless its values span a factor of ten or more.
     pub fn suits(x: Axis, y: Quantity, values: impl Iterator<Item = f64>) -> Self {
         let (least, most) =
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
-        let even = x == Axis::Variation
+        let even = matches!(x, Axis::Variation | Axis::Faults)
             || matches!(
                 y,
                 Quantity::Ratio | Quantity::Bound | Quantity::Optimum | Quantity::LinkMessages
             );
-        Self { x: x != Axis::Variation, y: !even || (least > 0.0 && most / least >= 10.0) }
+        Self {
+            x: !matches!(x, Axis::Variation | Axis::Faults),
+            y: !even || (least > 0.0 && most / least >= 10.0),
+        }
     }
 }
 

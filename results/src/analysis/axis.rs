@@ -1,6 +1,6 @@
 //! The axes along which cases can be arranged.
 
-use crate::compare::Group;
+use crate::compare::{Group, parameter, without};
 use crate::family::family;
 use crate::units;
 use swapmeet_workloads as workloads;
@@ -15,6 +15,8 @@ pub enum Axis {
     Nodes,
     /// Coefficient of variation of the sizes.
     Variation,
+    /// Number of links that `faults=K` makes fail; 0 on the network without this argument.
+    Faults,
 }
 
 /// The position of a group along an axis.
@@ -28,7 +30,7 @@ pub struct AxisPosition {
 }
 
 impl Axis {
-    pub const ALL: [Self; 3] = [Self::Block, Self::Nodes, Self::Variation];
+    pub const ALL: [Self; 4] = [Self::Block, Self::Nodes, Self::Variation, Self::Faults];
 
     /// Returns the label of the axis.
     pub fn label(self) -> &'static str {
@@ -36,6 +38,7 @@ impl Axis {
             Self::Block => "block size",
             Self::Nodes => "nodes",
             Self::Variation => "coefficient of variation of the block sizes",
+            Self::Faults => "failed links",
         }
     }
 
@@ -63,16 +66,16 @@ impl Axis {
     pub fn text_to(self, x: f64, figures: usize) -> String {
         match self {
             Self::Block => units::size_to(x, figures),
-            Self::Nodes | Self::Variation => units::number_to(x, figures),
+            Self::Nodes | Self::Variation | Self::Faults => units::number_to(x, figures),
         }
     }
 
     /// Returns whether a case can exist between any two values on the axis. There are sizes between
-    /// two sizes, but there are no networks between two networks.
+    /// two sizes, but there are no networks between two networks, and failed links are whole.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,
-            Self::Nodes => false,
+            Self::Nodes | Self::Faults => false,
         }
     }
 
@@ -93,6 +96,16 @@ impl Axis {
             }
             Self::Block => workloads::CurveAxis::BlockSize.split(workload).map(within),
             Self::Variation => workloads::CurveAxis::Variation.split(workload).map(within),
+            Self::Faults => {
+                // The seed of a pattern of failed links is not part of the family's topology.
+                let drawn = parameter(&topology, "faults");
+                let number = |text: &str| text.split(':').next().and_then(|k| k.parse().ok());
+                Some(AxisPosition {
+                    x: drawn.map_or(Some(0.0), number)?,
+                    topology: without(&topology, "faults").into_owned(),
+                    workload: workload.to_owned(),
+                })
+            }
         }
     }
 }
@@ -142,6 +155,22 @@ mod tests {
         let comparison = compare(&files(vec![row]), None).unwrap();
         let place = Axis::Nodes.place(&comparison.groups[0]).unwrap();
         assert_eq!((place.x, &*place.topology, &*place.workload), (16.0, "2D torus", "uniform:64"));
+    }
+
+    #[test]
+    fn failed_links_vary_on_one_network() {
+        let place = |topology: &str| {
+            let row = Record { topology: topology.to_owned(), ..row("pex", 0, 1.0) };
+            let comparison = compare(&files(vec![row]), None).unwrap();
+            let place = Axis::Faults.place(&comparison.groups[0]).unwrap();
+            (place.x, place.topology)
+        };
+        let torus = |x: f64| (x, "torus:8x8,routing=ecmp".to_owned());
+        assert_eq!(place("torus:8x8,routing=ecmp"), torus(0.0));
+        assert_eq!(place("torus:8x8,faults=3,routing=ecmp"), torus(3.0));
+        assert_eq!(place("torus:8x8,faults=12:7,routing=ecmp"), torus(12.0));
+        let named = "torus:8x8,down=0-1";
+        assert_eq!(place(&format!("{named},faults=1")), (1.0, named.to_owned()));
     }
 
     #[test]

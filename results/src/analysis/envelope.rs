@@ -51,8 +51,8 @@ struct Segment<'a> {
 }
 
 impl Crossover {
-    /// Describes the crossover. On the axis of nodes, the description names the two neighbouring
-    /// networks, because no network exists at the crossover itself.
+    /// Describes the crossover. If no case exists at the crossover itself, because it lies between
+    /// two networks, the description names the two neighbouring networks.
     pub fn in_words(&self, axis: Axis) -> String {
         self.in_words_with(axis, None)
     }
@@ -61,9 +61,14 @@ impl Crossover {
     pub fn in_words_with(&self, axis: Axis, interval: Option<Interval>) -> String {
         let (before, after) = (&self.before, &self.after);
         match axis {
-            Axis::Nodes => {
+            Axis::Nodes | Axis::Faults => {
                 let (left, right) = (axis.text(self.within.0), axis.text(self.within.1));
-                format!("{before} is fastest up to {left} nodes, {after} from {right}")
+                let noun = if (axis, self.within.0) == (Axis::Faults, 1.0) {
+                    "failed link"
+                } else {
+                    axis.label()
+                };
+                format!("{before} is fastest up to {left} {noun}, {after} from {right}")
             }
             Axis::Block | Axis::Variation => {
                 let interval = interval.map_or(String::new(), |it| self.range_in_words(axis, it));

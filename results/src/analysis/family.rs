@@ -54,7 +54,8 @@ pub struct Family {
 pub struct Families {
     /// The families, in the order of their first groups.
     pub families: Vec<Family>,
-    /// The number of groups that have no position along the axis.
+    /// The number of groups that have no position along the axis. On the axis of failed links,
+    /// these are the networks for which there is no group with failed links.
     pub off_axis: usize,
 }
 
@@ -77,6 +78,11 @@ pub fn families(comparison: &Comparison, axis: Axis) -> Families {
     }
     for family in &mut found.families {
         family.sort(comparison);
+    }
+    if axis == Axis::Faults {
+        let has_faults = |family: &Family| family.xs().into_iter().any(|x| x > 0.0);
+        let intact = found.families.extract_if(.., |family| !has_faults(family));
+        found.off_axis += intact.map(|family| family.groups.len()).sum::<usize>();
     }
     found
 }
@@ -216,6 +222,18 @@ mod tests {
         assert_eq!(
             xs,
             [("2D torus".to_owned(), vec![16.0, 81.0]), ("3D torus".to_owned(), vec![64.0])]
+        );
+    }
+
+    #[test]
+    fn only_networks_with_failures_have_a_curve_over_failed_links() {
+        let all = ["torus:4x4", "torus:4x4,faults=2", "ring:4"];
+        let rows = all.iter().map(|topology| at(topology, 16, "uniform:64", "a", 1.0)).collect();
+        let found = of(rows, Axis::Faults);
+        assert_eq!((found.families.len(), found.off_axis), (1, 1));
+        assert_eq!(
+            (&*found.families[0].topology, found.families[0].xs()),
+            ("torus:4x4", vec![0.0, 2.0])
         );
     }
 

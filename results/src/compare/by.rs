@@ -73,13 +73,13 @@ impl By {
 }
 
 /// Returns the value of a parameter at the outermost level of a spec.
-fn parameter<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
+pub(crate) fn parameter<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
     let parts = spec.split_once(':').map_or(spec, |(_, rest)| rest).split(',');
     parts.into_iter().find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
 }
 
 /// Returns a spec without a parameter.
-fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
+pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
     if parameter(spec, key).is_none() {
         return Cow::Borrowed(spec);
     }

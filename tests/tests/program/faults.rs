@@ -269,3 +269,78 @@ fn links_refuses_random_links() {
         "{error}"
     );
 }
+
+/// The expected points are means and ranges of the rows, calculated here.
+#[test]
+fn a_figure_over_failed_links_has_means_ranges_and_the_optimum() {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (rows, points, picture) = (path("rows.csv"), path("points.csv"), path("faults.svg"));
+    let (swing, bucket) = ("swing-allreduce", "bucket-allreduce");
+    let mut args = words(
+        "run --topology torus:4x4 --topology torus:4x4,faults=1 --topology torus:4x4,faults=4 \
+         --topology mesh:4x4 --workload allreduce/uniform:1MiB --repetitions 4 --optimum --quiet \
+         --machine free:model=fluid,byte_us=0.001,startup_us=1",
+    );
+    args.extend(["--algorithm", swing, "--algorithm", bucket, "--out", &rows]);
+    swapmeet(&args).assert().success();
+    let with = |out: &'static str, more: &[&'static str]| {
+        let out = if out == "points" { &points } else { &picture };
+        let args = ["plot", &rows, "--kind", "faults", "--force", "--out", out];
+        swapmeet(&[&args[..], more].concat())
+    };
+    let output = with("points", &[]).assert().success();
+    assert_eq!(
+        String::from_utf8_lossy(&output.get_output().stderr),
+        "not shown: 1 case without failed links\n\
+         swing-allreduce is fastest up to 1 failed link, bucket-allreduce from 4\n"
+    );
+    // Compare each point with the rows.
+    let table = std::fs::read_to_string(&points).unwrap();
+    let all = swapmeet_results::read_file(std::path::Path::new(&rows)).unwrap();
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (mut lines, mut means) = (0, std::collections::BTreeMap::new());
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let topology = match fields[2] {
+            "0" => "torus:4x4".to_owned(),
+            links => format!("torus:4x4,faults={links}"),
+        };
+        let value = |row: &swapmeet_results::Record| match fields[1] {
+            "optimum" => row.optimum_us,
+            algorithm => row.time_us.filter(|_| row.algorithm == algorithm),
+        };
+        let own = all.iter().filter(|row| row.topology == topology);
+        let own: Vec<f64> = own.filter_map(value).collect();
+        let y: f64 = fields[3].parse().unwrap();
+        assert!((y - mean(&own)).abs() < 1e-6, "{line}: {own:?}");
+        if let [Ok(low), Ok(high)] = [4, 5].map(|at| fields[at].parse::<f64>()) {
+            assert!(own.contains(&low) && own.contains(&high), "{line}: {own:?}");
+            assert!(own.iter().all(|time| (low..=high).contains(time)), "{line}: {own:?}");
+        }
+        means.insert((fields[1], fields[2]), y);
+        lines += 1;
+    }
+    assert_eq!(lines, 9, "two algorithms and the optimum at three numbers of failed links");
+    for (links, is_swing) in [("0", true), ("1", true), ("4", false)] {
+        assert_eq!(means[&(swing, links)] < means[&(bucket, links)], is_swing, "{links}");
+    }
+    // The picture explains its bars and names the winner.
+    with("picture", &["--algorithm", "swing-allreduce"]).assert().success();
+    let svg = std::fs::read_to_string(&picture).unwrap();
+    let bars = "Points are means over patterns of failed links, and bars the ranges over them.";
+    for text in ["failed links", "optimum", "swing-allreduce", "0", "4", bars] {
+        assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
+    }
+    for (more, message) in [
+        (
+            &["--topology", "mesh:4x4"][..],
+            "no row has values of failed links (x axis) and completion time (y axis)",
+        ),
+        (&["--x", "nodes"], "--x is for curves: omit it or --kind"),
+    ] {
+        let output = with("picture", more).assert().code(2);
+        let printed = String::from_utf8_lossy(&output.get_output().stderr).into_owned();
+        assert!(printed.contains(message), "{printed}");
+    }
+}

@@ -14,6 +14,7 @@ Examples:
   swapmeet plot rows.csv --kind parts --topology torus:8x8 --out parts.svg
   swapmeet plot rows.csv --kind traffic --workload uniform:1KiB \\
     --out traffic.svg
+  swapmeet plot rows.csv --kind faults --out faults.svg
   swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
     --lower-bound --out figure.pdf
 
@@ -43,6 +44,8 @@ pub(crate) enum FigureKind {
     Steps,
     /// Show bytes sent, and bytes summed over the links of their routes.
     Traffic,
+    /// Draw one curve per algorithm over the number of failed links (`faults=K`).
+    Faults,
 }
 
 /// The quantity on the x axis.

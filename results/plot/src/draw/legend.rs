@@ -3,21 +3,22 @@
 
 use super::marker::marker;
 use super::{letter, remarks};
-use crate::figure::{BOUND, Figure};
+use crate::figure::{ErrorBars, Figure};
 use crate::marks::scene::{Anchor, GREY, Scene};
 use crate::marks::text::{width, wrapped};
 
-/// The dash pattern of the curve of the lower bound. No curve of an algorithm has this pattern.
-pub(super) const BOUND_DASHES: &[f64] = &[1.5, 2.5];
+/// The dash pattern of the curve of a reference. No curve of an algorithm has this pattern.
+pub(super) const REFERENCE_DASHES: &[f64] = &[1.5, 2.5];
 
 /// The lengths of an entry: the sample of the line, and the gap before the name.
 const SAMPLE: f64 = 3.4;
 const GAP: f64 = 0.8;
 
-/// Returns the names of all curves, and whether the last one is the lower bound.
-fn curves(figure: &Figure) -> (Vec<&str>, Option<&'static str>) {
-    let bound = figure.panels.iter().any(|panel| panel.bound.is_some()).then_some(BOUND);
-    (figure.names.iter().map(String::as_str).chain(bound).collect(), bound)
+/// Returns the names of all curves. The last one is the name of the reference, if there is one,
+/// which is also returned separately.
+fn curves(figure: &Figure) -> (Vec<&str>, Option<&str>) {
+    let reference = figure.panels.iter().find_map(|panel| Some(&*panel.reference.as_ref()?.name));
+    (figure.names.iter().map(String::as_str).chain(reference).collect(), reference)
 }
 
 /// Returns the width of a legend that has all names in one column, but at most 40 % of the page.
@@ -39,7 +40,7 @@ pub(super) fn names(
     let (sample, gap, row) = (SAMPLE * font, GAP * font, 1.7 * font);
     let room = right - left;
     let most = room - sample - gap;
-    let (names, bound) = curves(figure);
+    let (names, reference) = curves(figure);
     let entries: Vec<Vec<String>> =
         names.iter().map(|name| wrapped(figure.label(name), font, most)).collect();
     let longest = entries.iter().flatten().map(|line| width(line, font)).fold(0.0, f64::max);
@@ -54,8 +55,8 @@ pub(super) fn names(
     for (names, lines) in names.chunks(columns).zip(entries.chunks(columns)) {
         for (place, (name, lines)) in names.iter().zip(lines).enumerate() {
             let (x, y) = (left + place as f64 * column, top + row / 2.0);
-            if Some(*name) == bound {
-                scene.line(vec![(x, y), (x + sample, y)], GREY, 0.125 * font, BOUND_DASHES);
+            if Some(*name) == reference {
+                scene.line(vec![(x, y), (x + sample, y)], GREY, 0.125 * font, REFERENCE_DASHES);
             } else {
                 let style = figure.styles.get(name);
                 scene.line(vec![(x, y), (x + sample, y)], style.colour, 0.125 * font, style.dashes);
@@ -98,5 +99,6 @@ pub(super) fn bars(scene: &mut Scene, figure: &Figure, top: f64, font: f64) -> f
     if !figure.has_bars() {
         return top;
     }
-    remarks(scene, &["Bars are 95 % confidence intervals over repetitions.".to_owned()], top, font)
+    let bars = ErrorBars::of(figure.x, figure.y);
+    remarks(scene, &[bars.in_words().to_owned()], top, font)
 }

@@ -1,11 +1,11 @@
 //! One panel: axes, curves, and rings at the crossovers.
 
-use super::legend::{self, BOUND_DASHES};
+use super::legend::{self, REFERENCE_DASHES};
 use super::letter;
 use super::marker::marker;
 use super::scale::{Base, Scale, Tick};
 use crate::appearance::LegendPlace;
-use crate::figure::{Curve, Figure, Panel, Point};
+use crate::figure::{Curve, ErrorBars, Figure, Panel, Point};
 use crate::marks::outline::Point as Position;
 use crate::marks::scene::{Anchor, BLACK, GREY, Mark, PALE, Scene, ShapeStyle, Stroke, Text};
 use crate::marks::text::{width, wrapped};
@@ -73,17 +73,17 @@ impl Frame {
                 scene.line(places, style.colour, 0.125 * self.font, style.dashes);
             }
         }
-        for line in panel.bound.iter().flat_map(|bound| &bound.lines) {
+        for line in panel.reference.iter().flat_map(|curve| &curve.lines) {
             scene.line(
                 line.iter().map(|place| axes.at(*place)).collect(),
                 GREY,
                 0.125 * self.font,
-                BOUND_DASHES,
+                REFERENCE_DASHES,
             );
         }
-        if let Some(bound) = panel.bound.iter().find(|_| axes.is_single) {
-            let (y, (left, right)) = (axes.y.at(bound.points[0].y), axes.x.ends);
-            scene.line(vec![(left, y), (right, y)], GREY, 0.125 * self.font, BOUND_DASHES);
+        if let Some(reference) = panel.reference.iter().find(|_| axes.is_single) {
+            let (y, (left, right)) = (axes.y.at(reference.points[0].y), axes.x.ends);
+            scene.line(vec![(left, y), (right, y)], GREY, 0.125 * self.font, REFERENCE_DASHES);
         }
         // Markers and error bars are drawn above all lines.
         let mut drawn: Vec<Position> = Vec::new();
@@ -133,8 +133,8 @@ impl Frame {
         let panels = if figure.share_y { &figure.panels[..] } else { std::slice::from_ref(panel) };
         let heights = panels.iter().flat_map(|panel| {
             let points = panel.curves.iter().flat_map(|curve| &curve.points);
-            let bounds = panel.bound.iter().flat_map(|bound| &bound.points).map(|point| point.y);
-            points.flat_map(|point| heights(figure, point)).chain(bounds)
+            let reference = panel.reference.iter().flat_map(|curve| &curve.points);
+            points.flat_map(|point| heights(figure, point)).chain(reference.map(|point| point.y))
         });
         let mut y = Scale::around(heights, figure.log.y, 0.06);
         // The label of the x axis may need several lines, below the labels of the ticks.
@@ -179,14 +179,15 @@ impl Frame {
             panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
         own.dedup();
-        // Use the numbers of nodes of the panel's networks as ticks, if the ticks fit. Other values
-        // would have no meaning, because there is no network between two networks.
+        // Use the values of the panel's networks as ticks, if the ticks fit. Other values would have
+        // no meaning, because there is no network between two networks.
         let own: Vec<Tick> =
             own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
-        if figure.x == Axis::Nodes && own.len() >= 3 && x.has_room(&own, size, 0.4 * size) {
+        if !figure.x.is_dense() && own.len() >= 3 && x.has_room(&own, size, 0.4 * size) {
             return own;
         }
-        let base = if figure.x == Axis::Variation { Base::Ten } else { Base::Two };
+        let is_size = matches!(figure.x, Axis::Block | Axis::Nodes);
+        let base = if is_size { Base::Two } else { Base::Ten };
         x.horizontal_ticks(base, size, text)
     }
 
@@ -257,7 +258,8 @@ impl Frame {
         let mut hint =
             format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
         if let Some(interval) = point.interval {
-            hint += &format!(" (95 %: {} to {})", text(interval.low), text(interval.high));
+            let bar = ErrorBars::of(figure.x, figure.y).label();
+            hint += &format!(" ({bar}: {} to {})", text(interval.low), text(interval.high));
             let ends = heights(figure, point);
             let (low, high) = (axes.y.at(ends[1]), axes.y.at(ends[2]));
             let cap = 0.35 * self.font;
@@ -295,7 +297,7 @@ impl Frame {
                     Some(at) => (axes.at(at), true),
                     // A position between two networks has no meaning, so the letter is placed
                     // halfway between them.
-                    None if figure.x == Axis::Nodes => {
+                    None if !figure.x.is_dense() => {
                         (((axes.x.at(from) + axes.x.at(to)) / 2.0, top + font), false)
                     }
                     None => ((axes.x.at(crossing.crossover.x), top + font), false),

@@ -1,6 +1,6 @@
 //! The panels of a figure, computed from compared rows.
 
-use super::{BOUND, Crossing, Curve, Panel, Point};
+use super::{Crossing, Curve, ErrorBars, Panel, Point, Reference};
 use crate::quantity::{LogScales, Quantity};
 use swapmeet_results::analysis::{Crossover, Curve as TimeCurve, Family, crossover_interval};
 use swapmeet_results::stats::{Interval, Summary};
@@ -11,8 +11,10 @@ pub(super) struct FigureData<'a> {
     pub files: &'a [(String, Vec<Record>)],
     pub comparison: &'a Comparison,
     pub y: Quantity,
-    /// Whether the lower bound is drawn.
-    pub bound: bool,
+    /// The meaning of error bars.
+    pub bars: ErrorBars,
+    /// The reference that is drawn as a curve.
+    pub reference: Option<Reference>,
     /// Whether crossovers are drawn.
     pub crossovers: bool,
 }
@@ -22,14 +24,15 @@ impl FigureData<'_> {
         &self.comparison.groups[group].lines[line]
     }
 
-    /// Returns the mean of the quantity, and its confidence interval.
+    /// Returns the mean of the quantity, and its error bar.
     fn value(&self, line: &ComparisonLine) -> Option<(f64, Option<Interval>)> {
         if self.y == Quantity::Ratio {
             return line.ratio.as_ref().map(|r| (r.value, r.interval));
         }
         let rows = line.records(self.files).filter(|row| row.status == Status::Ok);
         let values: Option<Vec<f64>> = rows.map(|row| self.y.of(row)).collect();
-        Summary::of(&values?).map(|s| (s.mean, s.interval))
+        let values = values?;
+        Summary::of(&values).map(|s| (s.mean, self.bars.interval(&values, &s)))
     }
 
     /// Returns the points of a curve. Cases without a value of the quantity are skipped.
@@ -61,9 +64,9 @@ impl FigureData<'_> {
         log: LogScales,
         shown: impl Fn(&Point) -> bool,
     ) -> Option<Panel> {
-        let bound = self.bound.then(|| self.bound(family, log)).flatten();
+        let reference = self.reference.and_then(|reference| self.curve_of(reference, family, log));
         let mut panel =
-            Panel { title: String::new(), curves: Vec::new(), bound, crossings: Vec::new() };
+            Panel { title: String::new(), curves: Vec::new(), reference, crossings: Vec::new() };
         for curve in &family.curves {
             let points: Vec<Point> = self.points(curve).into_iter().filter(&shown).collect();
             if points.is_empty() {
@@ -123,20 +126,19 @@ impl FigureData<'_> {
         Some((between(left, right, log.x), if log.y { y.exp() } else { y }))
     }
 
-    /// Returns the curve of the lower bound. In each case, the lower bound is the same for all
-    /// algorithms.
-    fn bound(&self, family: &Family, log: LogScales) -> Option<Curve> {
+    /// Returns the curve of a reference. In each case, a reference is the same for all algorithms.
+    fn curve_of(&self, reference: Reference, family: &Family, log: LogScales) -> Option<Curve> {
         let at = |x: &f64| {
             let on =
                 family.curves.iter().flat_map(|curve| &curve.points).find(|point| point.x == *x)?;
             let rows = self.line(on.group, on.line).records(self.files);
-            let bounds: Vec<f64> = rows.filter_map(|row| row.lower_bound_us).collect();
-            let y = Summary::of(&bounds)?.mean;
+            let values: Vec<f64> = rows.filter_map(|row| reference.of(row)).collect();
+            let y = Summary::of(&values)?.mean;
             (!log.y || y > 0.0).then_some(Point { x: *x, y, interval: None })
         };
         let points: Vec<Point> =
             family.xs().iter().filter(|x| !family.shared_xs.contains(x)).filter_map(at).collect();
         let lines = vec![points.iter().map(|point| (point.x, point.y)).collect()];
-        (!points.is_empty()).then(|| Curve { name: BOUND.to_owned(), points, lines })
+        (!points.is_empty()).then(|| Curve { name: reference.name().to_owned(), points, lines })
     }
 }

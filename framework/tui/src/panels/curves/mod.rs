@@ -157,6 +157,11 @@ impl Panel for Curves {
                 Axis::Nodes => {
                     format!("several topologies have {values} nodes, so no line is drawn there")
                 }
+                Axis::Faults => {
+                    format!(
+                        "several patterns have {values} failed links, so no line is drawn there"
+                    )
+                }
                 Axis::Block | Axis::Variation => {
                     format!("several workloads have blocks of {values}, so no line is drawn there")
                 }

@@ -1,0 +1,86 @@
+//! Values with which the curves of algorithms can be compared, and the meaning of error bars.
+
+use crate::quantity::Quantity;
+use swapmeet_results::Record;
+use swapmeet_results::analysis::Axis;
+use swapmeet_results::stats::{Interval, Summary};
+
+/// A time that is the same for all algorithms in a case, drawn as a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// The lower bound of the machine.
+    LowerBound,
+    /// The optimum, in rows of `run --optimum`.
+    Optimum,
+}
+
+impl Reference {
+    /// Returns the name of the curve.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::LowerBound => "lower bound",
+            Self::Optimum => "optimum",
+        }
+    }
+
+    /// Returns the value of a row in µs.
+    pub(crate) fn of(self, row: &Record) -> Option<f64> {
+        match self {
+            Self::LowerBound => row.lower_bound_us,
+            Self::Optimum => row.optimum_us,
+        }
+    }
+}
+
+/// The meaning of error bars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ErrorBars {
+    /// The 95 % confidence interval of the mean over repetitions.
+    Confidence,
+    /// The range from the smallest to the largest value over repetitions, each of which has its own
+    /// pattern of failed links. A user of one network wants to know the range of its times, not how
+    /// well the mean over all patterns is known.
+    Patterns,
+}
+
+impl ErrorBars {
+    /// Returns the meaning of the bars of a figure. The ratio of two algorithms always has a
+    /// confidence interval.
+    pub(crate) fn of(x: Axis, y: Quantity) -> Self {
+        match (x, y) {
+            (Axis::Faults, Quantity::Ratio) => Self::Confidence,
+            (Axis::Faults, _) => Self::Patterns,
+            (Axis::Block | Axis::Nodes | Axis::Variation, _) => Self::Confidence,
+        }
+    }
+
+    /// Returns the bar of a sample; `None` for a single value.
+    pub(crate) fn interval(self, values: &[f64], summary: &Summary) -> Option<Interval> {
+        match self {
+            Self::Confidence => summary.interval,
+            Self::Patterns => {
+                let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                summary.interval.map(|_| Interval { low, high })
+            }
+        }
+    }
+
+    /// Explains the bars.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            Self::Confidence => "Bars are 95 % confidence intervals over repetitions.",
+            Self::Patterns => {
+                "Points are means over patterns of failed links, and bars the ranges over them."
+            }
+        }
+    }
+
+    /// Returns the name of the interval in a tooltip.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Confidence => "95 %",
+            Self::Patterns => "range",
+        }
+    }
+}
