@@ -1,15 +1,18 @@
 //! The bandwidths of a case, as nccl-tests defines them.
 
 use crate::record::Record;
+use serde::Serialize;
 
 /// The bandwidths of a case in GB/s, where 1 GB is 10^9 bytes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bandwidths {
     /// The data size divided by the time. The data size is the total size of the blocks that a node
     /// has at the start or at the end.
+    #[serde(rename = "algbw_gb_s")]
     pub algorithm: f64,
     /// The algorithm bandwidth times the minimum proportion of the data that must pass through a
     /// node. It can be compared with the bandwidth of a node.
+    #[serde(rename = "busbw_gb_s")]
     pub bus: f64,
 }
 

@@ -9,9 +9,7 @@ mod group;
 mod grouping;
 mod line_optimum;
 mod rearrangement;
-
 mod sample;
-
 mod winner;
 
 pub use by::By;
@@ -19,6 +17,7 @@ pub(crate) use by::{parameter, without};
 pub use line_optimum::LineOptimum;
 pub use winner::{Margin, RunnerUp, Winner};
 
+use crate::bandwidth::Bandwidths;
 use crate::case_id::{Implementation, Setting};
 use crate::record::{Record, Status, Verified};
 use crate::residual::{Residual, residuals};
@@ -87,6 +86,8 @@ pub struct ComparisonLine {
     /// The optimum of the cases; `None` if no row has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimum: Option<LineOptimum>,
+    /// The bandwidths of the mean time; `None` if nccl-tests defines none for the collective.
+    pub bandwidths: Option<Bandwidths>,
     /// The locations of all rows, whatever their status.
     #[serde(skip)]
     pub members: Vec<RowLocation>,
@@ -227,8 +228,7 @@ pub enum Correction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompareOptions<'a> {
     pub by: By,
-    /// The value of the compared property with which all others are compared. With `None`, this is
-    /// the fastest one of each group.
+    /// The value with which all others are compared. With `None`, the fastest of each group.
     pub baseline: Option<&'a str>,
     pub correction: Correction,
 }

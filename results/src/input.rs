@@ -1,17 +1,19 @@
 //! Reading rows from CSV.
 //!
 //! A file may end anywhere, because the run that wrote it was stopped or the disk was full. In that
-//! case only the last row is torn (incomplete). [`ReadError::Torn`] distinguishes a torn file from
-//! an invalid file, because a run can be resumed from a torn file.
+//! case only the last row is torn (incomplete). The rows before it are read, and a [`TornRow`]
+//! describes the last row, so that every command can use the rest of the file and say so.
 
 mod rows;
+mod torn_row;
 
 use crate::record::Record;
-pub(crate) use rows::{Header, LocatedRecord, Rows};
+pub(crate) use rows::{Header, Rows};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use swapmeet_core::spec::format_size;
+pub use torn_row::TornRow;
 
 /// The reason why a result file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -79,68 +81,91 @@ pub enum ReadError {
         /// The number of columns in the header.
         expected: usize,
     },
-    /// The last row is incomplete.
-    #[error("{file}:{line}: the last row breaks off: the run that wrote it was stopped")]
-    Torn {
-        file: String,
-        /// The line number at which the row starts, from 1.
-        line: u64,
-        /// The number of bytes before the torn row. The rows in these bytes are complete, and a
-        /// resumed run can append rows after them.
-        intact: usize,
-    },
+    /// The header is incomplete, and no row follows.
+    #[error("{file}:1: the header breaks off: the run that wrote it was stopped")]
+    TornHeader { file: String },
+    /// The last row is incomplete, and the reader needs all rows.
+    #[error("{0}")]
+    Torn(TornRow),
+}
+
+/// The rows of a result file.
+#[derive(Debug, PartialEq)]
+pub struct FileRows {
+    pub rows: Vec<Record>,
+    /// The last row, if it is incomplete.
+    pub torn: Option<TornRow>,
+}
+
+impl FileRows {
+    /// Returns all rows. Errors if the last row is incomplete.
+    pub fn complete(self) -> Result<Vec<Record>, ReadError> {
+        self.torn.map_or(Ok(self.rows), |torn| Err(ReadError::Torn(torn)))
+    }
+}
+
+/// The rows of several result files.
+#[derive(Debug, Default)]
+pub struct ResultFiles {
+    /// Pairs of a file name and its rows, as [`compare`](crate::compare) expects.
+    pub files: Vec<(String, Vec<Record>)>,
+    /// The incomplete last rows.
+    pub torn: Vec<TornRow>,
 }
 
 /// The maximum total size of all files that are read together. This is enough for about a million
 /// rows. A comparison of so many rows needs four times as much memory.
 const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
-/// Reads the rows of a result file, which may be a pipe.
+/// Reads the rows of a result file, which may be a pipe. Errors if the last row is incomplete.
 pub fn read_file(path: &Path) -> Result<Vec<Record>, ReadError> {
-    Ok(read_files(&[path])?.into_iter().flat_map(|(_, rows)| rows).collect())
+    let ResultFiles { files, torn } = read_files(&[path])?;
+    let rows = files.into_iter().flat_map(|(_, rows)| rows).collect();
+    FileRows { rows, torn: torn.into_iter().next() }.complete()
 }
 
-/// Reads the rows of result files. Returns pairs of a file name and its rows, as
-/// [`compare`](crate::compare) expects.
-pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
+/// Reads the rows of result files, each of which may have an incomplete last row.
+pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<ResultFiles, ReadError> {
     read_up_to(paths, MAX_TOTAL_BYTES)
 }
 
-fn read_up_to<P: AsRef<Path>>(
-    paths: &[P],
-    most: u64,
-) -> Result<Vec<(String, Vec<Record>)>, ReadError> {
+fn read_up_to<P: AsRef<Path>>(paths: &[P], most: u64) -> Result<ResultFiles, ReadError> {
     let mut left = most;
-    let mut files = Vec::new();
+    let mut read = ResultFiles::default();
     for path in paths {
         let file = path.as_ref().display().to_string();
         let failed = |source| ReadError::Io { file: file.clone(), source };
         // Rows are parsed while the file is read, so that an invalid file is not read to its end.
         let mut text = File::open(path).map_err(failed)?.take(left + 1);
-        let rows = Rows::new(file.clone(), &mut text).and_then(Rows::records);
+        let found = read_rows(file.clone(), &mut text);
         left = text
             .limit()
             .checked_sub(1)
             .ok_or_else(|| ReadError::TooMuch { file: file.clone(), most })?;
-        files.push((file, rows?));
+        let FileRows { rows, torn } = found?;
+        read.files.push((file, rows));
+        read.torn.extend(torn);
     }
-    Ok(files)
+    Ok(read)
 }
 
-/// Reads the rows from the text of a result file, which may have any length. `file` is the file's
-/// name for error messages.
-pub fn read_rows(file: String, text: impl Read) -> Result<Vec<Record>, ReadError> {
-    Rows::new(file, text)?.records()
+/// Reads the rows from the text of a result file, which may have any length and an incomplete last
+/// row. `file` is the file's name for error messages.
+pub fn read_rows(file: String, text: impl Read) -> Result<FileRows, ReadError> {
+    let mut rows = Rows::new(file, text)?;
+    let records = rows.by_ref().map(|row| row.map(|row| row.record)).collect::<Result<_, _>>()?;
+    Ok(FileRows { rows: records, torn: rows.into_torn() })
 }
 
 fn line_ends(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|b| **b == b'\n').count() as u64
 }
 
-/// Reads the rows from the text of a result file. `file` is the name of the file for error
-/// messages. Unknown columns, which a later version may have written, are ignored.
+/// Reads the rows from the text of a result file. Errors if the last row is incomplete. `file` is
+/// the name of the file for error messages. Unknown columns, which a later version may have written,
+/// are ignored.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
-    read_rows(file.to_owned(), content.as_bytes())
+    read_rows(file.to_owned(), content.as_bytes())?.complete()
 }
 
 #[cfg(test)]
@@ -225,14 +250,12 @@ pub(crate) mod tests {
             let header = whole.find('\n').unwrap() + 1;
             let bytes = &whole.as_bytes()[..header + at.index(whole.len() - header)];
             let ends: Vec<usize> = (0..=records.len()).map(|n| written(&records[..n]).len()).collect();
-            let finished = match read_rows("rows.csv".to_owned(), bytes) {
-                Ok(rows) => {
-                    prop_assert!(ends.contains(&bytes.len()), "a torn row went unnoticed");
-                    rows
-                }
-                Err(ReadError::Torn { intact, .. }) => read_rows("rows.csv".to_owned(), &bytes[..intact]).unwrap(),
-                Err(error) => return Err(TestCaseError::fail(error.to_string())),
-            };
+            let FileRows { rows: mut finished, torn } = read_rows("rows.csv".to_owned(), bytes).unwrap();
+            prop_assert_eq!(torn.is_none(), ends.contains(&bytes.len()), "a torn row went unnoticed");
+            if let Some(torn) = torn {
+                prop_assert!(ends.contains(&(torn.intact as usize)), "{} bytes", torn.intact);
+                finished.truncate(finished.len() - usize::from(torn.is_read));
+            }
             let whole_rows = ends.iter().filter(|end| **end <= bytes.len()).count() - 1;
             prop_assert_eq!(finished, records[..whole_rows].iter().map(Record::as_written).collect::<Vec<_>>());
         }
@@ -245,7 +268,7 @@ pub(crate) mod tests {
         let text = written(&[Record::default()]);
         paths.iter().for_each(|path| std::fs::write(path, &text).unwrap());
         let both = 2 * text.len() as u64;
-        assert_eq!(read_up_to(&paths, both).unwrap().len(), 2);
+        assert_eq!(read_up_to(&paths, both).unwrap().files.len(), 2);
         let error = read_up_to(&paths, both - 1).unwrap_err().to_string();
         let size = format_size(both - 1);
         let expected =
@@ -308,21 +331,25 @@ pub(crate) mod tests {
     fn a_torn_last_row_differs_from_a_wrong_one() {
         let note = |note: &str| Record { note: note.to_owned(), ..Record::default() };
         let good = written(&[Record::default(), note("in rounds:\n3 sends")]);
-        let torn = |text: &str| match read_records("rows.csv", text) {
-            Err(ReadError::Torn { line, intact, .. }) => {
-                (line, intact == written(&[Record::default()]).len())
-            }
-            other => panic!("{other:?}"),
+        let first = written(&[Record::default()]);
+        let torn = |text: &str| {
+            let FileRows { rows, torn } =
+                read_rows("rows.csv".to_owned(), text.as_bytes()).unwrap();
+            let torn = torn.unwrap();
+            assert_eq!(torn.intact as usize, first.len());
+            (rows.len(), torn.to_string())
         };
+        let left_out = "rows.csv:3: the last row breaks off and is left out: the run that wrote it was stopped";
         // Three torn rows: the first has no line end, the second ends within quotes, and the third
         // has too few fields.
-        assert_eq!(torn(good.trim_end_matches('\n')), (3, true));
-        assert_eq!(torn(good.split("3 sends").next().unwrap()), (3, true));
-        assert_eq!(torn(&(written(&[Record::default()]) + "one,two\n")), (3, true));
+        let cut = "rows.csv:3: the last row has no line end, so its last value may be cut off";
+        assert_eq!(torn(good.trim_end_matches('\n')), (2, cut.to_owned()));
+        assert_eq!(torn(good.split("3 sends").next().unwrap()), (1, left_out.to_owned()));
+        assert_eq!(torn(&(first.clone() + "one,two\n")), (1, left_out.to_owned()));
+        assert_eq!(error(good.trim_end_matches('\n')), cut, "rows that must be complete");
         assert_eq!(
             error("experiment,algor"),
-            "rows.csv:1: the last row breaks off: the run that wrote it was stopped",
-            "not even the header is whole"
+            "rows.csv:1: the header breaks off: the run that wrote it was stopped",
         );
         assert_eq!(
             error("notes to myself"),

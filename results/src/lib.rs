@@ -28,7 +28,9 @@ pub use compare::{
 };
 pub use family::family;
 pub use field::{NotFinite, csv_table};
-pub use input::{ReadError, read_file, read_files, read_records, read_rows};
+pub use input::{
+    FileRows, ReadError, ResultFiles, TornRow, read_file, read_files, read_records, read_rows,
+};
 pub use merge::{InconsistentRows, MergeError, MergedOrder, MissingCases, Shards};
 pub use output::{CsvSink, Sink};
 pub use record::{ColumnInfo, Record, Status, Verified, column_infos, columns, outcome_columns};

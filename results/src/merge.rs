@@ -10,7 +10,7 @@ mod missing;
 mod source_file;
 
 use crate::case_id::CaseId;
-use crate::input::ReadError;
+use crate::input::{ReadError, TornRow};
 use crate::record::Record;
 use crate::residual::is_measured;
 use definitions::Definitions;
@@ -74,6 +74,7 @@ pub struct Shards {
     fingerprints: Fingerprints,
     named: NamedValues,
     inconsistency: Option<InconsistentRows>,
+    torn: Vec<TornRow>,
 }
 
 /// The position and the case of a row.
@@ -97,10 +98,12 @@ impl Shards {
             fingerprints: Fingerprints::default(),
             named: NamedValues::default(),
             inconsistency: None,
+            torn: Vec::new(),
         };
         let mut definitions = Definitions::default();
         for (number, source) in (0..).zip(&shards.sources) {
-            for (i, row) in source.rows()?.enumerate() {
+            let mut rows = source.rows()?;
+            for (i, row) in rows.by_ref().enumerate() {
                 let row = row?;
                 let is_measured = is_measured(&row.record);
                 // A measured row does not belong to an experiment.
@@ -116,8 +119,14 @@ impl Shards {
                 let case = shards.fingerprints.of(&row.record.case());
                 shards.rows.push(RowEntry { case, from: row.from, source: number, is_measured });
             }
+            shards.torn.extend(rows.into_torn());
         }
         Ok(shards)
+    }
+
+    /// Returns the incomplete last rows of the files.
+    pub fn torn(&self) -> &[TornRow] {
+        &self.torn
     }
 
     /// Joins the rows in the order of the files. The expected cases are all combinations of the

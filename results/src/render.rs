@@ -25,10 +25,11 @@ use crate::compare::{By, Comparison, ComparisonLine, Correction, Group};
 use crate::record::Status;
 use crate::residual::Residual;
 use crate::stats::Interval;
+use crate::units::number_to;
 use swapmeet_core::text::is_unsafe;
 
 /// The columns of tables for people.
-const HEADER: [&str; 12] = [
+const HEADER: [&str; 14] = [
     "algorithm",
     "rows",
     "verified",
@@ -41,6 +42,8 @@ const HEADER: [&str; 12] = [
     "95 % ",
     "p (t, rank)",
     "effect",
+    "algbw, GB/s",
+    "busbw, GB/s",
 ];
 
 /// The number of text columns, which are the first columns.
@@ -135,6 +138,7 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
         None if time.is_some() && group.baseline.is_some() => "undefined".to_owned(),
         ratio => figure(ratio.as_ref().map(|r| r.value)),
     };
+    let bandwidth = |gb_s: Option<f64>| gb_s.map(|b| number_to(b, 4)).unwrap_or_default();
     let p = line
         .tests
         .map(|tests| format!("{}, {}", p_value(tests.t_p_holm), p_value(tests.rank_p_holm)));
@@ -154,6 +158,8 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
             .and_then(|tests| tests.effect)
             .map(|effect| format!("{effect:.2}"))
             .unwrap_or_default(),
+        bandwidth(line.bandwidths.map(|b| b.algorithm)),
+        bandwidth(line.bandwidths.map(|b| b.bus)),
     ]
 }
 
@@ -309,6 +315,36 @@ pub(crate) mod tests {
         assert_eq!(notes(&repeated()), ["p-values are corrected for 2 comparisons (Holm).", limit]);
     }
 
+    /// 16 nodes with blocks of 64 bytes move 1,024 bytes each. In 1.024 µs, this is an algorithm
+    /// bandwidth of 1 GB/s, and of 15/16 GB/s on the bus (doc/PERFORMANCE.md of nccl-tests).
+    #[test]
+    fn bandwidths_are_those_of_the_mean_time() {
+        let of = |collective: &str, repetition, time| {
+            let sized =
+                Record { nodes: 16, block_bytes: Some(64), ..row("fast", repetition, time) };
+            Record { collective: collective.to_owned(), ..sized }
+        };
+        let printed = |rows| {
+            let TableCells { header, mut lines } =
+                cells(&comparison(rows).groups[0], By::Algorithm);
+            let shown = ["algbw, GB/s", "busbw, GB/s"];
+            let known = header.ends_with(&shown.map(|name| (name, true)));
+            known.then(|| lines.remove(0).split_off(header.len() - 2).join(" "))
+        };
+        let mean = vec![of("alltoall", 0, 1.0), of("alltoall", 1, 1.048)];
+        assert_eq!(printed(mean).as_deref(), Some("1 0.9375"));
+        let allreduce = vec![of("allreduce", 0, 0.064)];
+        assert_eq!(printed(allreduce).as_deref(), Some("1 1.875"), "2 (n - 1)/n of one vector");
+        assert_eq!(printed(vec![of("gather", 0, 1.0)]), None, "nccl-tests defines no factor");
+        let rows = vec![of("alltoall", 0, 1.024)];
+        let csv = as_csv(&comparison(rows.clone())).unwrap();
+        assert!(csv.contains(",algbw_gb_s,busbw_gb_s\n") && csv.ends_with(",1,0.9375\n"), "{csv}");
+        let json: serde_json::Value =
+            serde_json::from_str(&as_json(&comparison(rows)).unwrap()).unwrap();
+        let expected = serde_json::json!({ "algbw_gb_s": 1.0, "busbw_gb_s": 0.9375 });
+        assert_eq!(json["groups"][0]["lines"][0]["bandwidths"], expected);
+    }
+
     #[test]
     fn empty_columns_are_omitted() {
         let names = |comparison: &Comparison| {
@@ -320,6 +356,6 @@ pub(crate) mod tests {
         };
         let single = names(&comparison(vec![row("fast", 0, 10.0), row("slow", 0, 20.0)]));
         assert_eq!(single, ["algorithm", "rows", "verified", "mean, µs", "ratio"]);
-        assert_eq!(names(&repeated()), HEADER);
+        assert_eq!(names(&repeated()), HEADER[..12]);
     }
 }

@@ -10,7 +10,7 @@ use swapmeet_bridges::tune::{TimedCase, library};
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology;
 use swapmeet_plugin_files::count_steps;
-use swapmeet_results::{CsvSink, Record, Sink, read_rows};
+use swapmeet_results::{CsvSink, FileRows, Record, Sink, read_rows};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_workloads::{Matrix, Workload};
 
@@ -220,7 +220,9 @@ pub fn measurements(data: &[u8]) {
 /// Target: if rows can be read, they can be written, and the written rows are read as the same
 /// rows.
 pub fn rows(data: &[u8]) {
-    let Ok(records) = read_rows("fuzzed.csv".to_owned(), data) else { return };
+    let Ok(FileRows { rows: records, .. }) = read_rows("fuzzed.csv".to_owned(), data) else {
+        return;
+    };
     let mut written = Vec::new();
     let mut csv = CsvSink::new(&mut written);
     for record in &records {
@@ -230,7 +232,7 @@ pub fn rows(data: &[u8]) {
     if records.is_empty() {
         return;
     }
-    let again = read_rows("written.csv".to_owned(), &written[..]);
+    let again = read_rows("written.csv".to_owned(), &written[..]).and_then(FileRows::complete);
     let as_written: Vec<Record> = records.iter().map(Record::as_written).collect();
     assert_eq!(again.ok(), Some(as_written));
 }

@@ -2,18 +2,18 @@
 
 use crate::args::{CompareArgs, CompareBy, CompareFormat, CorrectArg};
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, result_files};
 use std::process::ExitCode;
 use swapmeet_core::spec::near_matches;
 use swapmeet_results::{
     By, CompareError, CompareOptions, Correction, as_csv, as_json, as_latex, as_markdown, as_table,
-    compare_by, read_files,
+    compare_by,
 };
 use swapmeet_runner::input::Text;
 
 /// Compares the times in result files, and prints the result.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
-    let files = read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let files = result_files::read(&args.files)?;
     let options = CompareOptions {
         by: match args.by {
             CompareBy::Algorithm => By::Algorithm,

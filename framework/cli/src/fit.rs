@@ -3,15 +3,15 @@
 
 use crate::args::FitArgs;
 use crate::failure::Failure;
-use crate::output;
 use crate::say::say;
+use crate::{output, result_files};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_bridges::fit::{Costs, Estimate, Fit, Sample, fit as fitted, ping_pong};
-use swapmeet_results::{Record, Status, csv_table, read_records};
+use swapmeet_results::{FileRows, Record, Status, csv_table, read_rows};
 use swapmeet_workloads::file::read_bounded;
 
 /// Writes the fitted machine, and prints the residuals of the fit.
@@ -40,7 +40,10 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
         if ping_pong::is_like(&text) {
             samples.extend(ping_pong::read(&name, &text).map_err(|why| wrong(why.to_string()))?);
         } else {
-            rows.extend(read_records(&name, &text).map_err(|e| Failure::Usage(e.to_string()))?);
+            let read = read_rows(name, text.as_bytes());
+            let FileRows { rows: found, torn } = read.map_err(|e| Failure::Usage(e.to_string()))?;
+            result_files::warn(&torn);
+            rows.extend(found);
         }
     }
     samples.extend(of_rows(&rows, args.machine.as_deref())?);

@@ -31,6 +31,7 @@ mod ranks;
 mod report;
 mod reproduce;
 mod rerun;
+mod result_files;
 mod run;
 mod say;
 mod table;

@@ -3,7 +3,7 @@
 use crate::args::MergeArgs;
 use crate::failure::{Failure, SOME_FAILED};
 use crate::say::say;
-use crate::{output, run};
+use crate::{output, result_files, run};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,6 +13,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     // Check the input files and the destination before anything is written.
     output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
     let shards = Shards::read(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    result_files::warn(shards.torn());
     let cases =
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
     output::refuse_inputs(&args.out, cases.iter().flat_map(run::input_files))?;

@@ -4,16 +4,16 @@ use crate::args::{
     FigureFormat, FigureKind, Legend, LogAxes, PlotArgs, RowsArgs, Scales, XAxis, YAxis,
 };
 use crate::failure::Failure;
-use crate::output;
 use crate::say::say;
+use crate::{output, result_files};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use swapmeet_plot::{
     Appearance, Drawable, Figure, FigureError, FigureOptions, LegendPlace, LogScales, Paper,
     Quantity, Reference, StackKind, StackedBars, WinnerFigure,
 };
+use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::{Record, read_files};
 
 pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     // Report invalid names and sizes before any rows are read.
@@ -27,7 +27,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     paper.check().map_err(Failure::Usage)?;
     // Each kind of figure checks that the rows contain the values that the figure draws.
     check_flags(args)?;
-    let all = read_files(&args.rows.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let all = result_files::read(&args.rows.files)?;
     let algorithms = algorithms(&all);
     let files = selected(all, &args.rows)?;
     let appearance = appearance(args, &algorithms);
@@ -195,7 +195,7 @@ fn format(args: &PlotArgs) -> Result<FigureFormat, Failure> {
 
 /// Reads files and returns the rows that the user selects.
 pub(crate) fn rows(args: &RowsArgs) -> Result<Vec<(String, Vec<Record>)>, Failure> {
-    selected(read_files(&args.files).map_err(|e| Failure::Usage(e.to_string()))?, args)
+    selected(result_files::read(&args.files)?, args)
 }
 
 /// Returns the rows that the user selects.

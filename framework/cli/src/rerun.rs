@@ -2,6 +2,7 @@
 
 use crate::args::RerunArgs;
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::result_files;
 use crate::run::{interrupts, note_threads, registry, workers};
 use crate::say::say;
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::simulation::ProofScope;
-use swapmeet_results::{Difference, Record, read_file};
+use swapmeet_results::{Difference, Record};
 use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::{Case, RunOptions};
 use swapmeet_runner::lookup::CaseLookup;
@@ -28,7 +29,7 @@ enum Outcome {
 
 pub(crate) fn rerun(args: &RerunArgs) -> Result<ExitCode, Failure> {
     // Row numbers start at 1 and do not count the header, as in error messages.
-    let rows = read_file(&args.file).map_err(|e| Failure::Usage(e.to_string()))?;
+    let rows = result_files::rows(&[&args.file])?;
     let selected: Vec<usize> =
         if args.all { (1..=rows.len()).collect() } else { args.rows.clone() };
     if let Some(number) = selected.iter().find(|number| !(1..=rows.len()).contains(number)) {

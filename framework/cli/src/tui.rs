@@ -6,7 +6,6 @@ use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::say::say;
 use crate::{config, run, table};
-use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -15,7 +14,7 @@ use swapmeet_plot::{
     Drawable, Figure, FigureOptions, Paper, Quantity, StackKind, StackedBars, Styles, WinnerFigure,
 };
 use swapmeet_results::units::count;
-use swapmeet_results::{ReadError, Record, read_files, read_rows};
+use swapmeet_results::{Record, read_files};
 use swapmeet_runner::case::Product;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -92,7 +91,9 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     if args.resume && args.out.is_none() {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
-    let (opened, notes) = open_rows(files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let opened = read_files(files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let notes = opened.torn.iter().map(ToString::to_string).collect();
+    let opened: Vec<Record> = opened.files.into_iter().flat_map(|(_, rows)| rows).collect();
     let mut experiment = run::experiment(args)?;
     let is_example = is_bare(args, files);
     if is_example {
@@ -200,45 +201,6 @@ fn example(given: Experiment) -> Result<Experiment, Failure> {
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, .. } = given;
     Ok(Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, ..study })
-}
-
-/// Reads the rows of files. If the last row of a file is incomplete, reads the rows before it.
-/// Returns all rows, and a note for each such file.
-fn open_rows(files: &[PathBuf]) -> Result<(Vec<Record>, Vec<String>), ReadError> {
-    let all = |files: Vec<(String, Vec<Record>)>| files.into_iter().flat_map(|(_, rows)| rows);
-    match read_files(files) {
-        Ok(files) => return Ok((all(files).collect(), Vec::new())),
-        Err(ReadError::Torn { .. }) => {}
-        Err(other) => return Err(other),
-    }
-    let (mut rows, mut notes) = (Vec::new(), Vec::new());
-    for path in files {
-        match read_files(std::slice::from_ref(path)) {
-            Ok(files) => rows.extend(all(files)),
-            Err(ReadError::Torn { file, line, intact }) => {
-                let source = |source| ReadError::Io { file: file.clone(), source };
-                let mut bytes = fs::read(path).map_err(source)?;
-                // Editors often remove the line end of the last row. Such a row has all fields.
-                let whole = [&bytes[..], b"\n"].concat();
-                if let Ok(found) = read_rows(file.clone(), &whole[..]) {
-                    rows.extend(found);
-                    notes.push(format!(
-                        "{file}:{line}: the last row has no line end, so its last value may be cut off"
-                    ));
-                    continue;
-                }
-                bytes.truncate(intact);
-                let found = read_rows(file.clone(), &bytes[..])?;
-                notes.push(format!(
-                    "{file}:{line}: the last row breaks off and is left out; {} before it opened",
-                    count(found.len(), "row")
-                ));
-                rows.extend(found);
-            }
-            Err(other) => return Err(other),
-        }
-    }
-    Ok((rows, notes))
 }
 
 /// Selects the specs of the rows for each kind of spec that the user has not selected by a flag.

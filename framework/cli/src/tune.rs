@@ -2,14 +2,14 @@
 
 use crate::args::TuneArgs;
 use crate::failure::Failure;
-use crate::output;
 use crate::say::say;
+use crate::{output, result_files};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_bridges::tune::{DefaultLosses, Loss, TimedCase, Uncompared, library};
 use swapmeet_results::stats::Summary;
-use swapmeet_results::{Record, Status, is_measured, read_file};
+use swapmeet_results::{Record, Status, is_measured};
 use swapmeet_workloads::file::read_bounded;
 
 /// Writes the table, and prints how much time is lost without it. There are two comparisons: with
@@ -20,10 +20,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(format!("--format {}: unknown", args.format)));
     };
     output::may_write(&args.out, args.over, &args.files)?;
-    let mut rows = Vec::new();
-    for file in &args.files {
-        rows.extend(read_file(file).map_err(|e| Failure::Usage(e.to_string()))?);
-    }
+    let mut rows = result_files::rows(&args.files)?;
     rows.retain(|row| {
         row.status == Status::Ok
             && args.machine.as_ref().is_none_or(|machine| *machine == row.machine)

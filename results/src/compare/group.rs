@@ -3,6 +3,7 @@
 use super::sample::{Sample, against, samples};
 use super::winner::winner;
 use super::{By, ComparisonLine, Group, LineOptimum, RowLocation};
+use crate::bandwidth::Bandwidths;
 use crate::record::{Record, Status, Verified};
 use crate::stats::Ratio;
 use std::borrow::Cow;
@@ -80,6 +81,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
     }
     // A line shows the weakest verification of its rows.
     let verified_rows = sample.rows.iter().filter(|r| r.status == Status::Ok);
+    let timed = verified_rows.clone().next();
     let weakest =
         verified_rows.max_by_key(|r| (r.verified, Reverse(r.compared_on.unwrap_or(u64::MAX))));
     let is_baseline = baseline.is_some_and(|b| b.label == sample.label);
@@ -98,6 +100,7 @@ fn line(sample: &Sample<'_>, baseline: Option<&Sample<'_>>) -> ComparisonLine {
         ratio: ratio.or_else(|| to_itself().map(|_| Ratio { value: 1.0, interval: None })),
         tests,
         optimum: LineOptimum::of(&sample.rows),
+        bandwidths: timed.zip(sample.time.as_ref()).and_then(|(r, t)| Bandwidths::of(r, t.mean)),
         members: sample.members.clone(),
     }
 }

@@ -1,7 +1,7 @@
 //! An iterator over the rows of a text. It keeps only two rows in memory: the current row and the
 //! row after it.
 
-use super::ReadError;
+use super::{ReadError, TornRow};
 use crate::record::{Column, Record, column, columns, required_columns};
 use std::io::{self, Read};
 use swapmeet_core::spec::format_size;
@@ -20,6 +20,8 @@ pub(crate) struct Rows<R> {
     /// The row after the current row, which is read in advance. Only the last row of a file can be
     /// torn, so the check of a row needs to know whether another row follows.
     next: Option<RawRow>,
+    /// The last row, if it is incomplete.
+    torn: Option<TornRow>,
 }
 
 /// A row and its place in the file.
@@ -50,7 +52,8 @@ impl<R: Read> Rows<R> {
         let recording = RecordingReader { inner: text, bytes: Vec::new() };
         let reader =
             csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(recording);
-        let mut rows = Self { file, reader, header: Header::default(), line: 1, next: None };
+        let mut rows =
+            Self { file, reader, header: Header::default(), line: 1, next: None, torn: None };
         let (_, head) = rows.read_next()?;
         let text = head.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head.text);
         if text.is_empty() && rows.line == 1 {
@@ -62,7 +65,7 @@ impl<R: Read> Rows<R> {
         if is_all && columns().collect::<Vec<_>>().join(",").as_bytes().starts_with(text) {
             // The whole file is the beginning of the header that this program writes, so the header
             // is torn. If a file has any other single line, the header is wrong.
-            return Err(ReadError::Torn { file: rows.file, line: 1, intact: 0 });
+            return Err(ReadError::TornHeader { file: rows.file });
         }
         let names = csv::StringRecord::from_byte_record(head.fields)
             .map_err(|_| ReadError::NotUtf8 { file: rows.file.clone(), line: head.line })?;
@@ -71,9 +74,9 @@ impl<R: Read> Rows<R> {
         Ok(rows)
     }
 
-    /// Reads all rows.
-    pub(crate) fn records(self) -> Result<Vec<Record>, ReadError> {
-        self.map(|row| row.map(|row| row.record)).collect()
+    /// Returns the last row if it is incomplete. The value is known after the last row was read.
+    pub(crate) fn into_torn(self) -> Option<TornRow> {
+        self.torn
     }
 
     /// Reads the next row.
@@ -99,11 +102,12 @@ impl<R: Read> Rows<R> {
         Ok((is_row, RawRow { fields, from, start: from + skipped as u64, line, text }))
     }
 
-    fn parse_row(&self, raw: RawRow) -> Result<LocatedRecord, ReadError> {
+    /// Parses a row. Returns `None` if it is the last row and so incomplete that it cannot be read.
+    fn parse_row(&mut self, raw: RawRow) -> Result<Option<LocatedRecord>, ReadError> {
         let RawRow { fields, from, start, line, text } = raw;
-        let file = || self.file.clone();
+        let file = self.file.clone();
         let not_utf8 = |good: usize| ReadError::NotUtf8 {
-            file: file(),
+            file: file.clone(),
             line: line + super::line_ends(&text[..good]),
         };
         if let Err(error) = std::str::from_utf8(&text)
@@ -111,16 +115,20 @@ impl<R: Read> Rows<R> {
         {
             return Err(not_utf8(error.valid_up_to()));
         }
-        let is_last = self.next.is_none();
-        if is_last && (fields.len() < self.header.names.len() || is_incomplete(&text)) {
-            return Err(ReadError::Torn {
-                file: file(),
-                line,
-                intact: usize::try_from(start).unwrap_or(usize::MAX),
-            });
+        let is_short = fields.len() < self.header.names.len();
+        let is_torn = self.next.is_none() && (is_short || is_incomplete(&text));
+        let record = csv::StringRecord::from_byte_record(fields)
+            .map_err(|_| not_utf8(0))
+            .and_then(|fields| self.header.record(&self.file, line, &fields));
+        if is_torn {
+            // Whether the last value is complete is unknown, so an invalid value is no error.
+            let is_read = !is_short && !is_quoted(&text) && record.is_ok();
+            self.torn = Some(TornRow { file, line, intact: start, is_read });
+            if !is_read {
+                return Ok(None);
+            }
         }
-        let fields = csv::StringRecord::from_byte_record(fields).map_err(|_| not_utf8(0))?;
-        Ok(LocatedRecord { from, record: self.header.record(&self.file, line, &fields)? })
+        record.map(|record| Some(LocatedRecord { from, record }))
     }
 }
 
@@ -133,7 +141,7 @@ impl<R: Read> Iterator for Rows<R> {
             Ok(next) => self.next = next,
             Err(error) => return Some(Err(error)),
         }
-        Some(self.parse_row(raw))
+        self.parse_row(raw).transpose()
     }
 }
 
@@ -212,8 +220,12 @@ fn check_header(file: &str, header: &csv::StringRecord) -> Result<(), ReadError>
 /// Returns whether the last row of a file is incomplete, given its text: it has no line end, or its
 /// line end is inside a quoted field that is never closed.
 fn is_incomplete(row: &[u8]) -> bool {
-    !row.ends_with(b"\n") && !row.ends_with(b"\r")
-        || row.iter().filter(|b| **b == b'"').count() % 2 == 1
+    !row.ends_with(b"\n") && !row.ends_with(b"\r") || is_quoted(row)
+}
+
+/// Returns whether a row ends inside a quoted field.
+fn is_quoted(row: &[u8]) -> bool {
+    row.iter().filter(|b| **b == b'"').count() % 2 == 1
 }
 
 /// A reader that records the bytes that it has read. The CSV reader returns only the fields of a

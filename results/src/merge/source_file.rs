@@ -1,6 +1,6 @@
 //! Files that are read twice: first from start to end, then row by row.
 
-use crate::input::{Header, LocatedRecord, ReadError, Rows};
+use crate::input::{Header, ReadError, Rows};
 use crate::record::Record;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -38,9 +38,7 @@ impl SourceFile {
         File::open(path).map_err(|source| ReadError::Io { file: self.name.clone(), source })
     }
 
-    pub(super) fn rows(
-        &self,
-    ) -> Result<impl Iterator<Item = Result<LocatedRecord, ReadError>>, ReadError> {
+    pub(super) fn rows(&self) -> Result<Rows<File>, ReadError> {
         Rows::new(self.name.clone(), self.open()?)
     }
 }

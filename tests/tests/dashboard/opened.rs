@@ -105,7 +105,7 @@ fn an_incomplete_last_row_does_not_hide_the_others() {
     let text = std::fs::read_to_string(folder.path().join("rows.csv")).unwrap();
     for (cut, opened, note) in [
         (1, "2 rows opened", "the last row has no line end, so its last value may be cut off"),
-        (90, "1 row opened", "the last row breaks off and is left out; 1 row before it opened"),
+        (90, "1 row opened", "the last row breaks off and is left out: the run that wrote it"),
     ] {
         std::fs::write(folder.path().join("cut.csv"), &text[..text.len() - cut]).unwrap();
         let mut terminal = Terminal::start(folder.path(), "swapmeet tui cut.csv", 120, 30);

@@ -64,6 +64,58 @@ fn truncated_rows_are_written_again() {
     assert_eq!(names, ["gen", "pairwise", "sleeps"]);
 }
 
+/// Every command that reads rows uses the rest of a file whose last row is incomplete, and says so.
+/// `--resume` runs the case of that row again.
+#[test]
+fn an_incomplete_last_row_loses_no_other() {
+    const RUN: [&str; 9] = [
+        "run",
+        "--topology",
+        "ring:4",
+        "--algorithm",
+        "bruck",
+        "--algorithm",
+        "pex",
+        "--out",
+        "cut.csv",
+    ];
+    let dir = tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let said = |args: &[&str]| {
+        let run = swapmeet(args).current_dir(dir.path()).assert().success();
+        String::from_utf8(run.get_output().stderr.clone()).unwrap()
+    };
+    said(&RUN);
+    std::fs::rename(at("cut.csv"), at("whole.csv")).unwrap();
+    let text = std::fs::read_to_string(at("whole.csv")).unwrap();
+    for (cut, count, warning) in [
+        (1, 2, "cut.csv:3: the last row has no line end, so its last value may be cut off"),
+        (
+            90,
+            1,
+            "cut.csv:3: the last row breaks off and is left out: the run that wrote it was stopped",
+        ),
+    ] {
+        std::fs::write(at("cut.csv"), &text[..text.len() - cut]).unwrap();
+        for reader in [
+            &["compare", "cut.csv"][..],
+            &["plot", "cut.csv", "--kind", "parts", "--out", "parts.svg", "--force"],
+            &["report", "cut.csv", "--out", "page.html", "--force"],
+            &["rerun", "cut.csv", "--row", "1"],
+            &["merge", "cut.csv", "--out", "merged.csv", "--force"],
+            &["tune", "cut.csv", "--format", "openmpi", "--out", "rules.txt", "--force"],
+        ] {
+            let said = said(reader);
+            assert!(said.contains(&format!("warning: {warning}\n")), "{reader:?}: {said}");
+        }
+        assert_eq!(read_file(&at("merged.csv")).unwrap().len(), count);
+        let said = said(&[&RUN[..], &["--resume"]].concat());
+        let line = "cut.csv:3: the last row is incomplete: its case runs again\n";
+        assert!(said.contains(line) && said.contains("; 1 row kept from before;"), "{said}");
+        assert_eq!(timeless_rows(&at("cut.csv")), timeless_rows(&at("whole.csv")));
+    }
+}
+
 #[test]
 fn appended_text_is_kept_and_reported() {
     let dir = tempdir().unwrap();

@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use swapmeet_results::{
-    CaseId, CsvSink, ReadError, Record, Sink, Status, atomic_file, columns, read_rows,
+    CaseId, CsvSink, FileRows, ReadError, Record, Sink, Status, atomic_file, columns, read_rows,
 };
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::optimum::Search;
@@ -203,7 +203,9 @@ impl Rows {
         let sorted = || {
             let name = path.display().to_string();
             let text = File::open(path).map_err(|e| Failure::writing(&name, &e))?;
-            let records = read_rows(name, text).map_err(|e| Failure::Output(e.to_string()))?;
+            let records = read_rows(name, text)
+                .and_then(FileRows::complete)
+                .map_err(|e| Failure::Output(e.to_string()))?;
             let held = records.len();
             let found = assign_to_cases(path, records, cases)?;
             if found.kept() < held {
@@ -281,7 +283,7 @@ pub(crate) fn open_and_lock(
         // If the last row is incomplete, remove it by truncating the file. Rewrite the whole file
         // only if rows are dropped or if the format differs. Thus an interrupt at this point loses
         // no rows.
-        Before::Keep | Before::KeepGood => match read_found(path, &mut file)? {
+        Before::Keep | Before::KeepGood => match read_found(path, &mut file, report)? {
             Some(IntactRows { intact, records, is_as_written }) => {
                 own_shard(path, &records, cases, all)?;
                 let held = records.len();
@@ -345,26 +347,31 @@ struct IntactRows {
     is_as_written: bool,
 }
 
-/// Reads the complete rows of a file; `None` if it has no header.
-fn read_found(path: &Path, file: &mut File) -> Result<Option<IntactRows>, Failure> {
+/// Reads the complete rows of a file; `None` if it has no header. `report` receives a line if the
+/// last row is incomplete.
+fn read_found(
+    path: &Path,
+    file: &mut File,
+    report: &mut dyn FnMut(String),
+) -> Result<Option<IntactRows>, Failure> {
     let name = path.display().to_string();
     let failed = |e: io::Error| Failure::Usage(format!("{name}: {e}"));
-    let unreadable = |e: ReadError| Failure::Usage(e.to_string());
     let bytes = file.metadata().map_err(failed)?.len();
     // Parse rows while reading the file. If the file is not a row file, reading then stops at the
     // first error.
-    let mut read = |most: u64| {
-        let begun = file.rewind().map_err(|source| ReadError::Io { file: name.clone(), source });
-        begun.and_then(|()| read_rows(name.clone(), (&mut *file).take(most)))
-    };
-    let usable = match read(bytes) {
-        Ok(records) => Some((bytes, records)),
-        Err(ReadError::Torn { intact: 0, .. } | ReadError::Empty { .. }) => None,
-        Err(ReadError::Torn { intact, .. }) => {
-            let intact = intact as u64;
-            Some((intact, read(intact).map_err(unreadable)?))
+    file.rewind().map_err(failed)?;
+    let usable = match read_rows(name.clone(), (&mut *file).take(bytes)) {
+        Ok(FileRows { rows, torn: None }) => Some((bytes, rows)),
+        Ok(FileRows { mut rows, torn: Some(torn) }) => {
+            rows.truncate(rows.len() - usize::from(torn.is_read));
+            report(format!(
+                "{name}:{}: the last row is incomplete: its case runs again",
+                torn.line
+            ));
+            Some((torn.intact, rows))
         }
-        Err(e) => return Err(unreadable(e)),
+        Err(ReadError::TornHeader { .. } | ReadError::Empty { .. }) => None,
+        Err(e) => return Err(Failure::Usage(e.to_string())),
     };
     let header: String = columns().collect::<Vec<_>>().join(",");
     // Read enough bytes for the header, a byte-order mark (three bytes) and a line end (two bytes).

@@ -7,8 +7,7 @@ use swapmeet_core::cost::model::UNDECLARED;
 use swapmeet_results::analysis::{Axis, Family, WinnerMap, families, winner_maps};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
-    Bandwidths, CompareError, Comparison, Group, Parts, Record, Residual, Setting, Status, compare,
-    parts,
+    CompareError, Comparison, Group, Parts, Record, Residual, Setting, Status, compare, parts,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -25,8 +24,6 @@ pub(crate) struct Line {
     pub(crate) over_bound: Option<f64>,
     /// The mean time divided by the optimum.
     pub(crate) over_optimum: Option<f64>,
-    /// The bandwidths that result from the mean time.
-    pub(crate) bandwidths: Option<Bandwidths>,
     /// The mean over repetitions of each part of the time, such as start-up or contention.
     pub(crate) parts: Parts,
     /// Whether the machine charges rearrangement to other algorithms of the group, but not to this
@@ -104,7 +101,6 @@ impl Line {
             group,
             is_baseline: baseline == Some(&stats.algorithm),
             over_bound: stats.mean().zip(bound).map(|(time, bound)| time / bound),
-            bandwidths: stats.mean().and_then(|time| Bandwidths::of(sample, time)),
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
             parts: parts::mean(rows.iter().copied()),
             is_uncharged: rows.iter().any(|row| row.note.contains(UNDECLARED)),

@@ -117,8 +117,8 @@ impl Column {
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
             Self::LinkLoad => count(line.sample.max_link_messages),
-            Self::AlgorithmBandwidth => number(line.bandwidths.map(|b| b.algorithm)),
-            Self::BusBandwidth => number(line.bandwidths.map(|b| b.bus)),
+            Self::AlgorithmBandwidth => number(line.stats.bandwidths.map(|b| b.algorithm)),
+            Self::BusBandwidth => number(line.stats.bandwidths.map(|b| b.bus)),
         }
     }
 
@@ -205,9 +205,11 @@ impl Column {
             Self::Messages => count(line.sample.messages),
             Self::LinkLoad => count(line.sample.max_link_messages),
             Self::AlgorithmBandwidth => {
-                line.bandwidths.map(|b| number_to(b.algorithm, 4)).unwrap_or_default()
+                line.stats.bandwidths.map(|b| number_to(b.algorithm, 4)).unwrap_or_default()
             }
-            Self::BusBandwidth => line.bandwidths.map(|b| number_to(b.bus, 4)).unwrap_or_default(),
+            Self::BusBandwidth => {
+                line.stats.bandwidths.map(|b| number_to(b.bus, 4)).unwrap_or_default()
+            }
         }
     }
 

@@ -1,0 +1,24 @@
+//! Reading result files for commands that use their rows.
+
+use crate::failure::Failure;
+use crate::say::say;
+use std::path::Path;
+use swapmeet_results::{Record, TornRow, read_files};
+
+/// Reads result files, and prints a warning for each file with an incomplete last row. Returns
+/// pairs of a file name and its rows.
+pub(crate) fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, Failure> {
+    let read = read_files(paths).map_err(|e| Failure::Usage(e.to_string()))?;
+    warn(&read.torn);
+    Ok(read.files)
+}
+
+/// Reads the rows of result files, like [`read`], but without the names of the files.
+pub(crate) fn rows<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<Record>, Failure> {
+    Ok(read(paths)?.into_iter().flat_map(|(_, rows)| rows).collect())
+}
+
+/// Prints a warning for each incomplete last row.
+pub(crate) fn warn<'a>(torn: impl IntoIterator<Item = &'a TornRow>) {
+    torn.into_iter().for_each(|row| say!("warning: {row}"));
+}
