@@ -18,10 +18,7 @@ impl Abbreviations {
     }
 
     fn within(texts: &BTreeSet<&str>, columns: usize) -> Self {
-        let forms: Vec<[String; 3]> = texts.iter().map(|text| forms(text, texts)).collect();
-        let fits = |text: &String| text.width() <= columns;
-        let best = forms.iter().map(|f| f.iter().find(|form| fits(form)).unwrap_or(&f[2]).clone());
-        let best: Vec<String> = best.collect();
+        let best: Vec<String> = texts.iter().map(|text| best_form(text, texts, columns)).collect();
         // Cut texts whose shortest form is still too wide. First keep as many whole values at the
         // end of each text as fit. If some texts then become equal, try other positions of the cut.
         // The positions near the middle are tried first.
@@ -67,11 +64,16 @@ impl Abbreviations {
     }
 }
 
-/// Returns three forms of a spec. The first is the full spec. The second omits the arguments that
-/// are the same in all specs with this name. The third also omits the keys of the remaining
-/// arguments.
-fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
-    let Some((name, args)) = text.split_once(':') else { return [(); 3].map(|()| text.to_owned()) };
+/// Returns the longest form of a spec that is not wider than `columns`, or else the shortest form.
+/// The longest form is the spec itself. The next forms omit the arguments that are the same in all
+/// specs with this name, one after another from the last to the first. The shortest form also omits
+/// the keys of the remaining arguments.
+fn best_form(text: &str, texts: &BTreeSet<&str>, columns: usize) -> String {
+    let fits = |form: &String| form.width() <= columns;
+    let Some((name, args)) = text.split_once(':') else { return text.to_owned() };
+    if text.width() <= columns {
+        return text.to_owned();
+    }
     let others: Vec<Vec<&str>> = texts
         .iter()
         .filter_map(|other| other.split_once(':').filter(|(other, _)| *other == name))
@@ -82,36 +84,43 @@ fn forms(text: &str, texts: &BTreeSet<&str>) -> [String; 3] {
     let has_bare = texts.contains(name);
     let is_common =
         |arg: &str| arg.contains('=') && !has_bare && others.iter().all(|args| args.contains(&arg));
-    let value = |arg: &str| arg.split_once('=').map_or(arg, |(_, value)| value).to_owned();
-    let [mut short, mut bare] = [format!("{name}:"), format!("{name}:")];
+    let args: Vec<(&str, bool)> = args.split(',').map(|arg| (arg, is_common(arg))).collect();
+    let common = args.iter().filter(|(_, is_common)| *is_common).count();
+    let form = |kept: usize, with_keys| form(name, &args, kept, with_keys);
+    let with_keys = (0..=common).rev().map(|kept| form(kept, true));
+    with_keys.chain([form(0, false)]).find(fits).unwrap_or_else(|| form(0, false))
+}
+
+/// Returns a form of a spec that keeps only the first `kept` common arguments. Other arguments are
+/// written with or without their keys. `args` are the arguments, each with whether it is common.
+fn form(name: &str, args: &[(&str, bool)], mut kept: usize, with_keys: bool) -> String {
+    let mut form = format!("{name}:");
     let mut gap = false;
-    for arg in args.split(',') {
-        if is_common(arg) {
-            gap = true;
-            continue;
+    for (arg, is_common) in args {
+        if *is_common {
+            gap |= kept == 0;
+            kept = kept.saturating_sub(1);
+            if gap {
+                continue;
+            }
         }
         // An ellipsis replaces the omitted key of a value. Without it, the abbreviation would look
         // like a complete spec.
-        for (form, arg, is_cut) in
-            [(&mut short, arg.to_owned(), false), (&mut bare, value(arg), arg.contains('='))]
-        {
-            if gap || is_cut {
-                form.push('…');
-            } else if !form.ends_with(':') {
-                form.push(',');
-            }
-            form.push_str(&arg);
+        let value = if with_keys { None } else { arg.split_once('=').map(|(_, value)| value) };
+        if gap || value.is_some() {
+            form.push('…');
+        } else if !form.ends_with(':') {
+            form.push(',');
         }
+        form.push_str(value.unwrap_or(arg));
         gap = false;
     }
     if gap {
-        for form in [&mut short, &mut bare] {
-            // If no argument is left, remove the colon after the name.
-            form.truncate(form.trim_end_matches(':').len());
-            form.push('…');
-        }
+        // If no argument is left, remove the colon after the name.
+        form.truncate(form.trim_end_matches(':').len());
+        form.push('…');
     }
-    [text.to_owned(), short, bare]
+    form
 }
 
 /// Returns how many columns to keep at the end of a text that is cut. This is the width of as many
@@ -147,6 +156,11 @@ mod tests {
             "uniform:64",
         ];
         assert_eq!(short(&texts, 40), texts);
+        let [lognormal, ..] = texts;
+        assert_eq!(short(&[lognormal], 40), [lognormal]);
+        assert_eq!(short(&[lognormal], 39), ["irregular:dist=lognormal,mean=512…"]);
+        assert_eq!(short(&[lognormal], 33), ["irregular:dist=lognormal…"]);
+        assert_eq!(short(&[lognormal], 24), ["irregular…"]);
         assert_eq!(
             short(&texts, 25),
             ["irregular:dist=lognormal…", "irregular:dist=uniform…", "uniform:64"]

@@ -76,6 +76,12 @@ pub(crate) trait Panel {
     fn list_mut(&mut self) -> &mut List;
     /// Returns the number of lines that the cursor can select.
     fn lines(&self, session: &Session) -> usize;
+    /// Returns the number of screen rows inside the border with which nothing is hidden. A panel of
+    /// which another one is the neighbour gets no more than these rows. By default, a panel uses any
+    /// number of rows.
+    fn wanted_rows(&self, _session: &Session) -> usize {
+        usize::MAX
+    }
     /// Draws the panel. Apart from drawing, this may only change state that depends on the size of
     /// the area.
     fn draw(&mut self, painter: &mut Painter<'_, '_>, session: &Session, area: Rect);

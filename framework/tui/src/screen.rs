@@ -119,13 +119,27 @@ fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     }
     let left = (area.width * 2 / 5).min(64);
     let columns = Layout::horizontal([Constraint::Length(left), Constraint::Fill(1)]).split(area);
-    let halves =
-        |area: Rect| Layout::vertical([Constraint::Fill(1), Constraint::Fill(1)]).split(area);
-    let (left, right) = (halves(columns[0]), halves(columns[1]));
-    for (number, area) in [left[0], left[1], right[0]].into_iter().take(panels::FIXED).enumerate() {
-        panel(painter, app, number, area);
+    for (numbers, area) in [([0, 1], columns[0]), ([2, app.companion], columns[1])] {
+        let wanted = numbers.map(|number| app.panels[number].wanted_rows(&app.session));
+        for (number, area) in numbers.into_iter().zip(stacked(wanted, area)) {
+            panel(painter, app, number, area);
+        }
     }
-    panel(painter, app, app.companion, right[1]);
+}
+
+/// Divides an area between two panels, given the number of rows that they want inside their borders.
+/// Each gets half of the area, unless one of them needs less and the other one more.
+fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
+    /// The minimum height of a panel.
+    const LEAST: u16 = 8;
+    let half = area.height / 2;
+    let [needed, other] = wanted
+        .map(|rows| u16::try_from(rows.saturating_add(2)).unwrap_or(u16::MAX).clamp(LEAST, half));
+    let first = if needed < half { needed } else { area.height - other };
+    [
+        Rect { height: first, ..area },
+        Rect { y: area.y + first, height: area.height - first, ..area },
+    ]
 }
 
 /// Draws one panel into an area of the frame.

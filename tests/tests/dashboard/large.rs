@@ -30,6 +30,69 @@ fn all_planes_are_shown_if_they_fit() {
     assert!(screen.contains("plane 1 of 8") && count(&screen, &['■', '□']) == 64, "{screen}");
 }
 
+/// Returns the rows and the columns at which a screen has nodes.
+fn places_of_nodes(screen: &str) -> [Vec<usize>; 2] {
+    let marks = screen.lines().enumerate().flat_map(|(y, line)| {
+        line.chars().enumerate().filter(|(_, c)| "■□".contains(*c)).map(move |(x, _)| (y, x))
+    });
+    let (mut rows, mut columns): (Vec<usize>, Vec<usize>) = marks.unzip();
+    [&mut rows, &mut columns].map(|places| {
+        places.sort_unstable();
+        places.dedup();
+        std::mem::take(places)
+    })
+}
+
+/// On terminals of common sizes, panels use the room that they have.
+#[test]
+fn panels_use_their_room_on_common_terminals() {
+    let mut session = network("torus:4x4", "pex");
+    // The drawing of four nodes takes the whole panel. The last cell ends with the panel.
+    for ((width, height), expected) in
+        [((80, 24), (19, 2)), ((120, 40), (29, 6)), ((200, 50), (49, 8))]
+    {
+        let screen = session.screen(width, height);
+        let [rows, columns] = places_of_nodes(&screen);
+        let step = |places: &[usize]| places.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let [rows, columns]: [Vec<usize>; 2] = [step(&rows), step(&columns)];
+        assert_eq!((columns, rows), (vec![expected.0; 3], vec![expected.1; 3]), "{screen}");
+    }
+    // Beside other panels, it takes the rows that the comparison of one line does not need.
+    session.keys("e");
+    for ((width, height), lines) in [((120, 40), 17), ((200, 50), 27)] {
+        let screen = session.screen(width, height);
+        let [rows, _] = places_of_nodes(&screen);
+        let taken = rows[3] - rows[0];
+        assert!(taken * 4 / 3 + 4 > lines, "{taken} rows for three of four cells:\n{screen}");
+        // Cases also need few rows, and Explore gets the others.
+        let offered = screen.lines().filter(|line| line.starts_with("│  [")).count();
+        assert_eq!(offered, 18, "{screen}");
+    }
+    // With many cases, the list of algorithms still has most of its half.
+    let sizes: Vec<String> = (1..30).map(|size| format!("\"broadcast/uniform:{size}\"")).collect();
+    let mut session = Session::new(&format!(
+        "topologies = [\"hypercube:4\"]\nalgorithms = [\"hypercube-broadcast\", \"linear\"]\nworkloads = [{}]",
+        sizes.join(",")
+    ));
+    session.keys("R");
+    session.settle();
+    for (width, height) in [(120, 40), (200, 50)] {
+        session.keys("35");
+        session.settle();
+        let screen = session.screen(width, height);
+        let offered = screen.lines().filter(|line| line.starts_with("│  [")).count();
+        assert!(offered >= 11, "{offered} algorithms:\n{screen}");
+        // Explore and the comparison have the name in full, and so have cases if there is room.
+        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let has = |text: &str| screen.lines().any(|line| words(line).contains(text));
+        assert!(has("[x] hypercube-broadcast") && has(":1 hypercube-broadcast"), "{screen}");
+        assert!(width < 200 || has("ms hypercube-broadcast broadcast/uniform:1"), "{screen}");
+        // The panel of parts shows several groups.
+        let bars = screen.lines().filter(|line| line.contains("broadcast ██")).count();
+        assert!(bars >= 2, "{bars} groups:\n{screen}");
+    }
+}
+
 #[test]
 fn every_link_of_16x16_has_a_mark() {
     let mut session = network("torus:16x16", "pex");

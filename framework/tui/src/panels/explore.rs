@@ -21,6 +21,9 @@ use std::path::Path;
 use swapmeet_results::units;
 use swapmeet_runner::input::InputError;
 
+/// The maximum number of rows of the description of the line under the cursor.
+const DESCRIPTION_ROWS: u16 = 5;
+
 /// The explore panel.
 #[derive(Debug, Default)]
 pub(crate) struct Explore {
@@ -117,6 +120,10 @@ impl Panel for Explore {
 
     fn lines(&self, session: &Session) -> usize {
         self.form.as_ref().map_or_else(|| self.items(session).len(), Form::lines)
+    }
+
+    fn wanted_rows(&self, session: &Session) -> usize {
+        Section::ALL.len() + self.lines(session).max(1) + usize::from(DESCRIPTION_ROWS) + 1
     }
 
     fn no_filter_reason(&self) -> Option<&'static str> {
@@ -245,10 +252,10 @@ impl Panel for Explore {
         // Reserve rows for the description of the line under the cursor, but leave most of the area
         // to the lists.
         let about = match area.height.saturating_sub(sections + 1) {
-            0..7 => 0,
-            7..16 => 2,
+            0..12 => 0,
+            12..16 => 2,
             16..24 => 3,
-            _ => 5,
+            _ => DESCRIPTION_ROWS,
         };
         let open_lines = area.height.saturating_sub(sections + about + u16::from(about > 0));
         let mut y = 0;

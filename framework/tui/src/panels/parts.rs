@@ -86,16 +86,13 @@ impl Panel for Parts {
         } else {
             String::new()
         };
-        let (filter, filtered) = (&self.list.filter, self.list.filter.suffix());
+        let filtered = self.list.filter.suffix();
         let head = format!("Where time goes{which}: ");
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", session.compared.group_label(group, room));
         let area = painter.panel(area, &title);
-        // Draw a bar for each algorithm that has a time in this group and passes the filter.
-        let lines = session.compared.lines_of(number).iter();
-        let timed = lines.filter(|l| parts::total(&l.parts).is_some());
-        let mut lines: Vec<&Line> =
-            timed.filter(|l| session.passes(filter, &l.stats.algorithm, "")).collect();
+        // Show the bars of this group and, in the remaining rows, those of the groups after it.
+        let lines = self.timed_lines(session, number);
         if lines.is_empty() {
             let text = if filtered.is_empty() {
                 "No algorithm has a time here."
@@ -104,17 +101,54 @@ impl Panel for Parts {
             };
             return painter.placeholder(area, text);
         }
+        let mut left = area.height.saturating_sub(3 + lines.len() as u16 * MOST_ROWS);
+        let others = (1..groups.len()).map(|offset| (number + offset) % groups.len());
+        let others = others.map(|other| (other, self.timed_lines(session, other)));
+        let others = others.take_while(|(_, lines)| {
+            let needed = 1 + lines.len() as u16 * MOST_ROWS;
+            let fits = needed <= left;
+            left = left.saturating_sub(needed);
+            fits
+        });
+        let others: Vec<(usize, Vec<&Line>)> = others.collect();
+        let all: Vec<&Line> =
+            lines.iter().chain(others.iter().flat_map(|(_, lines)| lines)).copied().collect();
+        let mut top = legend(painter, &all, area) + 1;
+        top += self.bars(painter, lines, rest(area, top));
+        for (other, lines) in others.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+            let label = session.compared.group_label(&groups[other], usize::from(area.width) - 2);
+            painter.put(area, 1, top, &label, painter.theme.dim);
+            top += 1 + self.bars(painter, lines, rest(area, top + 1));
+        }
+    }
+}
+
+/// The maximum number of screen rows of an algorithm: its bar, the percentages of the parts, and an
+/// empty row.
+const MOST_ROWS: u16 = 3;
+
+/// Returns the part of an area that starts in a row.
+fn rest(area: Rect, top: u16) -> Rect {
+    Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area }
+}
+
+impl Parts {
+    /// Returns the lines of a group that have a time and pass the filter.
+    fn timed_lines<'s>(&self, session: &'s Session, group: usize) -> Vec<&'s Line> {
+        let lines = session.compared.lines_of(group).iter();
+        let timed = lines.filter(|line| parts::total(&line.parts).is_some());
+        timed.filter(|l| session.passes(&self.list.filter, &l.stats.algorithm, "")).collect()
+    }
+
+    /// Draws the bars of a group. Returns the number of screen rows that this takes.
+    fn bars(&self, painter: &mut Painter<'_, '_>, mut lines: Vec<&Line>, area: Rect) -> u16 {
         // Divide the width among names, bars and times.
-        let top = legend(painter, &lines, area) + 1;
         let most = lines.iter().map(|l| total(l)).fold(0.0, f64::max);
         let names = widest(lines.iter().map(|l| &l.stats.algorithm)).min(area.width / 3);
         let spreads = widest(lines.iter().map(|line| spread(line)));
         let room = area.width.saturating_sub(names + 14 + spreads);
-        // An algorithm has up to three rows: its bar, the percentages of the parts, and an empty
-        // row.
-        let high = area.height.saturating_sub(top);
-        let each = (high / lines.len() as u16).clamp(1, 3);
-        let fit = usize::from(high / each);
+        let each = (area.height / lines.len() as u16).clamp(1, MOST_ROWS);
+        let fit = usize::from(area.height / each);
         let left_out = if lines.len() > fit { lines.len() - (fit.max(1) - 1) } else { 0 };
         if left_out > 0 {
             lines.truncate(fit.max(1) - 1);
@@ -125,7 +159,7 @@ impl Panel for Parts {
         // If bars show percentages, all bars have the full length. Otherwise, the length of a bar
         // is proportional to the time.
         for (i, line) in (0..).zip(&lines) {
-            let y = top + i * each;
+            let y = i * each;
             painter.put(
                 Rect { width: (1 + names).min(area.width), ..area },
                 1,
@@ -150,6 +184,7 @@ impl Panel for Parts {
                 painter.put(area, names + 2, y + 1, &in_words(line), painter.theme.dim);
             }
         }
+        lines.len() as u16 * each
     }
 }
 

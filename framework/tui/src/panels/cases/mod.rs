@@ -20,6 +20,9 @@ use swapmeet_results::{Status, duration, units};
 /// The minimum width for the reason of a failure. If less is available, the reason is not shown.
 const LEAST_MORE: u16 = 14;
 
+/// The maximum number of lines for the reason. The details panel shows the full text.
+const MOST_REASON_LINES: usize = 3;
+
 /// The queue panel.
 #[derive(Debug, Default)]
 pub(crate) struct Cases {
@@ -55,6 +58,11 @@ impl Panel for Cases {
 
     fn lines(&self, session: &Session) -> usize {
         self.rows(session).len()
+    }
+
+    /// Cases, the progress bar, and the reason why a case has no time.
+    fn wanted_rows(&self, session: &Session) -> usize {
+        self.lines(session) + 1 + MOST_REASON_LINES + 1
     }
 
     fn open(&mut self, session: &mut Session) {
@@ -200,15 +208,14 @@ impl Cases {
 /// Writes at the bottom of the area why the case has no time. Returns the number of screen rows
 /// that this takes.
 fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
-    /// The maximum number of lines for the reason. The details panel shows the full text.
-    const MOST: usize = 3;
     let reason = if row.record().is_some() { row.remark() } else { String::new() };
     if reason.is_empty() || area.height < 10 {
         return 0;
     }
     let lines = wrap(&reason, area.width.saturating_sub(2));
-    let taken = lines.len().min(MOST) as u16;
-    for (y, line) in (area.height.saturating_sub(taken)..).zip(lines.iter().take(MOST)) {
+    let taken = lines.len().min(MOST_REASON_LINES) as u16;
+    for (y, line) in (area.height.saturating_sub(taken)..).zip(lines.iter().take(MOST_REASON_LINES))
+    {
         painter.put(area, 1, y, line, painter.theme.dim);
     }
     taken + 1

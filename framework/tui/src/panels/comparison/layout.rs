@@ -58,7 +58,7 @@ impl LayoutInput<'_> {
             Column::Topology | Column::Workload | Column::Machine => column.varies(compared),
             Column::Interval => shown.iter().any(|line| line.interval().is_some()),
             Column::AlgorithmBandwidth | Column::BusBandwidth => {
-                shown.iter().any(|line| line.bandwidths.is_some())
+                shown.iter().any(|line| line.stats.bandwidths.is_some())
             }
             Column::OverOptimum => shown.iter().any(|line| line.over_optimum.is_some()),
             _ => true,
@@ -77,9 +77,10 @@ impl LayoutInput<'_> {
         let mut columns: Vec<(Column, u16)> =
             Column::ALL.into_iter().filter(wanted).map(|c| (c, wide(c))).collect();
         let first = columns.iter().position(|(c, _)| *c == Column::Time).unwrap_or(0);
-        // The minimum widths of specs have three candidates. The first only keeps specs
+        // The minimum widths of specs have four candidates. The first only keeps specs
         // recognisable. The second also keeps different specs different. The third is easy to read.
-        // Use the last candidate with which the columns for time and ratio still fit.
+        // The fourth does not shorten algorithms. Use the last candidate with which the columns for
+        // time and ratio still fit.
         let texts = |(column, _): &(Column, u16)| (*column, self.texts(*column));
         let specs: Vec<(Column, Cow<'_, BTreeSet<String>>)> =
             columns[..first].iter().map(texts).collect();
@@ -90,7 +91,13 @@ impl LayoutInput<'_> {
             specs.iter().map(|(column, texts)| (*column, least(texts))).collect()
         };
         let narrow = specs.iter().map(|(column, _)| (*column, USEFUL_WIDTH as u16)).collect();
-        let mut candidates = vec![narrow, different(USEFUL_WIDTH), different(PREFERRED_WIDTH)];
+        let readable = different(PREFERRED_WIDTH);
+        let full = |&(column, least): &(Column, u16)| match column {
+            Column::Algorithm => (column, wide(column)),
+            _ => (column, least),
+        };
+        let whole = readable.iter().map(full).collect();
+        let mut candidates = vec![narrow, different(USEFUL_WIDTH), readable, whole];
         candidates.iter_mut().for_each(|candidate| candidate.push((Column::Verified, verified)));
         let fit = |columns: &[(Column, u16)], least: &[(Column, u16)]| {
             let mut narrow = columns.to_vec();

@@ -106,6 +106,11 @@ impl Panel for Comparison {
         self.order(session).len()
     }
 
+    /// The heading, the lines, and the remarks below them.
+    fn wanted_rows(&self, session: &Session) -> usize {
+        1 + self.lines(session) + 3
+    }
+
     /// Moves the cursor to the line that contains the case in focus. If no line contains it, a case
     /// of the line under the cursor becomes the case in focus.
     fn activated(&mut self, session: &mut Session) {

@@ -19,8 +19,8 @@ impl Explore {
         let theme = painter.theme;
         let (section, items) = (self.section(), self.items(session));
         // The column of names is as wide as the longest name, but takes at most three fifths of the
-        // area, so that the descriptions have space. The last screen column is reserved for the
-        // scroll bar.
+        // area, so that the descriptions have space. A longer name is written over the start of its
+        // description. The last screen column is reserved for the scroll bar.
         let cursor = self.list().cursor;
         let height = usize::from(area.height);
         let first = self.list().first_line(items.len(), height);
@@ -44,7 +44,8 @@ impl Explore {
                 painter.shade(area, y, style);
             }
             painter.put(area, 2, y, mark, style);
-            painter.put(area, 6, y, &cut_middle(&name(item), names), style);
+            let room = text_area.width.saturating_sub(7);
+            let end = painter.put(area, 6, y, &cut_middle(&name(item), room), style);
             // A setting shows its value; all other lines show their descriptions.
             let (text, about) = match item {
                 ListItem::Setting(setting) => (session.selection.setting(*setting), style),
@@ -52,7 +53,7 @@ impl Explore {
                     (about_short(item, session, section), if here { style } else { theme.dim })
                 }
             };
-            painter.put(text_area, 6 + names.max(12) + 2, y, &text, about);
+            painter.put(text_area, end.max(6 + names.max(12)) + 2, y, &text, about);
             painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
         // An empty list is drawn as one line, so that the cursor has a position in it.

@@ -1,5 +1,6 @@
 //! A heat map of a grid. It shows all planes of the grid if they fit, and otherwise one plane.
 
+use super::cell::{Cell, LinkPlace};
 use super::lattice::{InterPlaneLoad, Lattice, Loads};
 use super::view::{Heat, PictureInfo, Quantity, View};
 use crate::paint::Painter;
@@ -7,23 +8,6 @@ use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
 use ratatui::layout::Rect;
 use swapmeet_results::units;
-
-/// The layout of the cell that shows a node and its links.
-#[derive(Debug, Clone, Copy)]
-struct Cell {
-    wide: u16,
-    high: u16,
-    /// The positions of five links relative to the cell: the links to the next column, previous
-    /// column, next row, previous row and other planes.
-    links: [(u16, u16); 5],
-}
-
-/// The two possible cell layouts. A node takes two screen rows, or one row if there is little
-/// space.
-const CELLS: [Cell; 2] = [
-    Cell { wide: 4, high: 2, links: [(2, 0), (3, 0), (0, 1), (1, 1), (3, 1)] },
-    Cell { wide: 6, high: 1, links: [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0)] },
-];
 
 /// Draws all planes of a grid if they fit. Otherwise, draws the selected plane.
 pub(super) fn grid(
@@ -36,7 +20,7 @@ pub(super) fn grid(
 ) -> PictureInfo {
     let (quantity, recording) = (heat.quantity, heat.recording);
     let figures = quantity != Quantity::Held && !painter.theme.coloured;
-    if CELLS.iter().any(|cell| planes(painter, heat, frame, lattice, view, *cell, area)) {
+    if planes(painter, heat, frame, lattice, view, area) {
         return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
     }
     let (loads, across) =
@@ -54,11 +38,10 @@ pub(super) fn grid(
     } else {
         area
     };
-    for cell in CELLS {
-        let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / cell.wide);
-        let (wide, high) = (columns * u64::from(cell.wide), rows * u64::from(cell.high));
-        if wide < u64::from(area.width) && high <= u64::from(area.height) {
-            let left = (u64::from(area.width) - wide) as u16 / 2;
+    for least in [Cell::LEAST, Cell::FLAT] {
+        let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / least.wide);
+        if let Some((cell, _)) = Cell::largest(1, rows, columns, area) {
+            let left = area.width.saturating_sub(columns as u16 * cell.wide) / 2;
             let place = Rect { x: area.x + left, width: area.width.saturating_sub(left), ..area };
             plane(painter, heat, frame, lattice, (&loads, columns), cell, place);
             return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
@@ -107,17 +90,13 @@ fn planes(
     frame: &Frame,
     lattice: &Lattice,
     view: &View,
-    cell: Cell,
     area: Rect,
 ) -> bool {
     let topology = heat.recording.topology.as_ref();
     let (rows, columns) = lattice.shape(u16::MAX);
+    let largest = Cell::largest(lattice.planes, rows, columns, area);
+    let Some((cell, per_row)) = largest.filter(|_| lattice.planes > 1) else { return false };
     let (wide, high) = (columns * u64::from(cell.wide) + 2, rows * u64::from(cell.high) + 1);
-    let per_row = u64::from(area.width.saturating_sub(2)) / wide.max(1);
-    let per_column = u64::from(area.height) / high.max(1);
-    if lattice.planes < 2 || per_row * per_column < lattice.planes {
-        return false;
-    }
     for number in 0..lattice.planes {
         let Some(one) = Lattice::of(topology, number as usize, view.turned) else { return false };
         let (x, y) = (1 + number % per_row * wide, number / per_row * high);
@@ -164,8 +143,9 @@ fn plane(
         let back = right.map_or(0, |n| loads[n as usize].back);
         let up = below.map_or(0, |n| loads[n as usize].up);
         let marks = [('▸', own.ahead), ('◂', back), ('▾', own.down), ('▴', up), ('◆', own.across)];
-        for ((dx, dy), mark) in cell.links.into_iter().zip(marks) {
-            link(painter, heat, mark, place, (x + dx, y + dy));
+        for (link_place, mark) in cell.links().into_iter().zip(marks) {
+            let link_place = LinkPlace { x: x + link_place.x, y: y + link_place.y, ..link_place };
+            link(painter, heat, mark, link_place, place);
         }
     }
 }
@@ -243,23 +223,31 @@ fn mark_fault(
     }
 }
 
-/// Draws a link as an arrow whose colour shows the load. In themes without colours, draws a digit.
+/// Draws a link as an arrow whose colour shows the load. In themes without colours, a digit replaces
+/// the point of the arrow. A link without load is not drawn.
 fn link(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
     (arrow, load): (char, u64),
+    place: LinkPlace,
     area: Rect,
-    (x, y): (u16, u16),
 ) {
     let theme = painter.theme;
     let hot = heat.level(load);
+    if hot == 0 {
+        return;
+    }
     let figure = if heat.quantity == Quantity::Messages { load } else { hot as u64 };
-    let mark = match (hot, theme.coloured) {
-        (0, _) => ' ',
-        (_, true) => arrow,
-        (_, false) => {
-            u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+')
-        }
+    let point = if theme.coloured {
+        arrow
+    } else {
+        u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+')
     };
-    painter.dot(area, x, y, mark, theme.heat(hot));
+    let point_at = if place.arrow_is_last { place.length - 1 } else { 0 };
+    for at in 0..place.length {
+        let line = if place.is_vertical { '│' } else { '─' };
+        let mark = if at == point_at { point } else { line };
+        let (dx, dy) = if place.is_vertical { (0, at) } else { (at, 0) };
+        painter.dot(area, place.x + dx, place.y + dy, mark, theme.heat(hot));
+    }
 }

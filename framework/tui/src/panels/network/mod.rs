@@ -1,5 +1,6 @@
 //! The network panel. It shows the loads of links and nodes in each step of a schedule.
 
+mod cell;
 mod grid;
 mod histogram;
 mod lattice;
