@@ -1,8 +1,10 @@
 //! `flow`: a schedule made from the best flow, for any demand in which each block has one receiver.
 
 use crate::demand::Demand;
+use crate::exchange::Exchange;
 use crate::fluid::{self, Flow};
 use crate::network::Network;
+use crate::orbits::Translations;
 use crate::random::Random;
 use crate::resources::Resources;
 use crate::routes::{Routed, route};
@@ -93,13 +95,23 @@ impl Algorithm for FlowSchedule {
         let deadline = Deadline::start(problem)?;
         let network = Network::read(problem)?;
         let form = form(problem, &network)?;
-        let group = problem.whole("group", 1..=1 << 20)?;
+        let blocks_per_link = problem.whole("group", 1..=1 << 20)?;
         let segments = problem.given::<u32>("segments")?;
         if segments.is_some_and(|segments| !(1..=4096).contains(&segments)) {
             return Err(Stop::failed("`segments`: expected a whole number from 1 to 4096"));
         }
+        if form == Form::Steps
+            && segments.is_none()
+            && problem.collective() == Collective::AllToAll
+            && problem.is_uniform()
+            && let Some(group) = Translations::of(&network, problem.topology().dims())
+            && let Some(exchange) = Exchange::of(&group, blocks_per_link, problem.ports())
+        {
+            schedule.log(&format!("all nodes do the same; schedule: {} steps", exchange.steps()));
+            return exchange.write(&group, problem.topology().dims(), schedule);
+        }
         let mut random = Random::new(problem.param(SEED.key())?);
-        let demand = Demand::read(problem, group, segments)?;
+        let demand = Demand::read(problem, blocks_per_link, segments)?;
         if demand.sources.len() as u64 * network.links() as u64 > MAX_FLOWS {
             return Err(Stop::unsupported(format!(
                 "{} senders on a network of {} links need too much memory, expected at most {MAX_FLOWS} pairs of them: use fewer nodes, or an algorithm with a rule",

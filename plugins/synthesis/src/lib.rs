@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use swapmeet_sdk::{ParamInfo, Problem, Stop, export_plugin};
 
 mod demand;
+mod exchange;
 mod flow;
 mod fluid;
 mod gather;

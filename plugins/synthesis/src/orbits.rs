@@ -42,6 +42,21 @@ impl Translations {
         Some(group)
     }
 
+    pub(crate) fn nodes(&self) -> usize {
+        self.radices.iter().product::<u64>() as usize
+    }
+
+    /// Returns the axis along which a shift moves by one, as on a torus; `None` for other shifts.
+    pub(crate) fn axis(&self, shift: u32) -> Option<usize> {
+        let (mut rest, mut axes) = (u64::from(shift), Vec::new());
+        for (axis, &radix) in self.radices.iter().enumerate().rev() {
+            let by = rest % radix;
+            axes.extend((by > 0).then_some((axis, by == 1 || by + 1 == radix)));
+            rest /= radix;
+        }
+        if let [(axis, true)] = axes[..] { Some(axis) } else { None }
+    }
+
     /// Returns the number of axes.
     pub(crate) fn axes(&self) -> usize {
         self.radices.len()

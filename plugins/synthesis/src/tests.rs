@@ -185,7 +185,7 @@ fn bad_networks_and_values_are_refused() {
         "the link from 1 to 0 has no bandwidth: remove the link from the network"
     );
     assert_eq!(
-        refusal(&on("ring", &[4000]), &FlowSchedule),
+        refusal(&on("mesh", &[4000]), &FlowSchedule),
         "15996000 blocks or segments are too many to find a path for each, expected at most 10000000: use fewer nodes or segments, or an algorithm with a rule, such as `pairwise` or `dim-rotation`"
     );
     assert_eq!(
@@ -232,4 +232,49 @@ fn equal_nodes_do_the_same() {
     // The nodes of a mesh are not equivalent, so all nodes are planned.
     let gather = |kind| on(kind, &[4, 4]).collective(Collective::AllGather, 0).by_orbits();
     assert!(gather("mesh").verify(&ALL_GATHER).is_ok());
+}
+
+/// On a torus, a block crosses `n / 4` links of an axis of even length `n` on average, half of them
+/// in each direction, and `(n - 1/n) / 4` links of an axis of odd length. With `ports=P`, at most P
+/// blocks leave a node in a step. No schedule takes fewer steps. On a ring of even length, the two
+/// directions cannot be loaded equally if all nodes do the same, so a search makes the schedule.
+#[test]
+fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
+    for (kind, dims) in [
+        ("ring", &[7][..]),
+        ("ring", &[8]),
+        ("torus", &[4, 4]),
+        ("torus", &[4, 5]),
+        ("torus", &[4, 6]),
+        ("torus", &[6, 6]),
+        ("torus", &[2, 4, 4]),
+        ("hypercube", &[2, 2, 2, 2]),
+        ("fully-connected", &[6]),
+    ] {
+        let nodes: u64 = dims.iter().product();
+        // For each axis, the crossings of the blocks of a node, and the directions of the axis.
+        let along = |n: &u64| match kind {
+            "fully-connected" => (n - 1, n - 1),
+            _ => (nodes * (n * n / 4) / n, if *n == 2 { 1 } else { 2 }),
+        };
+        let axes: Vec<(u64, u64)> = dims.iter().map(along).collect();
+        let longest: u64 =
+            if kind == "fully-connected" { 1 } else { dims.iter().map(|n| n / 2).sum() };
+        let crossings: u64 = axes.iter().map(|(crossings, _)| crossings).sum();
+        let links: u64 = axes.iter().map(|(_, directions)| directions).sum();
+        for ports in 1..=links {
+            let of_axes =
+                axes.iter().map(|(crossings, directions)| crossings.div_ceil(*directions));
+            let bound = of_axes.max().unwrap().max(crossings.div_ceil(ports)).max(longest);
+            let problem = on(kind, dims).ports(ports);
+            problem.verify_symmetry(&FlowSchedule).unwrap_or_else(|e| panic!("{kind}: {e}"));
+            let proved = problem.by_orbits().verify(&FlowSchedule).unwrap();
+            assert!(proved.max_sends <= ports && proved.max_receives <= ports, "{kind} {dims:?}");
+            assert_eq!(proved.steps, bound, "{kind} {dims:?}, {ports} ports");
+        }
+        // Several blocks per link and step.
+        let of_axes = axes.iter().map(|(crossings, directions)| crossings.div_ceil(*directions));
+        let bound = of_axes.max().unwrap().div_ceil(3).max(longest);
+        assert_eq!(steps(&on(kind, dims).param("group", "3"), &FlowSchedule), bound, "{kind}");
+    }
 }

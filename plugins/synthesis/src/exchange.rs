@@ -1,0 +1,283 @@
+//! An all-to-all for networks on which all nodes are equivalent (see [`crate::orbits`]), with
+//! blocks of equal size. One node is planned, and all other nodes do the same.
+//!
+//! A block moves from its origin to its receiver over links whose shifts add up to the difference
+//! of the two nodes. Translations commute, so it can cross these links in any order. In each step,
+//! every node does the same, so each shift carries a limited number of blocks per node, and each
+//! block crosses at most one link. Choosing the steps is therefore a colouring of the edges of a
+//! bipartite graph: its vertices are the blocks of one node and the shifts, its edges are the
+//! crossings, and the colours are the steps. By Kőnig's theorem (1916), as many colours are enough
+//! as the largest number of edges at a vertex. If all blocks take shortest paths that load the
+//! shifts evenly, no schedule has fewer steps.
+
+use crate::orbits::Translations;
+use std::collections::{HashMap, VecDeque};
+use swapmeet_sdk::{Blocks, Schedule, Set, Stop, Symmetry};
+
+/// The largest number of crossings of one node. A plan with this number takes about ten seconds.
+const MAX_CROSSINGS: u64 = 10_000_000;
+/// The largest number of pairs of an offset and a shift.
+const MAX_COUNTS: usize = 1 << 26;
+
+/// If the schedule takes more steps than this multiple of the lower bound, a search is better.
+const NEAR: f64 = 1.005;
+
+/// The number that means "no block" in a slot.
+const FREE: u32 = u32::MAX;
+
+/// A schedule for one node.
+pub(crate) struct Exchange {
+    /// For each slot, the block that crosses a link in each step, or [`FREE`]. A slot is a shift,
+    /// and one of the blocks that it carries in a step.
+    slots: Vec<Vec<u32>>,
+    /// The shift of each slot, as an index.
+    shift_of_slot: Vec<usize>,
+    steps: u32,
+}
+
+impl Exchange {
+    /// Makes a schedule in which each link carries at most `group` blocks per step, and each node
+    /// sends at most `ports` messages. Returns `None` if the problem needs a search: if shortest
+    /// paths do not load the links evenly, if the schedule is too long, or if a step is limited
+    /// both by ports and by several blocks per link.
+    pub(crate) fn of(group: &Translations, blocks_per_link: u64, ports: u64) -> Option<Self> {
+        // Choose shortest paths.
+        let counts = shortest_paths(group)?;
+        let shifts = group.shifts.len();
+        let rows = || counts.chunks(shifts);
+        let mut load = vec![0; shifts];
+        for row in rows() {
+            load.iter_mut().zip(row).for_each(|(load, count)| *load += u64::from(*count));
+        }
+        let crossings: u64 = load.iter().sum();
+        let congestion = load.iter().copied().max().unwrap_or(0);
+        let most = blocks_per_link.min(congestion).max(1);
+        let ports = ports.min(shifts as u64).max(1);
+        if crossings > MAX_CROSSINGS || (ports < shifts as u64 && most > 1) {
+            return None;
+        }
+        // Compare the number of steps with the lower bound.
+        let length = |row: &[u16]| row.iter().map(|count| u64::from(*count)).sum();
+        let longest: u64 = rows().map(length).max().unwrap_or(0);
+        let of_ports = if most == 1 { crossings.div_ceil(ports) } else { 0 };
+        let least = longest.max(of_ports);
+        let steps = congestion.div_ceil(most).max(least);
+        let bound = least_congestion(group, &load).div_ceil(most).max(least);
+        if steps as f64 > bound as f64 * NEAR {
+            return None;
+        }
+        // Choose the step of each crossing.
+        let shift_of_slot: Vec<usize> =
+            (0..shifts).flat_map(|shift| (0..most).map(move |_| shift)).collect();
+        let mut colouring = Colouring::new(shift_of_slot.len(), steps as usize);
+        let mut next = vec![0; shifts];
+        for (block, row) in (0..).zip(counts.chunks(shifts)) {
+            for (shift, count) in row.iter().enumerate() {
+                for _ in 0..*count {
+                    let slot = shift * most as usize + next[shift] % most as usize;
+                    next[shift] += 1;
+                    colouring.add(block, slot);
+                }
+            }
+        }
+        // If a node has fewer ports than links, the unused links of a step are reserved by
+        // additional blocks, one for each link that must be unused.
+        let pauses = if most == 1 { shifts as u64 - ports } else { 0 };
+        let unused = load.iter().enumerate().flat_map(|(slot, load)| {
+            std::iter::repeat_n(slot, steps.saturating_sub(*load) as usize)
+        });
+        let nodes = (counts.len() / shifts) as u32;
+        for (i, slot) in unused.take((pauses * steps) as usize).enumerate() {
+            colouring.add(nodes + (i as u64 / steps) as u32, slot);
+        }
+        let mut slots = colouring.slots;
+        for block in slots.iter_mut().flatten().filter(|block| **block >= nodes) {
+            *block = FREE;
+        }
+        Some(Self { slots, shift_of_slot, steps: steps as u32 })
+    }
+
+    pub(crate) fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Writes the schedule.
+    pub(crate) fn write(
+        &self,
+        group: &Translations,
+        dims: &[u64],
+        schedule: &mut Schedule<'_>,
+    ) -> Result<(), Stop> {
+        schedule.layout(dims, 1)?;
+        let planned = schedule.symmetric(&vec![Symmetry::shift(1); group.axes()])?;
+        // The translation by which each block has moved from its origin.
+        let mut moved: Vec<u32> = vec![0; dims.iter().product::<u64>() as usize];
+        for step in 0..self.steps as usize {
+            schedule.step()?;
+            let crossing = || {
+                let slots = self.slots.iter().zip(&self.shift_of_slot);
+                slots.map(move |(slot, shift)| (slot[step], group.shifts[*shift]))
+            };
+            let crossing = || crossing().filter(|(block, _)| *block != FREE);
+            for from in &planned {
+                for (block, shift) in crossing() {
+                    let origin = group.subtract(from as u32, moved[block as usize]);
+                    let blocks = Blocks::new(from, group.add(from as u32, shift).into())
+                        .origins(Set::one(origin.into()))
+                        .destinations(Set::one(group.add(origin, block).into()));
+                    schedule.send(&blocks.strict())?;
+                }
+            }
+            for (block, shift) in crossing() {
+                moved[block as usize] = group.add(moved[block as usize], shift);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Chooses a shortest path from node 0 to each node, so that the loads of the shifts differ little.
+/// Returns, for each node, how often its path uses each shift; `None` if the table is too large.
+fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
+    /// In the first round, the loads of the following nodes are not known yet.
+    const ROUNDS: u32 = 3;
+    let (nodes, shifts) = (group.nodes(), group.shifts.len());
+    if nodes * shifts > MAX_COUNTS {
+        return None;
+    }
+    let distance = distances(group);
+    let (mut counts, mut load) = (vec![0_u16; nodes * shifts], vec![0_u64; shifts]);
+    for node in (0..ROUNDS).flat_map(|_| 1..nodes) {
+        // Remove the path of the last round. Then go back from the node, each time over the shift
+        // with the smallest load.
+        let row = &mut counts[node * shifts..][..shifts];
+        load.iter_mut().zip(&*row).for_each(|(load, count)| *load -= u64::from(*count));
+        row.fill(0);
+        let mut at = node as u32;
+        while at != 0 {
+            let before = group.shifts.iter().map(|shift| group.subtract(at, *shift));
+            let nearer = before
+                .enumerate()
+                .filter(|(_, before)| distance[*before as usize] < distance[at as usize]);
+            let (shift, before) = nearer.min_by_key(|(shift, _)| load[*shift])?;
+            load[shift] += 1;
+            row[shift] += 1;
+            at = before;
+        }
+    }
+    Some(counts)
+}
+
+/// Returns the number of links on a shortest path from node 0 to each node.
+fn distances(group: &Translations) -> Vec<u32> {
+    let mut distance = vec![u32::MAX; group.nodes()];
+    distance[0] = 0;
+    let mut waiting = VecDeque::from([0]);
+    while let Some(node) = waiting.pop_front() {
+        for shift in &group.shifts {
+            let next = group.add(node, *shift);
+            if distance[next as usize] == u32::MAX {
+                distance[next as usize] = distance[node as usize] + 1;
+                waiting.push_back(next);
+            }
+        }
+    }
+    distance
+}
+
+/// Returns a lower bound on the largest load of a shift, from the loads on shortest paths. A shorter
+/// path does not exist, so the mean load of all shifts is a bound. If each shift moves along one
+/// axis, the mean load of the shifts of each axis is one, too, because every path between two nodes
+/// crosses at least the links between their coordinates on this axis.
+fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
+    let axes: Option<Vec<usize>> = group.shifts.iter().map(|shift| group.axis(*shift)).collect();
+    let axes = axes.unwrap_or_else(|| vec![0; load.len()]);
+    let of_axis = |axis: usize| {
+        let loads = axes.iter().zip(load).filter(|(of, _)| **of == axis).map(|(_, load)| load);
+        loads.clone().sum::<u64>().div_ceil(loads.count().max(1) as u64)
+    };
+    (0..group.axes()).map(of_axis).max().unwrap_or(0)
+}
+
+/// Steps for crossings, so that no block and no slot has two crossings in the same step.
+struct Colouring {
+    /// For each slot and step, the block that crosses, or [`FREE`].
+    slots: Vec<Vec<u32>>,
+    /// The slot of each block and step that has a crossing.
+    slot_of: HashMap<(u32, u32), u32>,
+    /// For each slot, all its free steps. Some of the entries may be steps that are no longer free.
+    free: Vec<Vec<u32>>,
+}
+
+impl Colouring {
+    fn new(slots: usize, steps: usize) -> Self {
+        Self {
+            slots: vec![vec![FREE; steps]; slots],
+            slot_of: HashMap::new(),
+            free: vec![(0..steps as u32).rev().collect(); slots],
+        }
+    }
+
+    /// Adds a crossing. Neither the block nor the slot may have a crossing in every step already.
+    fn add(&mut self, block: u32, slot: usize) {
+        /// The number of free steps of the slot that are tried before other crossings are moved.
+        const TRIED: usize = 4;
+        let mut tried = Vec::new();
+        while tried.len() < TRIED
+            && let Some(step) = self.free[slot].pop()
+        {
+            if self.slots[slot][step as usize] != FREE {
+                continue;
+            }
+            tried.push(step);
+            if !self.slot_of.contains_key(&(block, step)) {
+                break;
+            }
+        }
+        let Some(&step) = tried.last() else { return };
+        if self.slot_of.contains_key(&(block, step)) {
+            self.exchange(block, step);
+        } else {
+            tried.pop();
+        }
+        self.free[slot].extend(tried);
+        self.put(block, slot as u32, step);
+    }
+
+    /// Makes `step` free for this block: on the path of crossings from the block that take place in
+    /// this step and in another step by turns, the two steps are exchanged. The other step is free
+    /// for the block.
+    fn exchange(&mut self, block: u32, step: u32) {
+        let steps = self.slots[0].len() as u32;
+        let start = block.wrapping_mul(0x9e37_79b9) % steps;
+        let Some(other) = (0..steps)
+            .map(|i| (start + i) % steps)
+            .find(|other| !self.slot_of.contains_key(&(block, *other)))
+        else {
+            return;
+        };
+        // Remove the crossings of the path, and then add each in the other of the two steps.
+        let (mut path, mut block) = (Vec::new(), block);
+        while let Some(slot) = self.slot_of.remove(&(block, step)) {
+            let of_slot = &mut self.slots[slot as usize];
+            path.push((block, slot, other));
+            of_slot[step as usize] = FREE;
+            let next = std::mem::replace(&mut of_slot[other as usize], FREE);
+            if next == FREE {
+                self.free[slot as usize].push(step);
+                break;
+            }
+            self.slot_of.remove(&(next, other));
+            path.push((next, slot, step));
+            block = next;
+        }
+        for (block, slot, to) in path {
+            self.put(block, slot, to);
+        }
+    }
+
+    fn put(&mut self, block: u32, slot: u32, step: u32) {
+        self.slots[slot as usize][step as usize] = block;
+        self.slot_of.insert((block, step), slot);
+    }
+}
