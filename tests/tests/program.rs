@@ -21,6 +21,7 @@ mod networks;
 mod optimum;
 mod overwriting;
 mod pages;
+mod player;
 mod prices;
 mod ranks;
 mod trace;

@@ -152,6 +152,8 @@ Examples:
     --machine free:model=circuit,ports=all,virtual_channels=2
   swapmeet trace --topology mesh:2x2 --algorithm linear \\
     --workload one-spike:max=64,rest=1 --seed 7
+  swapmeet trace --topology torus:4x4 --algorithm suh-shin \\
+    --algorithm pairwise --format html --out schedule.html
 
 To print the schedule of a row of `swapmeet run`, use the row's machine (some
 algorithms plan for its ports and virtual channels) and the row's seed.";
@@ -279,17 +281,16 @@ pub(crate) enum TraceFormat {
     Text,
     /// Print JSON with every set, route and byte count.
     Json,
+    /// Write a page that plays the schedule in a browser, without access to the network.
+    Html,
 }
 
-/// The selection of a schedule.
+/// The selection of a schedule, apart from its algorithm.
 #[derive(Debug, Args)]
 pub(crate) struct ScheduleArgs {
     /// Set the topology, such as torus:8x8.
     #[arg(long, value_name = "SPEC")]
     pub topology: String,
-    /// Set the algorithm, such as suh-shin.
-    #[arg(long, value_name = "SPEC")]
-    pub algorithm: String,
     /// Set the workload.
     #[arg(long, value_name = "SPEC", default_value = "uniform:1")]
     pub workload: String,
@@ -303,6 +304,10 @@ pub(crate) struct ScheduleArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
+    /// Set the algorithm, such as suh-shin. With `--format html`, two algorithms are shown side by
+    /// side.
+    #[arg(long = "algorithm", value_name = "SPEC", required = true)]
+    pub algorithms: Vec<String>,
     #[command(flatten)]
     pub schedule: ScheduleArgs,
     /// Print one line per step, without messages.
@@ -322,6 +327,12 @@ pub(crate) struct TraceArgs {
     /// synchronize between steps (`flat`, `loggp`, `fluid`).
     #[arg(long)]
     pub times: bool,
+    /// Write to FILE (`-` for standard output).
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub out: PathBuf,
+    /// Option for existing output files.
+    #[command(flatten)]
+    pub over: Overwrite,
     /// Stop after SECS seconds [default: 600].
     #[arg(long, value_name = "SECS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<f64>,

@@ -18,7 +18,8 @@ use swapmeet_runner::case::Case;
 
 /// Writes the schedule of one algorithm on one topology if the schedule is valid.
 pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
-    let cases = trace::cases(&args.schedule, args.timeout, &args.plugins)?;
+    let algorithm = std::slice::from_ref(&args.algorithm);
+    let cases = trace::cases(&args.schedule, algorithm, args.timeout, &args.plugins)?;
     let [case] = cases.as_slice() else {
         return Err(Failure::Usage(
             "an export has one schedule, expected one size instead of a range".to_owned(),
@@ -38,7 +39,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
             place.fill(staging.path())?;
             Ok(ExitCode::SUCCESS)
         }
-        status => Ok(trace::print_failure(&record, status)),
+        _ => Ok(trace::print_failure(&record)),
     }
 }
 

@@ -3,10 +3,12 @@
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
 use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::output;
 use crate::run::{self, SpecLists};
 use crate::say::say;
 use serde_json::Value;
 use std::io::{self, BufWriter, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use swapmeet_core::delivery::fault::Count;
@@ -16,21 +18,37 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::observe::{BatchEvent, observe};
 use watcher::TraceOptions;
 
+mod facts;
 mod json;
 mod names;
+mod page;
+mod positions;
 mod selection;
 mod text;
 mod times;
 mod watcher;
 mod writer;
 
+pub(crate) use page::{MOST_BYTES, title_of};
 pub(crate) use watcher::WATCH;
 
-/// Prints the schedule of one algorithm on one topology.
+/// Writes the schedule of one algorithm on one topology, or a page with the schedules of one or two
+/// algorithms.
 pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
-    let cases = cases(&args.schedule, args.timeout, &args.plugins)?;
+    let TraceArgs { algorithms, summary, step, node, times, .. } = args;
+    let cases = cases(&args.schedule, algorithms, args.timeout, &args.plugins)?;
+    output::may_write(&args.out, args.over, cases.iter().flat_map(run::input_files_of_case))?;
+    if args.format == TraceFormat::Html {
+        return page::write(args, &cases);
+    }
+    if algorithms.len() > 1 {
+        return Err(Failure::Usage(format!(
+            "--algorithm: expected one, found {} (--format html shows two side by side)",
+            algorithms.len()
+        )));
+    }
     // Report an invalid node before the schedule is made.
-    if let (Some(node), Some(case)) = (args.node, cases.first())
+    if let (Some(node), Some(case)) = (*node, cases.first())
         && node >= case.topology.nodes()
     {
         let nodes = case.topology.nodes();
@@ -38,52 +56,88 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
             "--node: there is no node {node}, expected a number below {nodes}"
         )));
     }
-    if args.times {
+    if *times {
         times::check_available(&cases)?;
     }
-    // The text format can print schedules for several block sizes one after another. A JSON
-    // document contains only one schedule.
-    let TraceArgs { summary, step, node, times, .. } = *args;
-    let options =
-        TraceOptions { json: args.format == TraceFormat::Json, summary, step, node, times };
-    let mut out = BufWriter::new(io::stdout());
-    let (record, written) = match (args.format, cases.first()) {
-        (TraceFormat::Json, Some(case)) => document(case, &args.plugins, &options, &mut out)?,
-        (TraceFormat::Json | TraceFormat::Text, _) => {
-            write_events(&cases, &args.plugins, &options, &mut out)?
-        }
+    let options = TraceOptions {
+        json: args.format == TraceFormat::Json,
+        facts: false,
+        summary: *summary,
+        step: *step,
+        node: *node,
+        times: *times,
     };
-    written.map_err(|e| Failure::printing(&e))?;
-    let Some(record) = record else { return Ok(ExitCode::from(INTERRUPTED)) };
-    // Print the summary to standard error, because standard output, which contains the schedule,
-    // may be piped to another program.
-    match record.status {
-        Status::Ok => {
-            say!(
-                "{} on {}: every {} verified; {}, {}, link load {}",
-                record.algorithm,
-                record.topology,
-                if record.verified == Verified::Amounts { "byte" } else { "block" },
-                Count(record.steps.unwrap_or(0), "step"),
-                Count(record.messages.unwrap_or(0), "message"),
-                record.max_link_messages.unwrap_or(0)
-            );
-            Ok(ExitCode::SUCCESS)
-        }
-        status => Ok(print_failure(&record, status)),
+    let Some(record) = printed(args, &cases, &options)? else {
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    if record.status != Status::Ok {
+        return Ok(print_failure(&record));
     }
+    print_verified(&record);
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Returns one case for each block size. There are several block sizes if the workload contains a
-/// range.
+/// Writes the schedule to standard output or to a file. Returns the row of the schedule, or `None`
+/// after an interrupt. A file is only written if there was no interrupt.
+fn printed(
+    args: &TraceArgs,
+    cases: &[Case],
+    options: &TraceOptions,
+) -> Result<Option<Box<Record>>, Failure> {
+    let schedule = |out: &mut dyn Write| match (options.json, cases.first()) {
+        // The text format can print schedules for several block sizes one after another. A JSON
+        // document contains only one schedule.
+        (true, Some(case)) => document(case, &args.plugins, options, out),
+        _ => write_events(cases, &args.plugins, options, &mut write_text(out)),
+    };
+    if args.out == Path::new("-") {
+        let (record, written) = schedule(&mut BufWriter::new(io::stdout()))?;
+        written.map_err(|e| Failure::printing(&e))?;
+        return Ok(record);
+    }
+    let mut traced = Ok(None);
+    let written = output::file(&args.out, |out| match schedule(out) {
+        Ok((Some(record), written)) => {
+            traced = Ok(Some(record));
+            written
+        }
+        ended => {
+            traced = ended.map(|_| None);
+            Err(io::Error::other("there is no schedule"))
+        }
+    });
+    let record = traced?;
+    if record.is_some() {
+        written?;
+    }
+    Ok(record)
+}
+
+/// Prints a summary to standard error, because standard output, which contains the schedule, may be
+/// piped to another program.
+fn print_verified(record: &Record) {
+    say!(
+        "{} on {}: every {} verified; {}, {}, link load {}",
+        record.algorithm,
+        record.topology,
+        if record.verified == Verified::Amounts { "byte" } else { "block" },
+        Count(record.steps.unwrap_or(0), "step"),
+        Count(record.messages.unwrap_or(0), "message"),
+        record.max_link_messages.unwrap_or(0)
+    );
+}
+
+/// Returns one case for each algorithm and block size. There are several block sizes if the
+/// workload contains a range.
 pub(crate) fn cases(
     of: &ScheduleArgs,
+    algorithms: &[String],
     timeout: Option<f64>,
     plugins: &PluginArgs,
 ) -> Result<Vec<Case>, Failure> {
     let lists = SpecLists {
         topologies: std::slice::from_ref(&of.topology),
-        algorithms: std::slice::from_ref(&of.algorithm),
+        algorithms,
         workloads: std::slice::from_ref(&of.workload),
         machines: of.machine.as_slice(),
     };
@@ -92,7 +146,8 @@ pub(crate) fn cases(
 
 /// Prints the reason why there is no schedule. An unsupported case is a valid answer; any other
 /// reason is a failure.
-pub(crate) fn print_failure(record: &Record, status: Status) -> ExitCode {
+pub(crate) fn print_failure(record: &Record) -> ExitCode {
+    let status = record.status;
     say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
     if status == Status::Unsupported { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) }
 }
@@ -120,7 +175,7 @@ pub(crate) fn events(
         std::slice::from_ref(case),
         plugins,
         &TraceOptions { json: true, ..TraceOptions::default() },
-        out,
+        &mut write_text(out),
     )
 }
 
@@ -131,26 +186,38 @@ fn document(
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
     let headed = json::head(out, case);
-    let (record, written) = write_events(std::slice::from_ref(case), plugins, options, out)?;
+    let (record, written) =
+        write_events(std::slice::from_ref(case), plugins, options, &mut write_text(out))?;
     let written = headed.and(written).and_then(|()| json::outcome(out, record.as_deref()));
     Ok((record, written))
 }
 
-/// Starts a worker that makes the schedule of the cases, and writes the events of this schedule.
+/// Returns a function that writes each text of a worker as soon as it arrives, so that the events
+/// before a failure are visible.
+fn write_text(out: &mut dyn Write) -> impl FnMut(Value) -> io::Result<()> {
+    |value| match value {
+        Value::String(text) => {
+            out.write_all(escaped_lines(&text).as_bytes()).and_then(|()| out.flush())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Starts a worker that makes the schedule of the cases, and passes the values that the worker
+/// reports to `handle`. The worker is stopped after the first error of `handle`.
 fn write_events(
     cases: &[Case],
     plugins: &PluginArgs,
     options: &TraceOptions,
-    out: &mut dyn Write,
+    handle: &mut dyn FnMut(Value) -> io::Result<()>,
 ) -> Result<Traced, Failure> {
     let workers = run::workers(Some(1), None, 1, plugins)?;
     let options = serde_json::to_value(options).map_err(|e| Failure::Output(e.to_string()))?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
     observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {
-        // Write each event as soon as it arrives, so that the events before a failure are visible.
-        BatchEvent::Observed { value: Value::String(text) } if written.is_ok() => {
-            written = out.write_all(escaped_lines(&text).as_bytes()).and_then(|()| out.flush());
+        BatchEvent::Observed { value } if written.is_ok() => {
+            written = handle(value);
             stop.store(written.is_err(), Ordering::Relaxed);
         }
         BatchEvent::Finished { record: row, .. } => record = Some(row),

@@ -227,7 +227,7 @@ fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String>
     let styles = Styles::in_order(request.algorithms.iter().map(String::as_str));
     let drawn: Box<dyn Drawable> = match request.kind {
         RenderKind::Report => {
-            return crate::report::page_of(&files, None, baseline)
+            return crate::report::page_of(&files, None, baseline, &[])
                 .map(String::into_bytes)
                 .map_err(|e| e.to_string());
         }

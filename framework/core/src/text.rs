@@ -71,9 +71,32 @@ pub fn excerpt(text: &str) -> String {
     }
 }
 
+/// Encodes bytes in Base64 (RFC 4648).
+pub fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let number =
+            [16, 8, 0].iter().zip(chunk).fold(0, |n, (shift, b)| n | u32::from(*b) << shift);
+        for digit in 0..4 {
+            let value = number >> (18 - 6 * digit) & 63;
+            text.push(if digit > chunk.len() { '=' } else { char::from(DIGITS[value as usize]) });
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The test vectors of RFC 4648, section 10.
+    #[test]
+    fn base64_of_the_standard() {
+        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        assert_eq!(texts.map(|text| base64(text.as_bytes())), expected);
+    }
 
     #[test]
     fn unsafe_characters_are_escaped() {

@@ -22,6 +22,7 @@ use std::io::{self, Stdout, Write, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use swapmeet_core::text::base64;
 
 /// The time between two frames while the screen changes.
 const FRAME: Duration = Duration::from_millis(33);
@@ -101,21 +102,6 @@ fn copy(text: &str) -> io::Result<()> {
     let mut out = stdout();
     write!(out, "\x1b]52;c;{}\x07", base64(text.as_bytes()))?;
     out.flush()
-}
-
-/// Encodes bytes in Base64 (RFC 4648).
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let number =
-            [16, 8, 0].iter().zip(chunk).fold(0, |n, (shift, b)| n | u32::from(*b) << shift);
-        for digit in 0..4 {
-            let value = number >> (18 - 6 * digit) & 63;
-            text.push(if digit > chunk.len() { '=' } else { char::from(DIGITS[value as usize]) });
-        }
-    }
-    text
 }
 
 /// The terminal in dashboard mode. Dropping it restores the terminal.
@@ -210,17 +196,4 @@ fn restore_at_panic() -> PanicHookGuard {
         }
     }));
     PanicHookGuard
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The test vectors of RFC 4648, section 10.
-    #[test]
-    fn texts_are_encoded_for_the_clipboard() {
-        let texts = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
-        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
-        assert_eq!(texts.map(|text| base64(text.as_bytes())), expected);
-    }
 }

@@ -27,7 +27,7 @@ pub use figure::{Crossing, Curve, Figure, FigureError, FigureOptions, Panel, Poi
 pub use labels::{Labels, UnknownLabel};
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};
-pub use page::{PageOptions, page};
+pub use page::{Link, PageOptions, page};
 pub use quantity::{LogScales, Quantity};
 pub use stack::StackKind;
 pub use stacked::{Bar, BarPanel, StackedBars};

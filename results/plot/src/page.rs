@@ -22,6 +22,16 @@ pub struct PageOptions<'a> {
     pub baseline: Option<&'a str>,
     /// The program that made the page, with its version.
     pub program: &'a str,
+    /// The pages to which the report links.
+    pub links: &'a [Link],
+}
+
+/// A link to another page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The path of the page, relative to the folder of the report.
+    pub path: String,
+    pub title: String,
 }
 
 const HEAD: &str = include_str!("page/head.html");
@@ -42,6 +52,7 @@ pub fn page(
     );
     out += &winners(files, &styles);
     out += &figures(files, options.baseline, &styles);
+    out += &schedules(options.links);
     let _ = writeln!(out, "<h2>Comparison</h2>\n{}", as_html(&comparison));
     let _ = writeln!(out, "<h2>Machines</h2>\n{}", machines(&rows));
     let _ = writeln!(out, "<h2>Versions</h2>\n{}", versions(&rows, options.program));
@@ -122,6 +133,30 @@ fn figures(files: &[(String, Vec<Record>)], baseline: Option<&str>, styles: &Sty
         }
     }
     if out.is_empty() { out } else { format!("<h2>Figures</h2>\n{out}") }
+}
+
+/// Returns the links to pages that play schedules.
+fn schedules(links: &[Link]) -> String {
+    let link = |link: &Link| {
+        format!("<a href=\"{}\">{}</a>", escaped(&address(&link.path)), escaped(&link.title))
+    };
+    let list = list(links.iter().map(link));
+    if list.is_empty() { list } else { format!("<h2>Schedules, step by step</h2>\n{list}") }
+}
+
+/// Returns a path as a URL. Each byte that has a meaning in URLs is encoded. A relative path begins
+/// with `./`, because a colon would otherwise end the name of a protocol.
+fn address(path: &str) -> String {
+    let mut address = if path.starts_with('/') { String::new() } else { "./".to_owned() };
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                address.push(char::from(byte));
+            }
+            _ => address += &format!("%{byte:02X}"),
+        }
+    }
+    address
 }
 
 /// Returns the map of the fastest algorithms, if there is one.

@@ -9,7 +9,7 @@ use tempfile::{TempDir, tempdir};
 
 /// A command that writes a file: its name, its arguments, the value of `--out`, the file that it
 /// writes, and an input file that a user could pass as output by mistake.
-const WRITING: [(&str, &str, &str, &str, Option<&str>); 12] = [
+const WRITING: [(&str, &str, &str, &str, Option<&str>); 13] = [
     ("links", "--topology graph:g.txt --algorithm linear", "links.csv", "links.csv", Some("g.txt")),
     ("run", "e.toml --quiet", "new.csv", "new.csv", Some("e.toml")),
     ("merge", "rows.csv", "all.csv", "all.csv", Some("rows.csv")),
@@ -21,6 +21,13 @@ const WRITING: [(&str, &str, &str, &str, Option<&str>); 12] = [
         "--format goal --topology graph:g.txt --algorithm linear",
         "linear.goal",
         "linear.goal",
+        Some("g.txt"),
+    ),
+    (
+        "trace",
+        "--format html --topology graph:g.txt --algorithm linear",
+        "page.html",
+        "page.html",
         Some("g.txt"),
     ),
     ("plot", "rows.csv --format svg", "figure.svg", "figure.svg", Some("rows.csv")),

@@ -163,3 +163,108 @@ fn the_recipes_of_the_readme_run() {
         assert!(dir.path().join(file).metadata().is_ok_and(|m| m.len() > 100), "{file}");
     }
 }
+
+/// Returns a Markdown table. Characters with a meaning in Markdown are escaped.
+fn table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let header: Vec<String> = header.iter().map(|h| (*h).to_owned()).collect();
+    let rules = vec!["---".to_owned(); header.len()];
+    let rows: String = rows.iter().map(|row| line(row)).collect();
+    line(&header) + &line(&rules) + &rows
+}
+
+/// Returns these columns of a list of the program. Columns with a name in `` ` `` are code.
+fn listed(kind: &str, columns: &[&str]) -> Vec<Vec<String>> {
+    let output = swapmeet(&["list", kind, "--format", "csv"]).output().unwrap();
+    let mut reader = csv::Reader::from_reader(output.stdout.as_slice());
+    let header = reader.headers().unwrap().clone();
+    let index = |name: &str| header.iter().position(|h| h == name).unwrap();
+    let places: Vec<(usize, bool)> =
+        columns.iter().map(|c| (index(c.trim_matches('`')), c.starts_with('`'))).collect();
+    let cell = |text: &str, is_code: bool| match (text, is_code) {
+        ("", _) => String::new(),
+        (_, true) => format!("`{}`", text.replace('|', "\\|")),
+        (_, false) => ["|", "<", "*", "_"]
+            .iter()
+            .fold(text.to_owned(), |text, c| text.replace(c, &format!("\\{c}"))),
+    };
+    let records = reader.records().map(Result::unwrap);
+    records
+        .map(|row| places.iter().map(|(i, is_code)| cell(&row[*i], *is_code)).collect())
+        .collect()
+}
+
+/// `docs/reference.md` is generated from the lists of the program.
+#[test]
+fn the_reference_equals_the_lists_of_the_program() {
+    let mut page = "# Reference of all lists\n\nThis page is generated from `swapmeet list`. \
+        [Specs](specs.md) defines the grammar,\n[columns, models and bounds](figures.md) explains \
+        the values, and [algorithms](algorithms.md) has\ntheir costs.\n"
+        .to_owned();
+    let machines = listed("machines", &["`name`", "`parameter`", "`value`", "source"]);
+    let is_model = |row: &&Vec<String>| row[1] == "`model`";
+    let models = machines.iter().filter(is_model).map(|row| {
+        let other = |parameter: &&Vec<String>| {
+            parameter[0] == row[0] && !["`model`", "`mode`"].contains(&parameter[1].as_str())
+        };
+        let all: Vec<String> = machines
+            .iter()
+            .filter(other)
+            .map(|p| format!("{}={}", p[1].trim_matches('`'), p[2].trim_matches('`')))
+            .collect();
+        vec![row[0].clone(), row[2].clone(), format!("`{}`", all.join(", ")), row[3].clone()]
+    });
+    let sections = [
+        (
+            "Algorithms",
+            table(
+                &["name", "collectives", "title", "runs on", "paper"],
+                &listed("algorithms", &["`name`", "collectives", "title", "accepts", "paper"]),
+            ),
+        ),
+        (
+            "Topologies",
+            table(&["spec", "meaning"], &listed("topologies", &["`spec`", "what it is"])),
+        ),
+        ("Workloads", table(&["spec", "meaning"], &listed("workloads", &["`spec`", "what it is"]))),
+        (
+            "Machines",
+            table(&["name", "model", "parameters", "source"], &models.collect::<Vec<_>>()),
+        ),
+        (
+            "Columns",
+            table(
+                &["column", "type", "meaning"],
+                &listed("columns", &["`name`", "type", "description"]),
+            ),
+        ),
+    ];
+    for (title, table) in sections {
+        page += &format!("\n## {title}\n\n{table}");
+    }
+    let path = project("docs/reference.md");
+    if std::env::var_os("SWAPMEET_BLESS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == page,
+        "docs/reference.md is outdated; renew it with SWAPMEET_BLESS=1 cargo test -p swapmeet-tests"
+    );
+}
+
+/// `mdbook` builds the site from the pages.
+#[test]
+fn mdbook_builds_the_site() {
+    if !tools::has(&["mdbook"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let output = std::process::Command::new("mdbook")
+        .args(["build", "--dest-dir"])
+        .args([dir.path(), &project("docs")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(dir.path().join("tutorial.html").exists());
+}

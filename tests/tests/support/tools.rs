@@ -7,6 +7,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 /// The variable with the names of required tools, separated by spaces.
 const NEEDED: &str = "SWAPMEET_TESTS_NEED";
@@ -31,6 +32,33 @@ pub(crate) fn yaml(text: &str) -> Option<serde_json::Value> {
     let output = python(&["-c", script, text]).expect("python3 runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(serde_json::from_slice(&output.stdout).expect("python3 prints JSON"))
+}
+
+/// Opens a page in a real browser whose window has this width. Returns the page after the browser
+/// has loaded it. If there is no browser, prints a line and returns `None`.
+pub(crate) fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
+    let known = ["chromium", "chromium-browser", "google-chrome"];
+    let Some(browser) =
+        known.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
+    else {
+        left_out("chromium", "no chromium");
+        return None;
+    };
+    let output = Command::new(browser)
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-background-networking",
+            "--dump-dom",
+        ])
+        .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
+        .arg(format!("--window-size={width},1000"))
+        .args(more)
+        .arg(format!("file://{}", page.display()))
+        .output()
+        .unwrap();
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 /// Returns a command that starts this number of ranks. The caller adds the program and its

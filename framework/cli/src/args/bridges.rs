@@ -176,6 +176,9 @@ pub(crate) struct ExportArgs {
     /// Select the format.
     #[arg(long, value_name = "FORMAT", value_parser = schedules())]
     pub format: String,
+    /// Set the algorithm, such as suh-shin.
+    #[arg(long, value_name = "SPEC")]
+    pub algorithm: String,
     #[command(flatten)]
     pub schedule: ScheduleArgs,
     /// Stop after SECS seconds [default: 600].

@@ -27,8 +27,10 @@ Examples:
   swapmeet report rows.csv --out report.html
   swapmeet report monday.csv tuesday.csv --baseline pex \\
     --title 'PEX and its rivals' --out report.html
+  swapmeet report rows.csv --schedule schedule.html --out report.html
 
-The page is a single file without external resources.";
+The page is a single file without external resources. It only links to the pages
+of --schedule, which must stay at their places.";
 
 /// The kind of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -253,4 +255,7 @@ pub(crate) struct ReportArgs {
     /// Set the title [default: names of the experiments].
     #[arg(long)]
     pub title: Option<String>,
+    /// Link to a page that plays a schedule (`trace --format html`). May be repeated.
+    #[arg(long = "schedule", value_name = "SCHEDULE.html")]
+    pub schedules: Vec<PathBuf>,
 }

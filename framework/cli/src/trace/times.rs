@@ -4,9 +4,10 @@
 use super::selection::SendSelection;
 use crate::failure::Failure;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use swapmeet_core::cost::model::Evaluator;
 use swapmeet_core::cost::model::time_space::{Entry, TIME_KINDS, TimeKind, TimeSpace};
-use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::session::pricing_context;
 
@@ -26,10 +27,16 @@ pub(super) struct Times {
 #[derive(Default)]
 struct Steps(Vec<u64>);
 
-impl Listener for Steps {
+impl Listener for Times {
+    fn interests(&self) -> Interests {
+        Interests::SCHEDULE.union(self.evaluator.interests())
+    }
+
     fn notify(&mut self, event: ScheduleEvent<'_>) {
-        let ScheduleEvent::Step(step) = event else { return };
-        self.0.push(step.schedule_step);
+        self.evaluator.notify(event);
+        if let ScheduleEvent::Step(step) = event {
+            self.steps.0.push(step.schedule_step);
+        }
     }
 }
 
@@ -66,10 +73,19 @@ impl Times {
         Some(Self { evaluator, steps: Steps::default() })
     }
 
-    /// Returns the listeners that need the events of the schedule: the evaluator and the recorder
-    /// of step numbers.
-    pub(super) fn listeners(&mut self) -> [&mut dyn Listener; 2] {
-        [&mut *self.evaluator, &mut self.steps]
+    /// Returns the time of each kind in each step of the schedule, as the mean of all ranks in µs.
+    /// If several steps are joined, their time is that of the first one. There are no times if the
+    /// machine model has no cost for the schedule.
+    pub(super) fn means(self) -> BTreeMap<u64, [f64; TIME_KINDS]> {
+        let mut means = BTreeMap::new();
+        let Ok(times) = self.timetable() else { return means };
+        let ranks = times.record.ranks() as f64;
+        for (_, entry) in times.entries(SendSelection::default()) {
+            let [first, _] = times.steps_of(entry);
+            let mean = means.entry(first).or_insert([0.0; TIME_KINDS]);
+            mean.iter_mut().zip(entry.kinds).for_each(|(mean, us)| *mean += us / ranks);
+        }
+        means
     }
 
     /// Returns the recorded times after the schedule has ended, or the reason why there are none.

@@ -1,13 +1,16 @@
 //! An observer that writes the schedule while the worker makes it. If requested, it also records
 //! the times of ranks.
 
+use super::facts::StepFacts;
 use super::json::Json;
 use super::selection::SendSelection;
 use super::text::Text;
 use super::times::Times;
 use super::writer::Writer;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::io::{self, Write};
+use std::rc::Rc;
 use swapmeet_core::simulation::listener::Listener;
 use swapmeet_results::{Record, Status};
 use swapmeet_runner::host;
@@ -18,6 +21,8 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TraceOptions {
     pub json: bool,
+    /// Whether to report the facts of steps, too, as one object per step.
+    pub facts: bool,
     pub summary: bool,
     pub step: Option<u64>,
     pub node: Option<u64>,
@@ -29,9 +34,15 @@ pub(crate) const WATCH: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
     start: |case, options, report| {
-        let TraceOptions { json, summary, step, node, times } =
+        let TraceOptions { json, facts, summary, step, node, times } =
             TraceOptions::deserialize(options).map_err(|e| e.to_string())?;
-        let (out, selection) = (Lines { text: Vec::new(), report }, SendSelection { step, node });
+        let report = Rc::new(RefCell::new(report));
+        let share = || -> SendValue {
+            let report = Rc::clone(&report);
+            Box::new(move |value| report.borrow_mut()(value))
+        };
+        let out = Lines { text: Vec::new(), report: share() };
+        let selection = SendSelection { step, node };
         let writer: Box<dyn Writer> = match json {
             true => Box::new(Json::new(out, selection, case)),
             false => Box::new(Text::new(
@@ -42,30 +53,39 @@ pub(crate) const WATCH: ObserverKind = ObserverKind {
                 case.topology.radices(),
             )),
         };
-        Ok(Box::new(Traced { writer, times: if times { Times::new(case, node) } else { None } }))
+        Ok(Box::new(Traced {
+            writer,
+            times: times.then(|| Times::new(case, node)).flatten(),
+            facts: facts.then(|| StepFacts::new(case, share())),
+        }))
     },
 };
 
 struct Traced {
     writer: Box<dyn Writer>,
     times: Option<Times>,
+    facts: Option<StepFacts>,
 }
 
 impl Observer for Traced {
     fn listeners(&mut self) -> Vec<&mut dyn Listener> {
         let mut listeners: Vec<&mut dyn Listener> = vec![&mut *self.writer];
-        listeners.extend(self.times.iter_mut().flat_map(Times::listeners));
+        listeners.extend(self.times.iter_mut().map(|times| times as &mut dyn Listener));
+        listeners.extend(self.facts.iter_mut().map(|facts| facts as &mut dyn Listener));
         listeners
     }
 
     fn needs_times(&self) -> bool {
-        self.times.is_some()
+        self.times.is_some() || self.facts.is_some()
     }
 
     fn ended(&mut self, record: &Record, _: host::Requested) {
         let is_verified = record.status == Status::Ok;
         let times = self.times.take().filter(|_| is_verified);
         self.writer.ended(is_verified, times.map(Times::timetable));
+        if let Some(facts) = self.facts.take().filter(|_| is_verified) {
+            facts.ended();
+        }
     }
 }
 

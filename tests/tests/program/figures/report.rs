@@ -1,9 +1,8 @@
 //! The report page, both as a file and in a real browser.
 
 use super::{rows_in, text_of_html};
-use crate::support::{swapmeet, tools, words};
-use std::path::Path;
-use std::process::Command;
+use crate::support::tools::opened;
+use crate::support::{swapmeet, words};
 use tempfile::{TempDir, tempdir};
 
 fn report(dir: &TempDir) -> String {
@@ -31,7 +30,7 @@ const SAID: [&str; 9] = [
     "own = paragon:startup_us=220",
     "bruck of plugin classic 0.2.0",
     "swapmeet run --topology torus:8x8 --algorithm pex --workload uniform:64KiB --machine paragon:startup_us=220 --seed 42 --out -",
-    "runs on torus and mesh, not on rdn",
+    "suh-shin: runs only on a torus or a mesh; this topology is a rdn",
 ];
 
 #[test]
@@ -47,33 +46,6 @@ fn a_report_refers_to_no_other_file() {
         + page.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
     assert_eq!(addresses, harmless);
     assert!(!page.contains("mine & yours") && page.contains("mine &amp; yours"));
-}
-
-/// Opens a page in a real browser whose window has this width. Returns the page after the browser
-/// has loaded it. If there is no browser, prints a line and returns `None`.
-fn opened(dir: &TempDir, page: &Path, width: u32, more: &[String]) -> Option<String> {
-    let known = ["chromium", "chromium-browser", "google-chrome"];
-    let Some(browser) =
-        known.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok())
-    else {
-        tools::left_out("chromium", "no chromium");
-        return None;
-    };
-    let output = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-background-networking",
-            "--dump-dom",
-        ])
-        .arg(format!("--user-data-dir={}", dir.path().join("profile").display()))
-        .arg(format!("--window-size={width},1000"))
-        .args(more)
-        .arg(format!("file://{}", page.display()))
-        .output()
-        .unwrap();
-    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 /// A real browser without network access shows the whole page and requests no other address.

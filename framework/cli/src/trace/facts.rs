@@ -1,0 +1,164 @@
+//! The data of each step that the page needs and the JSON format does not contain: the parts of
+//! the step's time, and the bytes that each node holds.
+
+use super::positions::MOST_NODES;
+use super::times::Times;
+use serde_json::{Map, Value, json};
+use swapmeet_core::cost::model::Evaluator;
+use swapmeet_core::cost::model::time_space::{TIME_KINDS, TimeKind};
+use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent};
+use swapmeet_core::simulation::step::Step;
+use swapmeet_runner::case::Case;
+use swapmeet_runner::session::pricing_context;
+use swapmeet_runner::worker::SendValue;
+
+/// The maximum number of rows and columns of the load matrix.
+const MATRIX_SIDE: u64 = 64;
+/// The maximum number of held byte counts that are reported in all steps together.
+const MOST_HELD: usize = 1 << 20;
+
+/// Collects data of steps in the worker, and reports it when the schedule has ended.
+pub(super) struct StepFacts {
+    report: SendValue,
+    clock: Clock,
+    /// The times of each kind that were charged until the end of the last step, in µs.
+    charged: [f64; TIME_KINDS],
+    rows: Vec<Row>,
+    /// The number of bytes of a block, if all blocks have the same size.
+    block_bytes: Option<u64>,
+    keeps_held: bool,
+    held: usize,
+    /// The bytes of messages between groups of `bucket` consecutive ranks, in all steps together.
+    /// Rows are senders, columns are receivers.
+    matrix: Vec<Vec<u64>>,
+    bucket: u64,
+}
+
+/// The source of the times of steps.
+enum Clock {
+    /// All ranks have the same clock, so each step has a time.
+    Steps(Box<dyn Evaluator>),
+    /// Each rank has its own clock. The time of a step is the mean of all ranks.
+    Ranks(Times),
+    /// The model has no times of steps.
+    None,
+}
+
+struct Row {
+    schedule_step: u64,
+    facts: Map<String, Value>,
+    times: [f64; TIME_KINDS],
+}
+
+impl Listener for StepFacts {
+    fn interests(&self) -> Interests {
+        Interests::SCHEDULE.union(match &self.clock {
+            Clock::Steps(evaluator) => evaluator.interests(),
+            Clock::Ranks(times) => times.interests(),
+            Clock::None => Interests::FACTS,
+        })
+    }
+
+    fn notify(&mut self, event: ScheduleEvent<'_>) {
+        match &mut self.clock {
+            Clock::Steps(evaluator) => evaluator.notify(event),
+            Clock::Ranks(times) => times.notify(event),
+            Clock::None => {}
+        }
+        if let ScheduleEvent::Step(step) = event {
+            self.step(step);
+        }
+    }
+}
+
+impl StepFacts {
+    pub(super) fn new(case: &Case, report: SendValue) -> Self {
+        let evaluator = case.machine.evaluator(pricing_context(case));
+        let clock = match evaluator.parts_so_far() {
+            Some(_) => Clock::Steps(evaluator),
+            None => Times::new(case, None).map_or(Clock::None, Clock::Ranks),
+        };
+        let nodes = case.topology.nodes();
+        let bucket = nodes.div_ceil(MATRIX_SIDE).max(1);
+        let side = nodes.div_ceil(bucket) as usize;
+        Self {
+            report,
+            clock,
+            charged: [0.0; TIME_KINDS],
+            rows: Vec::new(),
+            block_bytes: case.workload.is_uniform().then(|| case.workload.block_bytes()),
+            keeps_held: nodes <= MOST_NODES,
+            held: 0,
+            matrix: vec![vec![0; side]; side],
+            bucket,
+        }
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        let bytes = |load: u64| match (self.block_bytes, step.proof) {
+            (Some(bytes), Proof::Blocks | Proof::Contributions) => {
+                load.saturating_mul(bytes.div_ceil(step.segments.max(1)))
+            }
+            _ => load,
+        };
+        for transfer in step.transfers {
+            let [row, column] = [transfer.from, transfer.to].map(|n| u64::from(n) / self.bucket);
+            let cell = &mut self.matrix[row as usize][column as usize];
+            *cell = cell.saturating_add(bytes(transfer.load));
+        }
+        let mut facts = Map::new();
+        let mut set = |key: &str, value: Value| facts.insert(key.to_owned(), value);
+        set("number", step.number.into());
+        set("at", step.schedule_step.into());
+        set("phase", step.phase.into());
+        set("messages", step.facts.messages.into());
+        set("longest", bytes(step.facts.max_load).into());
+        set("hops", step.facts.max_hops.into());
+        set("link_messages", step.facts.max_link_messages.into());
+        if self.keeps_held && self.held < MOST_HELD {
+            self.held += step.held.len();
+            set("held", step.held.iter().map(|load| bytes(*load)).collect());
+        }
+        let times = self.newly_charged();
+        self.rows.push(Row { schedule_step: step.schedule_step, facts, times });
+    }
+
+    /// Returns the time of each kind since the last call, in µs.
+    fn newly_charged(&mut self) -> [f64; TIME_KINDS] {
+        let mut times = [0.0; TIME_KINDS];
+        let Clock::Steps(evaluator) = &self.clock else { return times };
+        let parts = evaluator.parts_so_far().unwrap_or_default().each();
+        for ((time, before), (_, part)) in times.iter_mut().zip(&mut self.charged).zip(parts) {
+            let part = part.unwrap_or(0.0);
+            *time = part - *before;
+            *before = part;
+        }
+        times
+    }
+
+    /// Reports one object per step, and then the matrix.
+    pub(super) fn ended(mut self) {
+        // Time after the last step, such as that of a final barrier, is added to the last step.
+        let after = self.newly_charged();
+        if let Some(last) = self.rows.last_mut() {
+            last.times.iter_mut().zip(after).for_each(|(time, more)| *time += more);
+        }
+        if let Clock::Ranks(times) = self.clock {
+            for (step, means) in times.means() {
+                let at = self.rows.partition_point(|row| row.schedule_step < step);
+                if let Some(row) = self.rows.get_mut(at) {
+                    row.times = means;
+                }
+            }
+        }
+        for Row { mut facts, times, .. } in self.rows {
+            let spent = TimeKind::names().into_iter().zip(times).filter(|(_, us)| *us > 0.0);
+            let spent: Map<String, Value> =
+                spent.map(|(name, us)| (name.to_owned(), us.into())).collect();
+            facts.insert("times".to_owned(), spent.into());
+            (self.report)(json!({ "step": facts }));
+        }
+        (self.report)(json!({ "matrix": self.matrix, "bucket": self.bucket }));
+    }
+}

@@ -1,0 +1,182 @@
+//! The network in the page that plays a schedule: its links, and a position of each vertex in a
+//! drawing.
+
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, HashMap};
+use std::f64::consts::TAU;
+use swapmeet_core::network::topology::Topology;
+
+/// The maximum number of nodes of a network that is drawn. Larger networks are shown as a matrix.
+pub(super) const MOST_NODES: u64 = 256;
+
+/// A position in a drawing. Neighbouring nodes are about one unit apart; y grows downwards.
+type Position = [f64; 2];
+
+/// Returns the drawing of a network, or `None` if the network has too many nodes. `links` are the
+/// pairs of vertices with a directed link, and `positions` has one position per vertex, with the
+/// ranks first. `grid` is set if links around the edge of a grid would cross other nodes.
+pub(super) fn drawing(topology: &dyn Topology) -> Option<Value> {
+    if topology.nodes() > MOST_NODES {
+        return None;
+    }
+    let links: BTreeSet<(u64, u64)> = links(topology).map(|(_, ends)| ends).collect();
+    let positions = positions(topology);
+    let rounded = |c: f64| (c * 1000.0).round() / 1000.0;
+    Some(json!({
+        "grid": is_grid(topology.placed_on().unwrap_or(topology)),
+        "switches": topology.switches(),
+        "links": links,
+        "positions": positions.iter().map(|p| p.map(rounded)).collect::<Vec<_>>(),
+    }))
+}
+
+/// Returns the number and the two vertices of each directed link.
+fn links(topology: &dyn Topology) -> impl Iterator<Item = (u64, (u64, u64))> {
+    (0..topology.link_slots()).filter_map(|link| Some((link, topology.link_ends(link)?)))
+}
+
+/// Returns whether nodes are drawn in rows and columns, by their coordinates.
+fn is_grid(network: &dyn Topology) -> bool {
+    network.switches() == 0 && network.radices().iter().filter(|radix| **radix > 1).count() > 1
+}
+
+/// Returns the position of each vertex: ranks, then nodes if ranks share nodes, then switches.
+fn positions(topology: &dyn Topology) -> Vec<Position> {
+    let Some(network) = topology.placed_on() else {
+        return match (topology.switches(), is_grid(topology)) {
+            (0, true) => (0..topology.nodes()).map(|n| grid(n, topology.radices())).collect(),
+            (0, false) => circle(topology.nodes(), topology.nodes()),
+            _ => layers(topology),
+        };
+    };
+    // Ranks are placed on the nodes of another network. Both networks have the same link numbers,
+    // so the ends of a link tell which node of that network a vertex is.
+    let own = positions(network);
+    let network_ends: HashMap<u64, (u64, u64)> = links(network).collect();
+    let mut known = HashMap::new();
+    for (link, (from, to)) in links(topology) {
+        if let Some((network_from, network_to)) = network_ends.get(&link) {
+            known.insert(from, *network_from);
+            known.insert(to, *network_to);
+        }
+    }
+    let vertices = known.keys().map(|vertex| vertex + 1).max().unwrap_or(0).max(topology.nodes());
+    let at = |vertex: &u64| known.get(vertex).and_then(|node| own.get(*node as usize)).copied();
+    let mut sharing: HashMap<u64, u64> = HashMap::new();
+    (0..vertices)
+        .map(|vertex| {
+            if vertex >= topology.nodes() || topology.endpoint(vertex) == vertex {
+                return at(&vertex).unwrap_or_default();
+            }
+            // Ranks that share a node are drawn in a small circle around it.
+            let host = topology.endpoint(vertex);
+            let earlier = sharing.entry(host).or_default();
+            let angle = *earlier as f64 * 0.9;
+            *earlier += 1;
+            let [x, y] = at(&host).unwrap_or_default();
+            [x + 0.3 * angle.sin(), y - 0.3 * angle.cos()]
+        })
+        .collect()
+}
+
+/// Returns the position of a node in a grid. The last axis is horizontal and the axis before it is
+/// vertical. Each further pair of axes places copies of this plane next to and below each other.
+fn grid(node: u64, radices: &[u64]) -> Position {
+    let (mut rest, mut position, mut pitch) = (node, [0.0; 2], [1.0; 2]);
+    let axes = radices.iter().rev().filter(|radix| **radix > 1);
+    for (axis, radix) in axes.enumerate() {
+        position[axis % 2] += (rest % radix) as f64 * pitch[axis % 2];
+        pitch[axis % 2] = pitch[axis % 2] * *radix as f64 + 0.8;
+        rest /= radix;
+    }
+    position
+}
+
+/// Returns `count` positions in a circle on which `room` positions are one unit apart.
+fn circle(count: u64, room: u64) -> Vec<Position> {
+    let radius = (room as f64 / TAU).max(0.5);
+    (0..count)
+        .map(|i| {
+            let angle = (i as f64 + 0.5) / count as f64 * TAU;
+            [radius * angle.sin(), -radius * angle.cos()]
+        })
+        .collect()
+}
+
+/// Returns positions in a network with switches. Nodes are on the outer circle, in the order of
+/// their switches. Switches are on inner circles, by their distance from the closest node.
+fn layers(topology: &dyn Topology) -> Vec<Position> {
+    let vertices = (topology.nodes() + topology.switches()) as usize;
+    let mut neighbours = vec![Vec::new(); vertices];
+    for (_, (from, to)) in links(topology) {
+        neighbours[from as usize].push(to as usize);
+    }
+    // Find the distance of each vertex from the closest node by a breadth-first search.
+    let mut layers: Vec<Vec<usize>> = vec![(0..topology.nodes() as usize).collect()];
+    let mut seen: Vec<bool> = (0..vertices).map(|v| (v as u64) < topology.nodes()).collect();
+    while let Some(last) = layers.last().filter(|layer| !layer.is_empty()) {
+        let mut next: Vec<usize> = Vec::new();
+        for neighbour in last.iter().flat_map(|vertex| &neighbours[*vertex]) {
+            if !std::mem::replace(&mut seen[*neighbour], true) {
+                next.push(*neighbour);
+            }
+        }
+        next.sort_unstable();
+        layers.push(next);
+    }
+    layers.pop();
+    // Put nodes of the same switch next to each other, and each layer on a circle of its own.
+    layers[0].sort_by_key(|node| (neighbours[*node].iter().min().copied(), *node));
+    let (count, mut positions) = (layers.len(), vec![[0.0; 2]; vertices]);
+    for (depth, layer) in layers.iter().enumerate() {
+        let scale = 1.0 - depth as f64 / count as f64;
+        let room = topology.nodes().max(layers.iter().map(Vec::len).max().unwrap_or(0) as u64);
+        let around = circle(layer.len() as u64, room);
+        for (vertex, [x, y]) in layer.iter().zip(around) {
+            let shrunk = if depth > 0 && layer.len() == 1 { 0.0 } else { scale };
+            positions[*vertex] = [x * shrunk, y * shrunk];
+        }
+    }
+    positions
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_core::network::topology::{families, parse};
+
+    /// Every network must have positions for all vertices of its links, and no two vertices at the
+    /// same position.
+    #[test]
+    fn vertices_of_every_family_have_their_own_positions() {
+        let examples = families().iter().map(|family| family.example.to_owned());
+        let more = [
+            "torus:2x2x2x2x2",
+            "ring:2",
+            "mesh:1x5",
+            "torus:4x4,place=random:1",
+            "mesh:2x2,ranks=3",
+            "fat-tree:2x2,ranks=2",
+            "torus:4x4,down=0-1",
+            "dragonfly:3x2x2,routing=valiant",
+            "fat-tree:4x4",
+        ]
+        .map(str::to_owned);
+        for spec in examples.chain(more).filter(|spec| !spec.is_empty()) {
+            let topology = parse(&spec).unwrap();
+            let drawing = drawing(topology.as_ref()).unwrap();
+            let positions: Vec<(f64, f64)> =
+                serde_json::from_value(drawing["positions"].clone()).unwrap();
+            let links: Vec<(usize, usize)> =
+                serde_json::from_value(drawing["links"].clone()).unwrap();
+            for (from, to) in links {
+                assert!(from.max(to) < positions.len(), "{spec}: {from}-{to}");
+            }
+            let different: BTreeSet<_> =
+                positions.iter().map(|(x, y)| (x.to_bits(), y.to_bits())).collect();
+            assert_eq!(different.len(), positions.len(), "{spec}");
+            assert!(positions.len() as u64 >= topology.nodes(), "{spec}");
+        }
+        assert!(drawing(parse("torus:17x16").unwrap().as_ref()).is_none());
+    }
+}
