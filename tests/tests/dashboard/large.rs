@@ -57,6 +57,17 @@ fn panels_use_their_room_on_common_terminals() {
         let [rows, columns]: [Vec<usize>; 2] = [step(&rows), step(&columns)];
         assert_eq!((columns, rows), (vec![expected.0; 3], vec![expected.1; 3]), "{screen}");
     }
+    // If there is no room for links, nodes are blocks that take the panel.
+    let mut large = network("torus:32x16", "suh-shin");
+    for ((width, height), rows) in [((80, 24), 8), ((120, 40), 23)] {
+        let screen = large.screen(width, height);
+        let wide = format!("{:█>1$}", "", usize::from(width) * 3 / 4);
+        let taken = screen.lines().filter(|line| line.contains(&wide)).count();
+        assert!(taken >= rows, "{taken} rows of blocks:\n{screen}");
+    }
+    // Cells of one row are as wide as possible.
+    let [_, columns] = places_of_nodes(&large.screen(200, 50));
+    assert_eq!((columns.len(), columns[1] - columns[0]), (16, 12));
     // Beside other panels, it takes the rows that the comparison of one line does not need.
     session.keys("e");
     for ((width, height), lines) in [((120, 40), 17), ((200, 50), 27)] {

@@ -242,4 +242,10 @@ fn help_starts_with_the_active_panel() {
         assert_eq!(first, title, "{screen}");
         session.keys("?");
     }
+    // A description that is too long for the screen continues in the next line.
+    session.keys("?");
+    let screen = session.screen(80, 24);
+    let texts = screen.lines().map(|line| line.trim_matches(['│', ' ', '█']));
+    let text = texts.collect::<Vec<_>>().join(" ");
+    assert!(text.contains("rows are unsaved (y or q confirms)"), "{text}");
 }

@@ -217,20 +217,26 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
     painter.scrollbar(area, first, found.len());
 }
 
-/// Draws the help overlay. Each key table has a heading, followed by its keys.
+/// Draws the help overlay. Each key table has a heading, followed by its keys. A description that is
+/// too long continues in the next line.
 fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable], area: Rect) {
     let theme = painter.theme;
-    let mut lines = Vec::new();
+    let names = |row: &KeyRow| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
+    let keys = widest(tables.iter().flat_map(|table| &table.rows).map(names));
+    // A line consists of keys and a text. A heading has no keys, and a continued text has empty
+    // ones.
+    let mut lines: Vec<(Option<String>, String)> = Vec::new();
     for table in tables {
         if !lines.is_empty() {
             lines.push(Default::default());
         }
-        lines.push((String::new(), table.title.clone()));
-        let names =
-            |row: &KeyRow| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");
-        lines.extend(table.rows.iter().map(|row| (names(row), row.help.clone())));
+        lines.push((None, table.title.clone()));
+        for row in &table.rows {
+            let texts = wrap(&row.help, area.width.saturating_sub(keys + 8));
+            let keys = std::iter::once(names(row)).chain(std::iter::repeat(String::new()));
+            lines.extend(keys.map(Some).zip(texts));
+        }
     }
-    let keys = widest(lines.iter().map(|(keys, _)| keys));
     let texts = widest(lines.iter().map(|(_, text)| text));
     let high = (lines.len() as u16 + 2).min(area.height.saturating_sub(2));
     let within =
@@ -238,11 +244,11 @@ fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable]
     help.page = usize::from(within.height);
     help.scrolled = help.scrolled.min(lines.len().saturating_sub(help.page));
     for (y, (keys_text, text)) in (0..within.height).zip(lines.iter().skip(help.scrolled)) {
-        if keys_text.is_empty() {
-            painter.put(within, 1, y, text, theme.accent);
-        } else {
+        if let Some(keys_text) = keys_text {
             painter.put_right(within, 1 + keys, y, keys_text, theme.warn);
             painter.put(within, 3 + keys, y, text, theme.text);
+        } else {
+            painter.put(within, 1, y, text, theme.accent);
         }
     }
     painter.scrollbar(within, help.scrolled, lines.len());

@@ -198,6 +198,15 @@ impl Panel for Winners {
                     if column == self.column { theme.text } else { theme.dim },
                 );
             }
+            // If there is still room, show all times of this row below the list.
+            let below = legend + high + 2 + strip.len() as u16;
+            let left = area.height.saturating_sub(below + lines + 1);
+            let height = pivot::height(session, map, self.list.cursor);
+            if height <= left {
+                let table = Rect { y: area.y + below, height, ..area };
+                let at = (self.list.cursor, self.column);
+                pivot::pivot(painter, session, map, at, table);
+            }
         }
         for (y, text) in (area.height.saturating_sub(lines)..area.height).zip(&words) {
             painter.put(area, 1, y, text, painter.theme.text);

@@ -18,7 +18,7 @@ impl Explore {
     ) -> u16 {
         let theme = painter.theme;
         let (section, items) = (self.section(), self.items(session));
-        // The column of names is as wide as the longest name, but takes at most three fifths of the
+        // The column of names is as wide as the longest visible name, but takes at most three fifths of the
         // area, so that the descriptions have space. A longer name is written over the start of its
         // description. The last screen column is reserved for the scroll bar.
         let cursor = self.list().cursor;
@@ -26,8 +26,9 @@ impl Explore {
         let first = self.list().first_line(items.len(), height);
         let bar = u16::from(items.len() > height);
         let text_area = Rect { width: area.width.saturating_sub(bar), ..area };
-        let names = widest(items.iter().map(name)).min(area.width * 3 / 5);
-        for (y, (index, item)) in (0..).zip(items.iter().enumerate().skip(first).take(height)) {
+        let shown = || items.iter().enumerate().skip(first).take(height);
+        let names = widest(shown().map(|(_, item)| name(item))).min(area.width * 3 / 5);
+        for (y, (index, item)) in (0..).zip(shown()) {
             let here = index == cursor;
             // The mark shows what Enter does: select or deselect a spec, add a suggestion, or open
             // an experiment file.

@@ -23,7 +23,7 @@ pub(super) struct LinkPlace {
 impl Cell {
     /// A cell of the least size.
     pub(super) const LEAST: Self = Self { wide: 4, high: 2 };
-    /// The cell of a node that takes one screen row. Its links are one character each.
+    /// The smallest cell of a node that takes one screen row.
     pub(super) const FLAT: Self = Self { wide: 6, high: 1 };
 
     /// Returns the largest cell with which `planes` planes of `rows` times `columns` nodes fit into
@@ -37,14 +37,14 @@ impl Cell {
             // A cell that is wider than high in characters is at most as high as wide on a screen.
             let wide = (wide / columns.max(1)) as u16;
             let high = ((high.saturating_sub(heading) / rows.max(1)) as u16).min(wide);
-            let cell =
-                if high == 1 && wide >= Self::FLAT.wide { Self::FLAT } else { Self { wide, high } };
-            let fits = cell == Self::FLAT || wide >= Self::LEAST.wide && high >= Self::LEAST.high;
-            fits.then_some((cell, per_row))
+            let fits = |least: Self| wide >= least.wide && high >= least.high;
+            let cell = Self { wide, high };
+            (fits(Self::LEAST) || fits(Self::FLAT)).then_some((cell, per_row))
         };
         let most_per_row = planes.min(u64::from(area.width.checked_sub(2)?));
         // A character is about twice as high as wide.
-        (1..=most_per_row).filter_map(size).max_by_key(|(cell, _)| cell.wide.min(2 * cell.high))
+        let size_of = |(cell, _): &(Self, u64)| (cell.wide.min(2 * cell.high), cell.wide);
+        (1..=most_per_row).filter_map(size).max_by_key(size_of)
     }
 
     /// Returns the places of five links: the links to the next column, previous column, next row,
@@ -67,7 +67,11 @@ impl Cell {
         };
         let one = |x, y| across(x, y, 1, true);
         match high {
-            0 | 1 => [one(1, 0), one(2, 0), one(3, 0), one(4, 0), one(5, 0)],
+            0 | 1 => {
+                let half = (wide - 4) / 2;
+                let (back, ahead) = (across(1, 0, half, false), across(1 + half, 0, half, true));
+                [ahead, back, one(wide - 3, 0), one(wide - 2, 0), one(wide - 1, 0)]
+            }
             // The links between columns share the first row.
             2 => {
                 let half = (wide - 2) / 2;
@@ -97,7 +101,7 @@ mod tests {
         };
         assert_eq!(largest(1, 4, 4, 78, 12), Some((19, 3, 1)));
         assert_eq!(largest(1, 4, 4, 198, 40), Some((49, 10, 1)));
-        assert_eq!(largest(1, 16, 16, 118, 28), Some((6, 1, 1)));
+        assert_eq!(largest(1, 16, 16, 118, 28), Some((7, 1, 1)));
         assert_eq!(largest(1, 16, 16, 90, 34), Some((5, 2, 1)));
         assert_eq!(largest(1, 16, 16, 60, 10), None);
         assert_eq!(largest(1, 1, 16, 118, 28), Some((7, 7, 1)), "not higher than wide");
@@ -110,7 +114,7 @@ mod tests {
     #[test]
     fn links_do_not_overlap() {
         let cells = (4..20).flat_map(|wide| (2..=wide.min(9)).map(move |high| Cell { wide, high }));
-        for cell in cells.chain([Cell::FLAT]) {
+        for cell in cells.chain((6..20).map(|wide| Cell { wide, high: 1 })) {
             let mut taken = vec![(0, 0)];
             for LinkPlace { x, y, length, is_vertical, .. } in cell.links() {
                 assert!(length > 0, "{cell:?}");

@@ -47,39 +47,58 @@ pub(super) fn grid(
             return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
         }
     }
-    // There is not enough space for cells. Draw one mark for each node, or one mark for each square
-    // of nodes. The mark of a square shows the maximum value of its nodes.
+    mosaic(painter, heat, frame, lattice, &loads, area)
+}
+
+/// Draws one block for each node of a plane that is too large for cells, or one block for several
+/// adjacent nodes. Such a block shows the maximum value of its nodes.
+fn mosaic(
+    painter: &mut Painter<'_, '_>,
+    heat: &Heat<'_>,
+    frame: &Frame,
+    lattice: &Lattice,
+    loads: &[Loads],
+    area: Rect,
+) -> PictureInfo {
+    // The numbers of nodes of a block and of blocks. Blocks together take the whole room, so their
+    // sizes differ by at most one character.
     let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 2);
-    let side = (columns * 2)
-        .div_ceil(u64::from(area.width.max(2) - 1))
-        .max(rows.div_ceil(u64::from(area.height.max(1))))
-        .max(1);
-    let (high, wide) = (rows.div_ceil(side), columns.div_ceil(side));
+    let mut room = [u64::from(area.height).max(1), u64::from(area.width.saturating_sub(2)).max(1)];
+    if heat.recording.topology.radices().len() == 1 {
+        // The rows of a line that is broken into rows stay together.
+        room[0] = room[0].min(rows);
+    }
+    let [down, across] = [rows.div_ceil(room[0]), columns.div_ceil(room[1])];
+    let [many_down, many_across] = [rows.div_ceil(down).max(1), columns.div_ceil(across).max(1)];
     // A one-dimensional grid is broken into rows, and its last row may have positions without a
     // node.
-    let mut cells = vec![None; (high * wide) as usize];
+    let mut blocks = vec![None; (many_down * many_across) as usize];
     for index in 0..lattice.nodes() {
-        let value = match quantity {
+        let value = match heat.quantity {
             Quantity::Held => frame.held.get(lattice.node(index) as usize).copied().unwrap_or(0),
             _ => loads[index as usize].most(),
         };
-        let cell = &mut cells[(index / columns / side * wide + index % columns / side) as usize];
-        *cell = (*cell).max(Some(value));
+        let at = index / columns / down * many_across + index % columns / across;
+        let block = &mut blocks[at as usize];
+        *block = (*block).max(Some(value));
     }
-    let left = (u64::from(area.width).saturating_sub(wide * 2) / 2) as u16;
-    for (i, value) in (0..).zip(cells) {
+    for (i, value) in (0..).zip(blocks) {
         let Some(value) = value else { continue };
         let hot = heat.level(value);
         let mark = if painter.theme.coloured && hot > 0 { '█' } else { SHADES[hot] };
-        let (x, y) = (left + (i % wide * 2) as u16, (i / wide) as u16);
-        painter.dot(area, x, y, mark, painter.theme.heat(hot));
-        if hot > 0 {
-            painter.dot(area, x + 1, y, mark, painter.theme.heat(hot));
+        let border = |at: u64, room: u64, many: u64| (at * room / many) as u16;
+        let x = |offset| 1 + border(i % many_across + offset, room[1], many_across);
+        let y = |offset| border(i / many_across + offset, room[0], many_down);
+        // A block without load is a single dot.
+        let (end_x, end_y) = if hot > 0 { (x(1), y(1)) } else { (x(0) + 1, y(0) + 1) };
+        for (x, y) in (y(0)..end_y).flat_map(|y| (x(0)..end_x).map(move |x| (x, y))) {
+            painter.dot(area, x, y, mark, painter.theme.heat(hot));
         }
     }
-    let of = if quantity == Quantity::Held { "" } else { "maximum link load of a node" };
-    let square = if side > 1 { format!("maximum of {side}x{side} nodes") } else { String::new() };
-    let note = [of, &square].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ");
+    let of = if heat.quantity == Quantity::Held { "" } else { "maximum link load of a node" };
+    let several = down * across > 1;
+    let block = if several { format!("maximum of {down}x{across} nodes") } else { String::new() };
+    let note = [of, &block].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ");
     PictureInfo::heat(note)
 }
 

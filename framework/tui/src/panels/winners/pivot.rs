@@ -22,16 +22,9 @@ struct Row<'s> {
     times: Vec<Option<f64>>,
 }
 
-/// Draws the table. `column` is the block size under the cursor.
-pub(super) fn pivot(
-    painter: &mut Painter<'_, '_>,
-    session: &Session,
-    map: &WinnerMap,
-    (row, column): (usize, usize),
-    area: Rect,
-) {
-    // Collect the times of each algorithm. The key is the number of its mark, which is the order of
-    // the rows.
+/// Returns the times in one row of the map. The key is the number of an algorithm's mark, which is
+/// the order of the rows of the table.
+fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize, Row<'s>> {
     let mut rows: BTreeMap<usize, Row<'_>> = BTreeMap::new();
     for at in 0..map.xs.len() {
         let Some(found) = cell(map, row, at) else { continue };
@@ -43,6 +36,23 @@ pub(super) fn pivot(
             entry.times[at] = line.stats.mean();
         }
     }
+    rows
+}
+
+/// Returns the number of screen rows of a table in which all algorithms are visible.
+pub(super) fn height(session: &Session, map: &WinnerMap, row: usize) -> u16 {
+    rows(session, map, row).len() as u16 + 2
+}
+
+/// Draws the table. `column` is the block size under the cursor.
+pub(super) fn pivot(
+    painter: &mut Painter<'_, '_>,
+    session: &Session,
+    map: &WinnerMap,
+    (row, column): (usize, usize),
+    area: Rect,
+) {
+    let rows = rows(session, map, row);
     let best =
         |at: usize| rows.values().filter_map(|row| row.times[at]).fold(f64::INFINITY, f64::min);
     // All columns have the same width. If not all of them fit, the table scrolls.
