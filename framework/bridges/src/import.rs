@@ -9,7 +9,7 @@ mod numeric_line;
 mod osu;
 mod pico;
 
-pub use counterparts::{COUNTERPARTS, Counterpart, TOO_LARGE, counterpart};
+pub use counterparts::{COUNTERPARTS, Counterpart, LUMI_COUNTERPARTS, TOO_LARGE, counterpart};
 pub(crate) use numeric_line::NumericLine;
 use std::path::Path;
 use swapmeet_core::text::excerpt;
@@ -142,6 +142,44 @@ pub fn read(
     } else {
         Ok(list)
     }
+}
+
+/// Replaces all measurements of the same case by one whose time is their median. The quartiles are
+/// in its note, and its line is that of the first of these measurements.
+pub fn medians(measurements: Vec<Measurement>) -> Vec<Measurement> {
+    let mut groups: Vec<Vec<Measurement>> = Vec::new();
+    for measurement in measurements {
+        let is_same = |group: &Vec<Measurement>| {
+            let case = |m: &Measurement| {
+                (m.collective.clone(), m.size, m.ranks, m.topology.clone(), m.algorithm.clone())
+            };
+            case(&group[0]) == case(&measurement)
+        };
+        match groups.iter_mut().find(|group| is_same(group)) {
+            Some(group) => group.push(measurement),
+            None => groups.push(vec![measurement]),
+        }
+    }
+    let median = |group: Vec<Measurement>| {
+        let mut times: Vec<f64> = group.iter().map(|measurement| measurement.time_us).collect();
+        times.sort_by(f64::total_cmp);
+        // A quantile between two times is interpolated linearly.
+        let quantile = |share: f64| {
+            let place = share * (times.len() - 1) as f64;
+            let (low, high) = (times[place.floor() as usize], times[place.ceil() as usize]);
+            low + (high - low) * place.fract()
+        };
+        let [first, time_us, third] = [0.25, 0.5, 0.75].map(quantile);
+        let named = group[0].algorithm.as_ref().map(|name| format!("{name}, "));
+        let note = format!(
+            "{}median of {}, quartiles {first:.3} and {third:.3} us",
+            named.unwrap_or_default(),
+            times.len()
+        );
+        let is_checked = group.iter().all(|measurement| measurement.is_checked);
+        Measurement { time_us, note, is_checked, ..group[0].clone() }
+    };
+    groups.into_iter().map(median).collect()
 }
 
 impl Measurement {

@@ -7,7 +7,7 @@ use crate::say::say;
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
-use swapmeet_bridges::import::{Measurement, MeasurementFile, counterpart, read};
+use swapmeet_bridges::import::{Measurement, MeasurementFile, counterpart, medians, read};
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_core::text::{escaped, excerpt, is_unsafe};
 use swapmeet_results::{CsvSink, Record, Sink, Status, Verified};
@@ -50,9 +50,8 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
             collective: args.collective.as_deref(),
             read_companion: &|path| read_regular(path, LONGEST, "metadata of PICO"),
         };
-        for mut measurement in
-            read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))?
-        {
+        let all = read(&source, args.format.as_deref()).map_err(|why| wrong(why.to_string()))?;
+        for mut measurement in if args.medians { medians(all) } else { all } {
             let (spec, nodes) = place(args, given.as_ref(), &measurement).map_err(wrong)?;
             if args.counterparts {
                 let Some(ours) = counterpart_of(&measurement, nodes) else {

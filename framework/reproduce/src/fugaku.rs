@@ -1,8 +1,9 @@
-//! Compares PICO's measurements on Fugaku (medians of repeated runs) with the predictions of
-//! several models.
+//! Compares PICO's measurements on Fugaku and LUMI (medians of repeated runs) with the predictions
+//! of several models.
 
 mod folding;
 mod judge;
+mod lumi;
 mod models;
 
 use crate::bench::{Bench, ReproduceError};
@@ -12,7 +13,7 @@ use folding::Folding;
 use judge::{Comparison, error_factors, ordered_pairs, regret};
 use models::{Model, fitted_costs, preset_has};
 use std::collections::BTreeMap;
-use swapmeet_bridges::import::COUNTERPARTS;
+use swapmeet_bridges::import::{COUNTERPARTS, Counterpart};
 use swapmeet_results::read_records;
 
 const MEASURED: &str = include_str!("../../../results/measured/fugaku.csv");
@@ -23,6 +24,7 @@ const SHAPES: [&str; 5] = ["2x2x2", "4x4x4", "8x8x8", "64x64", "32x256"];
 /// A median that PICO measured, and the case to which it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Median {
+    /// The sides of the torus on Fugaku, and the network on LUMI.
     pub shape: String,
     pub collective: String,
     pub algorithm: String,
@@ -69,12 +71,17 @@ impl Median {
     }
 }
 
-/// Reads the medians, which are stored in a file of this project.
-fn medians() -> Result<Vec<Median>, ReproduceError> {
+/// Reads the medians of a file of this project. All topologies in the file begin with `family`; the
+/// rest of the topology is the shape.
+fn read_medians(
+    file: &'static str,
+    text: &str,
+    family: &str,
+) -> Result<Vec<Median>, ReproduceError> {
     let wrong = |message: String| ReproduceError::Data { paper: "fugaku", message };
-    let rows = read_records("fugaku.csv", MEASURED).map_err(|e| wrong(e.to_string()))?;
+    let rows = read_records(file, text).map_err(|e| wrong(e.to_string()))?;
     let median = |row: &swapmeet_results::Record| {
-        let shape = row.topology.strip_prefix("torus:")?.to_owned();
+        let shape = row.topology.strip_prefix(family)?.to_owned();
         let block = row.block_bytes?;
         let is_whole = ["broadcast", "reduce", "allreduce"].contains(&&*row.collective);
         Some(Median {
@@ -87,15 +94,16 @@ fn medians() -> Result<Vec<Median>, ReproduceError> {
         })
     };
     let medians: Option<Vec<Median>> = rows.iter().map(median).collect();
-    medians.ok_or_else(|| wrong("a row has no torus, block size or time".to_owned()))
+    medians.ok_or_else(|| wrong(format!("{file}: a row has no `{family}`, block size or time")))
 }
 
 /// Groups the medians by schedule: by shape and algorithm.
-fn by_schedule(medians: &[Median]) -> BTreeMap<(usize, &str), Vec<&Median>> {
-    let mut groups: BTreeMap<(usize, &str), Vec<&Median>> = BTreeMap::new();
+fn by_schedule(medians: &[Median]) -> BTreeMap<(usize, [&str; 2]), Vec<&Median>> {
+    let mut groups: BTreeMap<_, Vec<&Median>> = BTreeMap::new();
     for median in medians {
-        let shape = SHAPES.iter().position(|shape| *shape == median.shape).unwrap_or(SHAPES.len());
-        groups.entry((shape, &median.algorithm)).or_default().push(median);
+        let Median { shape, algorithm, .. } = median;
+        let position = SHAPES.iter().position(|known| known == shape).unwrap_or(SHAPES.len());
+        groups.entry((position, [shape.as_str(), algorithm])).or_default().push(median);
     }
     groups
 }
@@ -178,18 +186,13 @@ fn scopes(medians: &[Median]) -> Vec<Scope> {
 /// Returns all tables of this reproduction.
 pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let words: PaperTexts = read("fugaku", include_str!("../papers/fugaku.toml"))?;
-    let medians = medians()?;
+    let medians = read_medians("fugaku.csv", MEASURED, "torus:")?;
     let [costs, extended] = fitted_costs(bench, &medians)?;
     let models = Model::all(&costs, &extended);
     let comparisons = comparisons(bench, &medians, &models, &Median::topology)?;
 
     // Add the tables of counterparts and parameters.
-    let mut counterparts = words.table("Counterparts");
-    for row in COUNTERPARTS {
-        let verdict = if row.ours.is_some() { Verdict::NotGiven } else { Verdict::NotRebuilt };
-        let ours = row.ours.unwrap_or_default();
-        counterparts.add((row.collective, ""), row.library, ours, verdict, row.why);
-    }
+    let counterparts = counterparts(words.table("Counterparts"), COUNTERPARTS);
     let mut parameters = words.table("Parameters");
     for model in &models {
         parameters.add((model.name, ""), "", &model.machine, Verdict::NotGiven, "");
@@ -229,8 +232,9 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
         tables.push(table);
     }
     // Add the tables of foldings and targets.
-    let extended = models.iter().find(|model| model.name == "extended");
-    let foldings = extended.map(|model| Folding::all(bench, &medians, model));
+    let extended = models.iter().position(|model| model.name == "extended");
+    let foldings =
+        extended.map(|model| Folding::all(bench, &medians, (&models[model], model), &comparisons));
     let foldings = foldings.transpose()?.unwrap_or_default();
     tables.push(folding::table(words.table("Foldings"), &foldings));
     let judged = covered(&comparisons, &scopes[1]);
@@ -253,8 +257,19 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
         }
         tables.push(table);
     }
+    tables.extend(lumi::tables(bench, &words)?);
     tables.push(words.left_out());
     Ok(tables)
+}
+
+/// Fills a table of measured algorithms with those of this project that send the same messages.
+fn counterparts(mut table: Table, all: &[Counterpart]) -> Table {
+    for row in all {
+        let verdict = if row.ours.is_some() { Verdict::NotGiven } else { Verdict::NotRebuilt };
+        let ours = row.ours.unwrap_or_default();
+        table.add((row.collective, ""), row.library, ours, verdict, row.why);
+    }
+    table
 }
 
 /// Returns the comparisons that a scope covers.

@@ -82,7 +82,7 @@ pub fn papers() -> &'static [Paper] {
         },
         Paper {
             name: "fugaku",
-            title: "D. De Sensi, S. Pasqualoni: PICO, medians of collectives measured on the supercomputer Fugaku (2025)",
+            title: "D. De Sensi, S. Pasqualoni: PICO, medians of collectives measured on the supercomputers Fugaku and LUMI (2025)",
             run: fugaku::tables,
         },
     ]

@@ -177,6 +177,67 @@ pub static COUNTERPARTS: &[Counterpart] = &[
     ),
 ];
 
+/// The algorithms that PICO measured on LUMI. `*_mpich` are algorithms of Cray MPICH. `*_over` are
+/// PICO's own algorithms, which call MPI.
+pub static LUMI_COUNTERPARTS: &[Counterpart] = &[
+    same("allgather", "brucks_mpich", "bruck", ""),
+    same("allgather", "k_bruck_over", "bruck", "its radix is 2"),
+    same("allgather", "recursive_doubling_mpich", "recursive-doubling-allgather", ""),
+    same("allgather", "ring_mpich", "ring", ""),
+    same("allgather", "ring_over", "ring", "another implementation of the same messages"),
+    none("allgather", "sparbit_over", "it sends each block as a message of its own"),
+    none("allgather", "bine_block_by_block_over*", "it sends each block as a message of its own"),
+    none("allgather", "bine_2_blocks_over", "it splits messages whose blocks are in two places"),
+    none(
+        "allgather",
+        "bine_send_remap_over",
+        "an additional first step sends each block to another rank",
+    ),
+    same("allreduce", "bine_bdw_remap_over", "bine-allreduce", ""),
+    same("allreduce", "bine_lat_over", "bine-allreduce:variant=whole", ""),
+    same("allreduce", "rabenseifner_over", "rabenseifner-allreduce", ""),
+    same("allreduce", "recursive_doubling_over", "recursive-doubling-allreduce", ""),
+    Counterpart {
+        applies: |ranks, bytes| bytes >= 4 * ranks,
+        ..same(
+            "allreduce",
+            "ring_over",
+            "ring-allreduce",
+            "if each rank has at least one element of 4 bytes",
+        )
+    },
+    none(
+        "allreduce",
+        "recursive_doubling_mpich, rabenseifner_mpich",
+        "Cray MPICH does not always use the requested algorithm: in most jobs the times are those of its default",
+    ),
+    none("allreduce", "bine_bdw_remap_segmented*", "it overlaps segments with their reduction"),
+    none("allreduce", "bine_bdw_static_over", "its messages are not recorded here"),
+    same("reduce", "binomial_mpich", "binomial-reduce", ""),
+    same("reduce", "bine_lat_over", "bine-reduce", ""),
+    none("reduce", "bine_bdw_over, rabenseifner_mpich", "a reduce-scatter followed by a gather"),
+    same("reduce-scatter", "recursive_halving_mpich", "recursive-halving-reduce-scatter", ""),
+    same(
+        "reduce-scatter",
+        "recursive_halving_over",
+        "recursive-halving-reduce-scatter",
+        "another implementation of the same messages",
+    ),
+    same("reduce-scatter", "ring_over", "ring-reduce-scatter", ""),
+    none("reduce-scatter", "pairwise_mpich", "no algorithm of this project sends these messages"),
+    none(
+        "reduce-scatter",
+        "recursive_doubling_mpich",
+        "no algorithm of this project sends these messages",
+    ),
+    none(
+        "reduce-scatter",
+        "bine_block_by_block_any_even",
+        "it sends each block as a message of its own",
+    ),
+    none("*", "default_mpich, non_blocking_mpich", "the library chooses the algorithm"),
+];
+
 /// Returns the algorithm of this project that sends the messages of a measurement; `None` if there
 /// is none. `bytes` is the size of the larger buffer of a rank.
 pub fn counterpart(
@@ -185,8 +246,8 @@ pub fn counterpart(
     ranks: u64,
     buffer_bytes: u64,
 ) -> Option<&'static str> {
-    let found =
-        COUNTERPARTS.iter().find(|row| row.collective == collective && row.library == library)?;
+    let mut all = COUNTERPARTS.iter().chain(LUMI_COUNTERPARTS);
+    let found = all.find(|row| row.collective == collective && row.library == library)?;
     let applies = buffer_bytes < TOO_LARGE && (found.applies)(ranks, buffer_bytes);
     found.ours.filter(|_| applies)
 }

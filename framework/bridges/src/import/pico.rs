@@ -146,7 +146,10 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
         .map(|(_, header)| header.split(',').count() as u64 - 1)
         .filter(|ranks| *ranks > 0);
     let ranks = ranks.or(allocation.as_ref().map(|allocation| allocation.ranks));
-    let size = count.checked_mul(bytes).ok_or_else(named)?;
+    // If the count is divided among the ranks, PICO omits the remainder.
+    let is_whole = ["broadcast", "reduce", "allreduce"].contains(&&*collective);
+    let remainder = ranks.filter(|_| !is_whole).map_or(0, |ranks| count % ranks.max(1));
+    let size = (count - remainder).checked_mul(bytes).ok_or_else(named)?;
     lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {

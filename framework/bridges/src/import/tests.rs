@@ -191,6 +191,42 @@ fn counts_of_pico_are_those_of_the_whole_buffer() {
     assert_eq!(all[0].block_bytes(8), Ok(256));
 }
 
+/// If the count is no multiple of the ranks, PICO's blocks have `count / ranks` elements, rounded
+/// down.
+#[test]
+fn pico_omits_the_remainder_of_a_count() {
+    let all = read_as("67_ring_int32.csv", "highest,a,b\n1,1,1\n", Some("allgather")).unwrap();
+    assert_eq!((all[0].size, all[0].block_bytes(2)), (264, Ok(132)));
+    let all = read_as("67_ring_int32.csv", "highest,a,b\n1,1,1\n", Some("allreduce")).unwrap();
+    assert_eq!(all[0].block_bytes(2), Ok(268));
+}
+
+/// The expected values are those of numpy's `median` and `percentile`.
+#[test]
+fn medians_replace_all_times_of_a_case() {
+    let times = "highest\n9000\n1000\n4000\n2000\n";
+    let mut all = read_as("8_bruck_int32.csv", times, Some("bcast")).unwrap();
+    all.extend(read_as("16_bruck_int32.csv", "highest\n7000\n", Some("bcast")).unwrap());
+    let all = medians(all);
+    let read: Vec<(u64, f64, &str)> =
+        all.iter().map(|m| (m.size, m.time_us, m.note.as_str())).collect();
+    let expected = [
+        (32, 3.0, "bruck, median of 4, quartiles 1.750 and 5.250 us"),
+        (64, 7.0, "bruck, median of 1, quartiles 7.000 and 7.000 us"),
+    ];
+    assert_eq!(read, expected);
+}
+
+/// The counterparts of LUMI are algorithms of PICO's own program and of Cray MPICH.
+#[test]
+fn algorithms_of_lumi_have_counterparts() {
+    let ours = |collective, library| counterpart(collective, library, 16, 64);
+    assert_eq!(ours("allreduce", "bine_lat_over"), Some("bine-allreduce:variant=whole"));
+    assert_eq!(ours("allgather", "brucks_mpich"), Some("bruck"));
+    assert_eq!(ours("allreduce", "recursive_doubling_mpich"), None);
+    assert_eq!(counterpart("allreduce", "ring_over", 32, 64), None, "less than an element a rank");
+}
+
 /// In PICO's archives, each data file is in the folder of its test. All tests of a run have the
 /// same timestamp. On Fugaku, the metadata has the shape of a torus instead of a number of nodes.
 #[test]

@@ -55,9 +55,12 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<String>,
     /// Record the algorithm of this project that sends the same messages, and omit measurements
-    /// without such a counterpart (PICO on Fugaku).
+    /// without such a counterpart (PICO on Fugaku and LUMI).
     #[arg(long, conflicts_with = "algorithm")]
     pub counterparts: bool,
+    /// Write one row with the median of all times of a file for the same case.
+    #[arg(long)]
+    pub medians: bool,
     /// Set the collective if the file does not name it.
     #[arg(long, value_name = "WORD")]
     pub collective: Option<String>,

@@ -24,22 +24,30 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// Predicts the times of all shapes on all networks.
+    /// Predicts the times of all shapes on all networks, with a model. `on_tori` has the predictions
+    /// on logical tori, in which the model has the index `number`.
     pub(super) fn all(
         bench: &Bench<'_>,
         medians: &[Median],
-        model: &Model,
+        (model, number): (&Model, usize),
+        on_tori: &[Comparison],
     ) -> Result<Vec<Self>, ReproduceError> {
         let mut all = Vec::new();
         for (shape, networks) in NETWORKS {
-            let of_shape = medians.iter().filter(|m| m.shape == shape && m.is_of_library());
-            let of_shape: Vec<Median> = of_shape.cloned().collect();
+            let is_covered = |m: &Median| m.shape == shape && m.is_of_library();
+            let of_shape: Vec<Median> = medians.iter().filter(|m| is_covered(m)).cloned().collect();
             for network in networks {
-                let topology = |_: &Median| match network.starts_with("tofu") {
-                    true => format!("{network},place=fold:{shape}"),
-                    false => (*network).to_owned(),
+                let cells = if network.starts_with("torus") {
+                    let cells = on_tori.iter().filter(|cell| is_covered(&cell.median));
+                    let of_model = |cell: &Comparison| Comparison {
+                        median: cell.median.clone(),
+                        predicted_us: vec![cell.predicted_us[number]],
+                    };
+                    cells.map(of_model).collect()
+                } else {
+                    let topology = |_: &Median| format!("{network},place=fold:{shape}");
+                    comparisons(bench, &of_shape, std::slice::from_ref(model), &topology)?
                 };
-                let cells = comparisons(bench, &of_shape, std::slice::from_ref(model), &topology)?;
                 all.push(Self { shape, network, cells });
             }
         }

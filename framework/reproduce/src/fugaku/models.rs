@@ -43,7 +43,7 @@ pub(super) struct Model {
     /// The spec of the machine.
     pub machine: String,
     /// Returns whether the model is run for a median.
-    runs: fn(&Median) -> bool,
+    pub runs: fn(&Median) -> bool,
 }
 
 impl Model {
@@ -103,7 +103,7 @@ fn values(names: &[&str], costs: &[f64]) -> Vec<String> {
 }
 
 /// Formats a value with four significant digits and without an exponent.
-fn rounded(value: f64) -> String {
+pub(super) fn rounded(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -120,35 +120,41 @@ pub(super) fn fitted_costs(
     bench: &Bench<'_>,
     medians: &[Median],
 ) -> Result<[Vec<f64>; 2], ReproduceError> {
-    let unit = |name: &str| format!("{name}=1");
-    let extended = EXTENDED.map(|name| format!("{EXTENDED_BASE},{name}=1"));
-    Ok([fit(bench, medians, &PARAMETERS.map(unit))?, fit(bench, medians, &extended)?])
+    let fitted: Vec<Median> = medians.iter().filter(|m| m.is_fitted()).cloned().collect();
+    let mut units = PARAMETERS.map(|name| format!("free:{name}=1")).to_vec();
+    units.extend(EXTENDED.map(|name| format!("free:{EXTENDED_BASE},{name}=1")));
+    let mut plain = samples(bench, &fitted, &units, &Median::topology)?;
+    let split = |sample: &mut LinearSample| LinearSample {
+        coefficients: sample.coefficients.split_off(PARAMETERS.len()),
+        time_us: sample.time_us,
+    };
+    let extended: Vec<LinearSample> = plain.iter_mut().map(split).collect();
+    Ok([fit_linear(&plain), fit_linear(&extended)])
 }
 
-/// Fits the values of parameters to measured medians. Each of `units` describes a machine on which
-/// one parameter is 1 and all others are 0. Times are linear functions of the parameters, so the
-/// time on this machine is the coefficient of the parameter.
-fn fit(
+/// Returns how often each cost occurs in each median. Each of `units` is a machine on which one
+/// parameter is 1 and all others are 0. Times are linear functions of the parameters, so the time on
+/// this machine is the coefficient of the parameter. `topology` returns the network of a median.
+pub(super) fn samples(
     bench: &Bench<'_>,
     medians: &[Median],
     units: &[String],
-) -> Result<Vec<f64>, ReproduceError> {
-    let fitted: Vec<Median> = medians.iter().filter(|m| m.is_fitted()).cloned().collect();
-    let machines: Vec<String> = units.iter().map(|unit| format!("free:{unit}")).collect();
+    topology: &dyn Fn(&Median) -> String,
+) -> Result<Vec<LinearSample>, ReproduceError> {
     let mut samples = Vec::new();
-    for group in by_schedule(&fitted).into_values() {
+    for group in by_schedule(medians).into_values() {
         let workloads = workloads(&group);
-        let topology = group[0].topology();
-        let rows = bench.run(&topology, &group[0].algorithm, &workloads, &machines)?.rows;
+        let topology = topology(group[0]);
+        let rows = bench.run(&topology, &group[0].algorithm, &workloads, units)?.rows;
         for median in group {
             let workload = workloads.iter().position(|workload| *workload == median.workload);
-            let at = workload.unwrap_or_default() * machines.len();
-            let rows = &rows[at..at + machines.len()];
+            let at = workload.unwrap_or_default() * units.len();
+            let rows = &rows[at..at + units.len()];
             let coefficients = rows.iter().map(|row| row.time_us.unwrap_or(0.0)).collect();
             samples.push(LinearSample { coefficients, time_us: median.time_us });
         }
     }
-    Ok(fit_linear(&samples))
+    Ok(samples)
 }
 
 #[cfg(test)]
