@@ -6,7 +6,7 @@ use swapmeet_sdk::{About, Axis, Grid, ParamInfo, Problem, Stop, bit_words};
 pub(crate) const PORTS: ParamInfo = ParamInfo::number(
     "ports",
     "",
-    "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time [default: one along the line of ranks]",
+    "1 to 6: for tori, this number of butterflies or trees over the dimensions at the same time; without it, one along the line of ranks",
 );
 
 /// The description of the algorithms that have the parameter `ports`. In their schedules, the

@@ -60,7 +60,7 @@ pub static COUNTERPARTS: &[Counterpart] = &[
         )
     },
     none("alltoall", "default-linear-sync", "the number of outstanding requests is not published"),
-    none("alltoall", "BINE-LOG-MPI-0-1", "an all-to-all along Bine trees"),
+    none("alltoall", "BINE-LOG-MPI-0-1", "its messages over MPI are not recorded here"),
     same("allgather", "default-ring", "ring", ""),
     same("allgather", "default-neighbor", "neighbour-allgather", ""),
     same("allgather", "default-bruck", "bruck", ""),
@@ -164,7 +164,7 @@ pub static COUNTERPARTS: &[Counterpart] = &[
     ),
     none("reduce", "default-*binary", "its segments are not published"),
     none("*", "default-default", "the library chooses the algorithm"),
-    none("*", "BINE-*-MPI-*", "the trees of the originals alternate between the dimensions"),
+    none("*", "BINE-*-MPI-*", "their messages over MPI are not recorded here"),
     none(
         "*",
         "*-UTOFU-*",
