@@ -52,6 +52,8 @@ pub struct MergedOrder {
     order: Vec<usize>,
     /// The cases without a row.
     pub missing: MissingCases,
+    /// The number of sweeps to which the files belong; 0 if the cases of an experiment are given.
+    pub sweeps: usize,
 }
 
 impl MergedOrder {
@@ -72,7 +74,8 @@ pub struct Shards {
     /// All rows, in the order of the files.
     rows: Vec<RowEntry>,
     fingerprints: Fingerprints,
-    named: NamedValues,
+    /// The values in the predicted rows of each file.
+    named: Vec<NamedValues>,
     inconsistency: Option<InconsistentRows>,
     torn: Vec<TornRow>,
 }
@@ -96,7 +99,7 @@ impl Shards {
                 .collect::<Result<_, _>>()?,
             rows: Vec::new(),
             fingerprints: Fingerprints::default(),
-            named: NamedValues::default(),
+            named: vec![NamedValues::default(); paths.len()],
             inconsistency: None,
             torn: Vec::new(),
         };
@@ -108,7 +111,7 @@ impl Shards {
                 let is_measured = is_measured(&row.record);
                 // A measured row does not belong to an experiment.
                 if !is_measured {
-                    shards.named.add(&row.record, &shards.fingerprints);
+                    shards.named[number as usize].add(&row.record, &shards.fingerprints);
                     // If a file cannot be read, that error is reported instead of an inconsistency
                     // between rows. Therefore reading continues after the first inconsistency.
                     let place = || place(&source.name, i + 1);
@@ -130,10 +133,16 @@ impl Shards {
     }
 
     /// Joins the rows in the order of the files. The expected cases are all combinations of the
-    /// topologies, algorithms, workloads, machines and repetitions that occur in the rows.
+    /// topologies, algorithms, workloads, machines and repetitions that occur in the rows of a
+    /// sweep. Files whose values differ in two or more of these lists are of different sweeps.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
-            Ok(MergedOrder { order, missing: self.named.missing(&self.fingerprints) })
+            let mut missing = MissingCases::default();
+            let sweeps = NamedValues::sweeps(self.named.iter().cloned());
+            for sweep in &sweeps {
+                sweep.add_missing(&self.fingerprints, &mut missing);
+            }
+            Ok(MergedOrder { order, missing, sweeps: sweeps.len() })
         })
     }
 

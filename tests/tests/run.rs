@@ -1,6 +1,7 @@
 //! Tests of the rows that `run` writes if workers die, or if a run is stopped, resumed or divided
 //! into shards.
 
+mod blocks;
 mod durable;
 mod host_fails;
 mod hostile;

@@ -24,6 +24,9 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     };
     let merged = merged.map_err(|e| Failure::Usage(e.to_string()))?;
     let missing = &merged.missing;
+    if merged.sweeps > 1 {
+        say!("the files are of {} sweeps without common cases", merged.sweeps);
+    }
     for case in &missing.named {
         say!("missing: {case}");
     }

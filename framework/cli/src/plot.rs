@@ -36,7 +36,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         StackedBars::of(stack, shared, &files, &appearance)
     };
     let drawn: Result<Box<dyn Drawable>, FigureError> = match args.kind {
-        FigureKind::Curves | FigureKind::Faults => {
+        FigureKind::Curves | FigureKind::Scaling | FigureKind::Faults => {
             Figure::of(&files, &curves(args, appearance)).map(boxed)
         }
         FigureKind::Winners => WinnerFigure::of(&files, &appearance).map(boxed),
@@ -107,6 +107,7 @@ fn curves<'a>(args: &'a PlotArgs, appearance: Appearance<'a>) -> FigureOptions<'
     FigureOptions {
         x: match args.x.unwrap_or(XAxis::Block) {
             _ if has_faults => Axis::Faults,
+            _ if args.kind == FigureKind::Scaling => Axis::Nodes,
             XAxis::Block => Axis::Block,
             XAxis::Nodes => Axis::Nodes,
             XAxis::Cv => Axis::Variation,
@@ -151,7 +152,7 @@ fn check_flags(args: &PlotArgs) -> Result<(), Failure> {
     }
     let given: &[(&str, bool)] = match args.kind {
         FigureKind::Curves => &[],
-        FigureKind::Faults => &[("--x", args.x.is_some())],
+        FigureKind::Scaling | FigureKind::Faults => &[("--x", args.x.is_some())],
         _ => &[
             ("--x", args.x.is_some()),
             ("--y", args.y.is_some()),

@@ -1,6 +1,7 @@
 //! The cases of an experiment. This module defines the components of a case, and looks up the
 //! algorithms and machines that specs name.
 
+mod blocks;
 mod product;
 
 use crate::experiment::{DEFAULT_TIMEOUT_SECS, OwnMachine};

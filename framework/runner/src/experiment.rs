@@ -18,6 +18,10 @@ pub struct Experiment {
     pub machines: Vec<Text>,
     /// Machines that the `machine` tables of the file define.
     pub own_machines: Vec<OwnMachine>,
+    /// The `case` tables of the file. If there are any, only their combinations are run.
+    pub blocks: Vec<Block>,
+    /// Combinations that are not run.
+    pub exclude: Vec<Block>,
     /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<Text>,
     /// Number of repetitions of each case. Repetition r (counted from 0) uses the seed `seed + r`.
@@ -30,6 +34,18 @@ pub struct Experiment {
     /// The nodes on which delivery is verified. It is not a key of the file, because results do not
     /// depend on it.
     pub proof_scope: ProofScope,
+}
+
+/// A part of an experiment: all combinations of its lists. An empty list stands for the list of the
+/// experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// The position of the table, for messages.
+    pub place: Text,
+    pub topologies: Vec<Text>,
+    pub algorithms: Vec<Text>,
+    pub workloads: Vec<Text>,
+    pub machines: Vec<Text>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +66,8 @@ impl Default for Experiment {
             workloads: Vec::new(),
             machines: Vec::new(),
             own_machines: Vec::new(),
+            blocks: Vec::new(),
+            exclude: Vec::new(),
             baseline: None,
             repetitions: 1,
             seed: 42,
@@ -73,7 +91,7 @@ pub fn seconds(text: &str) -> Result<f64, &'static str> {
     text.parse().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e9).ok_or(SECONDS)
 }
 
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 13] = [
     "name",
     "topologies",
     "algorithms",
@@ -85,9 +103,17 @@ const KEYS: [&str; 11] = [
     "timeout_secs",
     "optimum",
     "machine",
+    "case",
+    "exclude",
 ];
 
 impl Experiment {
+    /// Returns whether there are blocks and each of them has entries in a list, so that the list of
+    /// the experiment may be empty.
+    pub fn is_named_by_blocks(&self, list: fn(&Block) -> &Vec<Text>) -> bool {
+        !self.blocks.is_empty() && self.blocks.iter().all(|block| !list(block).is_empty())
+    }
+
     /// Parses an experiment file. `source` is the file's name for error messages.
     pub fn parse(source: &str, content: &str) -> Result<Self, InputError> {
         let reader = TomlReader::new(source, content);
@@ -113,12 +139,48 @@ impl Experiment {
                 "seed" => experiment.seed = reader.whole(value, 0, u64::MAX)?,
                 "timeout_secs" => experiment.timeout_secs = Some(time_limit(&reader, value)?),
                 "optimum" => experiment.optimum = reader.truth(value)?,
+                "case" => experiment.blocks = blocks(&reader, value)?,
+                "exclude" => experiment.exclude = blocks(&reader, value)?,
                 "machine" => experiment.own_machines = own_machines(&reader, value)?,
                 _ => return Err(reader.unknown(key, "an experiment", KEYS)),
             }
         }
         Ok(experiment)
     }
+}
+
+/// Reads a list of tables, such as `[[case]]` or `exclude = [{ topologies = ["ring:4"] }]`.
+fn blocks(reader: &TomlReader, value: &Spanned<DeValue<'_>>) -> Result<Vec<Block>, InputError> {
+    const KEYS: [&str; 4] = ["topologies", "algorithms", "workloads", "machines"];
+    let DeValue::Array(list) = value.get_ref() else {
+        return Err(reader.wrong(value, "a list of tables"));
+    };
+    let block = |value: &Spanned<DeValue<'_>>| {
+        let mut block = Block {
+            place: reader.text("", value.span()),
+            topologies: Vec::new(),
+            algorithms: Vec::new(),
+            workloads: Vec::new(),
+            machines: Vec::new(),
+        };
+        let table = reader.table(value)?;
+        for (key, value) in table {
+            let list = match key.get_ref().as_ref() {
+                "topologies" => &mut block.topologies,
+                "algorithms" => &mut block.algorithms,
+                "workloads" => &mut block.workloads,
+                "machines" => &mut block.machines,
+                _ => return Err(reader.unknown(key, "a block of cases", KEYS)),
+            };
+            *list = reader.strings(value)?;
+        }
+        if table.is_empty() {
+            let error = block.place.error("the table is empty");
+            return Err(error.help(format!("expected some of {}", KEYS.join(", "))));
+        }
+        Ok(block)
+    };
+    list.iter().map(block).collect()
 }
 
 fn time_limit(reader: &TomlReader, value: &Spanned<DeValue<'_>>) -> Result<f64, InputError> {

@@ -26,9 +26,9 @@ impl MissingCases {
     }
 }
 
-/// All values that occur in the rows. Without an experiment file, every combination of these values
-/// is an expected case.
-#[derive(Default)]
+/// All values that occur in the rows of a file or of a sweep. Without an experiment file, every
+/// combination of the values of a sweep is an expected case.
+#[derive(Clone, Default)]
 pub(super) struct NamedValues {
     /// Topologies, algorithms, workloads and machines.
     texts: [DistinctValues<String>; 4],
@@ -47,9 +47,45 @@ impl NamedValues {
         self.combinations.insert(fingerprints.of(&(texts, row.repetition)));
     }
 
-    /// Returns the combinations without a row.
-    pub(super) fn missing(&self, fingerprints: &Fingerprints) -> MissingCases {
-        let mut missing = MissingCases::default();
+    /// Adds the values of another file of the same sweep.
+    fn join(&mut self, other: Self) {
+        for (own, other) in self.texts.iter_mut().zip(other.texts) {
+            other.order.iter().for_each(|text| own.add(text.as_str()));
+        }
+        other.repetitions.order.iter().for_each(|repetition| self.repetitions.add(repetition));
+        self.combinations.extend(other.combinations);
+    }
+
+    /// Returns whether two files belong to the same sweep: in at most one of the four lists, they
+    /// have no value in common. Shards of one sweep differ in at most one list from some other
+    /// shard, unless many shards are missing.
+    fn is_of_same_sweep(&self, other: &Self) -> bool {
+        let lists = self.texts.iter().zip(&other.texts);
+        lists.filter(|(own, other)| own.known.is_disjoint(&other.known)).count() <= 1
+    }
+
+    /// Returns the values of each sweep. Files belong to the same sweep if a chain of similar files
+    /// connects them.
+    pub(super) fn sweeps(files: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut sweeps: Vec<Vec<Self>> = Vec::new();
+        // A shard without cases has no values.
+        for file in files.into_iter().filter(|file| !file.combinations.is_empty()) {
+            let is_similar =
+                |sweep: &mut Vec<Self>| sweep.iter().any(|other| other.is_of_same_sweep(&file));
+            let similar: Vec<Vec<Self>> = sweeps.extract_if(.., is_similar).collect();
+            sweeps.push(similar.into_iter().flatten().chain([file]).collect());
+        }
+        let joined = |files: Vec<Self>| {
+            files.into_iter().reduce(|mut all, file| {
+                all.join(file);
+                all
+            })
+        };
+        sweeps.into_iter().filter_map(joined).collect()
+    }
+
+    /// Adds the combinations without a row to `missing`.
+    pub(super) fn add_missing(&self, fingerprints: &Fingerprints, missing: &mut MissingCases) {
         let [topologies, algorithms, workloads, machines] = &self.texts;
         for topology in &topologies.order {
             for algorithm in &algorithms.order {
@@ -67,7 +103,6 @@ impl NamedValues {
                 }
             }
         }
-        missing
     }
 }
 
@@ -80,7 +115,7 @@ fn case([topology, algorithm, workload, machine]: [&str; 4], repetition: u32) ->
 }
 
 /// Distinct values in the order of their first occurrence.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct DistinctValues<T> {
     order: Vec<T>,
     known: HashSet<T>,

@@ -426,6 +426,25 @@ fn figures_and_tables_compile_in_latex() {
     assert!(!said.contains("Missing character"), "{said}");
 }
 
+/// A panel for each size has the numbers of nodes as labels.
+#[test]
+fn scaling_is_drawn_against_nodes() {
+    let dir = tempdir().unwrap();
+    let [rows, out] = ["rows.csv", "figure.svg"].map(|name| dir.path().join(name));
+    let run = "run --quiet --topology torus:2x2 --topology torus:4x4 --topology torus:8x8 \
+        --algorithm pex --algorithm bruck --workload uniform:64 --workload uniform:4KiB --out";
+    let run: Vec<&str> = run.split_whitespace().chain(rows.to_str()).collect();
+    swapmeet(&run).assert().success();
+    plot(&rows, &out, &["--kind", "scaling"]).success();
+    let svg = std::fs::read_to_string(&out).unwrap();
+    for (text, count) in [("nodes", 2), ("16", 2), ("64", 2), ("uniform:64", 1), ("bruck", 1)] {
+        assert_eq!(svg.matches(&format!(">{text}<")).count(), count, "{text}: {svg}");
+    }
+    plot(&rows, &out, &["--kind", "scaling", "--x", "cv"])
+        .code(2)
+        .stderr(predicate::str::contains("--x is for curves: omit it or --kind"));
+}
+
 /// The ratio of two networks is the ratio of the times in the rows.
 #[test]
 fn networks_are_compared_with_each_other() {

@@ -38,6 +38,8 @@ pub(crate) enum FigureKind {
     /// Draw one curve per algorithm over block sizes, nodes or variation.
     #[default]
     Curves,
+    /// Draw one curve per algorithm over nodes, with a panel for each block size.
+    Scaling,
     /// Show the fastest algorithm for each block size and network or machine.
     Winners,
     /// Show the components of each algorithm's time as stacked bars.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::describe::PluginReader;
-use swapmeet_runner::experiment::Experiment;
+use swapmeet_runner::experiment::{Block, Experiment};
 use swapmeet_runner::input::Text;
 use swapmeet_runner::registry::{Origin, Registry};
 use swapmeet_runner::unit::{self, units};
@@ -66,14 +66,18 @@ fn read(path: &Path) -> Result<Experiment, Failure> {
 }
 
 fn override_lists(experiment: &mut Experiment, lists: &SpecLists<'_>) {
-    for (flag, given, list) in [
-        ("--topology", lists.topologies, &mut experiment.topologies),
-        ("--algorithm", lists.algorithms, &mut experiment.algorithms),
-        ("--workload", lists.workloads, &mut experiment.workloads),
-        ("--machine", lists.machines, &mut experiment.machines),
-    ] {
+    type OfBlock = fn(&mut Block) -> &mut Vec<Text>;
+    let kinds: [(&str, &[String], &mut Vec<Text>, OfBlock); 4] = [
+        ("--topology", lists.topologies, &mut experiment.topologies, |b| &mut b.topologies),
+        ("--algorithm", lists.algorithms, &mut experiment.algorithms, |b| &mut b.algorithms),
+        ("--workload", lists.workloads, &mut experiment.workloads, |b| &mut b.workloads),
+        ("--machine", lists.machines, &mut experiment.machines, |b| &mut b.machines),
+    ];
+    for (flag, given, list, of_block) in kinds {
         if !given.is_empty() {
             *list = given.iter().map(|value| Text::flag(flag, value)).collect();
+            // The flag also replaces the lists of all blocks.
+            experiment.blocks.iter_mut().for_each(|block| of_block(block).clear());
         }
     }
 }
@@ -100,11 +104,12 @@ pub(crate) fn complete(
     mut experiment: Experiment,
     plugins: &PluginArgs,
 ) -> Result<Product, Failure> {
-    for (list, flag, example) in [
-        (&experiment.topologies, "--topology", "torus:16x16"),
-        (&experiment.algorithms, "--algorithm", "suh-shin"),
+    let in_blocks = |list| experiment.is_named_by_blocks(list);
+    for (list, in_blocks, flag, example) in [
+        (&experiment.topologies, in_blocks(|b| &b.topologies), "--topology", "torus:16x16"),
+        (&experiment.algorithms, in_blocks(|b| &b.algorithms), "--algorithm", "suh-shin"),
     ] {
-        if list.is_empty() {
+        if list.is_empty() && !in_blocks {
             return Err(Failure::Usage(format!(
                 "nothing to run: give {flag} (such as `{flag} {example}`), or an experiment file that lists some"
             )));
@@ -128,10 +133,12 @@ pub(crate) fn shard_cases(all: &Product, shard: Option<Shard>) -> Result<Vec<Cas
 
 /// Adds the default workload and the default machine if the experiment has none.
 pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
-    if experiment.workloads.is_empty() {
+    let workloads = experiment.is_named_by_blocks(|block| &block.workloads);
+    let machines = experiment.is_named_by_blocks(|block| &block.machines);
+    if experiment.workloads.is_empty() && !workloads {
         experiment.workloads.push(Text::flag("--workload", "uniform:1KiB"));
     }
-    if experiment.machines.is_empty() {
+    if experiment.machines.is_empty() && !machines {
         let own = config::read()?.machine;
         experiment.machines.push(own.unwrap_or_else(|| Text::flag("--machine", "paragon")));
     }

@@ -1,17 +1,18 @@
 //! The cross product of an experiment's lists: topologies, algorithms, workloads, machines and
 //! repetitions.
 
+use super::blocks::Selection;
 use super::{
     Case, CaseParts, RunOptions, SelectedAlgorithm, machine_among, own_machines, select_algorithm,
     spec_error, with_files,
 };
-use crate::experiment::Experiment;
+use crate::experiment::{Block, Experiment};
 use crate::input::{InputError, Text};
 use crate::machine::LoadedMachine;
 use crate::optimum::Optima;
 use crate::registry::Registry;
 use crate::topology;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
@@ -42,6 +43,8 @@ pub struct Product {
     options: RunOptions,
     /// The optima that all cases share; `None` if the experiment does not request them.
     optima: Option<Arc<Optima>>,
+    /// The numbers of the cases in the product of all lists; `None` if all of them are selected.
+    selected: Option<Vec<usize>>,
 }
 
 /// The networks of a topology, and the digests of the files that the topology names. There is one
@@ -54,37 +57,83 @@ impl Product {
         // Refuse an experiment with too many cases before the specs are parsed. Then parse each
         // spec only once.
         let sized = expanded(&experiment.workloads)?;
-        affordable(experiment, sized.len())?;
-        let topologies = all(&experiment.topologies, |t| {
-            topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e))
-        })?;
-        let algorithms = all(&experiment.algorithms, |t| select_algorithm(t, registry))?;
-        let workloads = all(&sized, |t| Workload::parse(&t.value).map_err(|e| spec_error(t, &e)))?;
-        let own = own_machines(&experiment.own_machines)?;
-        let machines = all(&experiment.machines, |t| with_files(t, machine_among(t, &own)?))?;
-        // Refuse equal specs in a list, because the rows of their cases could not be distinguished.
-        refuse_duplicates(&experiment.topologies, topologies.iter().map(|(t, _)| t.spec()))?;
-        refuse_duplicates(
-            &experiment.algorithms,
-            algorithms.iter().map(SelectedAlgorithm::to_string),
+        if experiment.blocks.is_empty() {
+            affordable(experiment, sized.len())?;
+        }
+        let blocks = &experiment.blocks;
+        let of_blocks = |list: fn(&Block) -> &Vec<Text>| {
+            blocks.iter().flat_map(list).cloned().collect::<Vec<Text>>()
+        };
+        // The lists of the product contain the entries of the experiment and of all its blocks.
+        let topologies = union(
+            &experiment.topologies,
+            of_blocks(|block| &block.topologies),
+            |t| topology::parse_with_inputs(&t.value).map_err(|e| spec_error(t, &e)),
+            |(topology, _)| topology.spec(),
         )?;
-        refuse_duplicates(&sized, workloads.iter().map(Workload::to_string))?;
-        refuse_duplicates(
+        let algorithms = union(
+            &experiment.algorithms,
+            of_blocks(|block| &block.algorithms),
+            |t| select_algorithm(t, registry),
+            SelectedAlgorithm::to_string,
+        )?;
+        let workloads = union(
+            &sized,
+            expanded(&of_blocks(|block| &block.workloads))?,
+            |t| {
+                let workload = Workload::parse(&t.value).map_err(|e| spec_error(t, &e))?;
+                let repetitions = repetitions(t, &workload, experiment.repetitions)?;
+                Ok((workload, repetitions))
+            },
+            |(workload, _)| workload.to_string(),
+        )?;
+        let own = own_machines(&experiment.own_machines)?;
+        let machines = union(
             &experiment.machines,
-            machines.iter().map(|(machine, _)| machine.to_string()),
+            of_blocks(|block| &block.machines),
+            |t| with_files(t, machine_among(t, &own)?),
+            |(machine, _)| machine.to_string(),
         )?;
         check_baseline(experiment, &algorithms, registry)?;
         check_seeds(experiment)?;
         // Workloads may have different numbers of cases, because a workload with several files has
         // one repetition for each file.
         let mut before = vec![0];
-        for (text, workload) in sized.iter().zip(&workloads) {
-            let cases =
-                repetitions(text, workload, experiment.repetitions)? as usize * machines.len();
+        for (_, repetitions) in &workloads {
+            let cases = *repetitions as usize * machines.len();
             before.push(before[before.len() - 1] + cases);
         }
-        let count =
+        let workloads: Vec<Workload> =
+            workloads.into_iter().map(|(workload, _)| workload).collect();
+        let selection = Selection {
+            names: [
+                topologies.iter().map(|(topology, _)| topology.spec()).collect(),
+                algorithms.iter().map(SelectedAlgorithm::to_string).collect(),
+                workloads.iter().map(Workload::to_string).collect(),
+                machines.iter().map(|(machine, _)| machine.to_string()).collect(),
+            ],
+            listed: [
+                experiment.topologies.len(),
+                experiment.algorithms.len(),
+                sized.len(),
+                experiment.machines.len(),
+            ],
+            before: &before,
+        };
+        let selected = selection.of(experiment, |kind, text| {
+            Ok(match kind {
+                0 => topology::parse_with_inputs(&text.value)
+                    .map_err(|e| spec_error(text, &e))?
+                    .0
+                    .spec(),
+                1 => select_algorithm(text, registry)?.to_string(),
+                2 => Workload::parse(&text.value).map_err(|e| spec_error(text, &e))?.to_string(),
+                _ => machine_among(text, &own)?.to_string(),
+            })
+        })?;
+        let whole =
             before[workloads.len()] as u64 * topologies.len() as u64 * algorithms.len() as u64;
+        let count = selected.as_ref().map_or(whole, |selected| selected.len() as u64);
         if count > MOST_CASES {
             return Err(too_many(count, "workloads, each of as many cases as it has files"));
         }
@@ -114,12 +163,14 @@ impl Product {
             seed: experiment.seed,
             options: RunOptions::new(experiment.timeout_secs, experiment.proof_scope),
             optima: experiment.optimum.then(Arc::default),
+            selected,
         })
     }
 
     /// Returns the number of cases.
     pub fn len(&self) -> usize {
-        self.topologies.len() * self.algorithms.len() * self.of_one()
+        let whole = self.topologies.len() * self.algorithms.len() * self.of_one();
+        self.selected.as_ref().map_or(whole, Vec::len)
     }
 
     /// Returns the number of cases for one topology and one algorithm.
@@ -134,6 +185,7 @@ impl Product {
 
     /// Returns the case with this number, which must be less than [`Product::len`].
     pub fn case(&self, number: usize) -> Case {
+        let number = self.selected.as_ref().map_or(number, |selected| selected[number]);
         let (lists, rest) = (number / self.of_one(), number % self.of_one());
         let algorithm = &self.algorithms[lists % self.algorithms.len()];
         let (topologies, inputs) = &self.topologies[lists / self.algorithms.len()];
@@ -270,11 +322,25 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("split it into several experiments, each with its own row file")
 }
 
-fn all<T>(
-    texts: &[Text],
+/// Parses the entries of a list of the experiment, and then the entries of its blocks that are not in
+/// the list. `name` returns the canonical form of an entry. Two equal entries of the list are
+/// refused.
+fn union<T>(
+    listed: &[Text],
+    of_blocks: Vec<Text>,
     read: impl Fn(&Text) -> Result<T, InputError>,
+    name: impl Fn(&T) -> String,
 ) -> Result<Vec<T>, InputError> {
-    texts.iter().map(read).collect()
+    let mut entries: Vec<T> = listed.iter().map(&read).collect::<Result<_, _>>()?;
+    refuse_duplicates(listed, entries.iter().map(&name))?;
+    let mut known: HashSet<String> = entries.iter().map(&name).collect();
+    for text in of_blocks {
+        let entry = read(&text)?;
+        if known.insert(name(&entry)) {
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
 }
 
 /// Refuses a list in which two entries have the same canonical form, because their rows could not

@@ -380,6 +380,9 @@ impl Selection {
             workloads: list(Section::Workloads),
             machines: list(Section::Machines),
             own_machines: self.state.own_machines.clone(),
+            // The selection of the dashboard is a full product.
+            blocks: Vec::new(),
+            exclude: Vec::new(),
             baseline,
             repetitions: self.state.repetitions,
             seed: self.state.seed,

@@ -1,0 +1,77 @@
+//! Experiment files whose cases are not a full product, and files of different sweeps.
+
+use crate::support::swapmeet;
+use std::collections::BTreeSet;
+use std::path::Path;
+use swapmeet_results::read_file;
+use tempfile::tempdir;
+
+/// Returns the topology, algorithm and workload of each row.
+fn cases(rows: &Path) -> Vec<String> {
+    let rows = read_file(rows).unwrap();
+    rows.iter().map(|row| format!("{} {} {}", row.topology, row.algorithm, row.workload)).collect()
+}
+
+/// The expected cases are listed by hand. Shards contain each of them once.
+#[test]
+fn blocks_and_exclusions_select_cases() {
+    let dir = tempdir().unwrap();
+    let [file, rows] = ["e.toml", "rows.csv"].map(|name| dir.path().join(name));
+    let text = "machines = [\"paragon\"]\nworkloads = [\"uniform:64\"]\n\
+         exclude = [{ topologies = [\"ring:4\"], algorithms = [\"bruck\"] }]\n\
+         [[case]]\ntopologies = [\"ring:4\", \"torus:2x2\"]\nalgorithms = [\"pex\", \"bruck\"]\n\
+         [[case]]\ntopologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]\nworkloads = [\"uniform:8..16\"]\n";
+    std::fs::write(&file, text).unwrap();
+    let run = |args: &[&str], rows: &Path| {
+        let args = [&["run", file.to_str().unwrap(), "--quiet", "--force"], args].concat();
+        swapmeet(&args).args(["--out", rows.to_str().unwrap()]).assert().success();
+        cases(rows)
+    };
+    let expected = [
+        "ring:4 pex uniform:64",
+        "torus:2x2 pex uniform:64",
+        "torus:2x2 bruck uniform:64",
+        "torus:4x4 pex uniform:8",
+        "torus:4x4 pex uniform:16",
+    ];
+    assert_eq!(run(&[], &rows), expected);
+    let parts = ["1/2", "2/2"].map(|part| run(&["--shard", part], &dir.path().join("part.csv")));
+    let both: BTreeSet<&String> = parts.iter().flatten().collect();
+    assert_eq!((both.len(), parts.concat().len()), (5, 5), "{parts:?}");
+    // A flag replaces the lists of all blocks.
+    assert_eq!(
+        run(&["--workload", "uniform:1"], &rows).into_iter().filter(|c| c.contains(":64")).count(),
+        0
+    );
+    std::fs::write(&file, "[[case]]\ntopology = [\"ring:4\"]\n").unwrap();
+    let said = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
+    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
+    assert!(said.contains("unknown key `topology`") && said.contains("topologies"), "{said}");
+}
+
+/// Two sweeps without a topology or an algorithm in common are joined, and no case is missing. A
+/// missing shard of one sweep is still reported.
+#[test]
+fn different_sweeps_are_merged() {
+    let dir = tempdir().unwrap();
+    let run = |name: &str, topology: &str, algorithm: &str| {
+        let rows = dir.path().join(name);
+        let out = ["--out", rows.to_str().unwrap()];
+        swapmeet(&["run", "--quiet", "--topology", topology, "--algorithm", algorithm])
+            .args(out)
+            .assert()
+            .success();
+        rows
+    };
+    let merge = |files: &[&Path]| {
+        let mut command = swapmeet(&["merge", "--force", "--out"]);
+        command.arg(dir.path().join("all.csv")).args(files).assert()
+    };
+    let (one, other) = (run("a.csv", "ring:4", "pex"), run("b.csv", "torus:4x4", "bruck"));
+    let said = merge(&[&one, &other]).success();
+    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
+    assert!(said.contains("the files are of 2 sweeps without common cases"), "{said}");
+    assert_eq!(cases(&dir.path().join("all.csv")).len(), 2);
+    let third = run("c.csv", "ring:4", "bruck");
+    merge(&[&one, &other, &third]).code(1);
+}
