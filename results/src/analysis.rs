@@ -12,6 +12,7 @@ mod axis;
 mod crossover_interval;
 mod envelope;
 mod family;
+mod overview;
 mod winner_map;
 
 pub use crate::compare::{Margin, RunnerUp, Winner};
@@ -19,4 +20,5 @@ pub use axis::{Axis, AxisPosition};
 pub use crossover_interval::crossover_interval;
 pub use envelope::{Crossover, Envelope, FastestRange};
 pub use family::{Curve, Families, Family, Point, families};
+pub use overview::{Factors, Overview, Place, Standing, WonRange};
 pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps};

@@ -17,6 +17,7 @@ mod render;
 mod rerun;
 mod residual;
 pub mod stats;
+mod style_number;
 pub mod units;
 
 pub use bandwidth::Bandwidths;
@@ -39,5 +40,6 @@ pub use render::{
     single_line,
 };
 pub use residual::{MEASURED, Residual, is_measured};
+pub use style_number::{STYLES_IN_GROUP, style_numbers};
 pub use swapmeet_core::cost::model::Parts;
 pub use units::duration;

@@ -273,6 +273,11 @@ pub(crate) fn required_columns() -> impl Iterator<Item = &'static str> {
 }
 
 impl Record {
+    /// Returns the text of the column with this name, if there is one.
+    pub fn field(&self, name: &str) -> Option<String> {
+        column(name).map(|column| (column.write)(self))
+    }
+
     /// Returns the texts of all columns, in order.
     pub fn fields(&self) -> impl Iterator<Item = String> + '_ {
         COLUMNS.iter().map(|c| (c.write)(self))

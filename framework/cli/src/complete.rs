@@ -4,18 +4,17 @@
 //!
 //! The completion script makes the shell call this program at each Tab.
 
-use crate::args::{Cli, CompletionsArgs, PluginArgs};
+mod bash;
+mod specs;
+
+use crate::args::{Cli, CompletionsArgs};
 use crate::failure::Failure;
-use crate::{output, run};
+use crate::output;
 use clap::{Arg, Command, CommandFactory};
-use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{CompleteEnv, Shells};
+use specs::{algorithms, machines, topologies, workloads};
 use std::process::ExitCode;
-use swapmeet_core::cost::machine::presets;
-use swapmeet_core::delivery::collective::ALL_TO_ALL;
-use swapmeet_core::network::topology::families;
-use swapmeet_runner::registry::OTHER_NAMES;
-use swapmeet_workloads::generators;
 
 /// The environment variable in which the completion script gives the name of the shell when it
 /// requests completions.
@@ -36,7 +35,9 @@ pub(crate) fn script(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
     let written =
         of_shell.write_registration(VARIABLE, "swapmeet", "swapmeet", "swapmeet", &mut script);
     written.map_err(|e| Failure::writing("the completion script", &e))?;
-    output::print(&String::from_utf8_lossy(&script))?;
+    let script = String::from_utf8_lossy(&script);
+    let script = if name == "bash" { bash::with_whole_words(&script) } else { script.into_owned() };
+    output::print(&script)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -46,48 +47,26 @@ fn with_values() -> Command {
 }
 
 fn with_candidates(arg: Arg) -> Arg {
-    let candidates: fn() -> Vec<CompletionCandidate> = match arg.get_id().as_str() {
+    let candidates: fn(&str) -> Vec<CompletionCandidate> = match arg.get_id().as_str() {
         "topology" | "topologies" => topologies,
         "algorithm" | "algorithms" | "baseline" => algorithms,
         "workload" | "workloads" => workloads,
         "machine" | "machines" => machines,
-        "paper" => papers,
+        "paper" => return arg.add(ArgValueCandidates::new(papers)),
         _ => return arg,
     };
-    arg.add(ArgValueCandidates::new(candidates))
+    arg.add(ArgValueCompleter::new(move |typed: &std::ffi::OsStr| {
+        let typed = typed.to_string_lossy();
+        let mut candidates = candidates(&typed);
+        candidates.retain(|candidate| {
+            candidate.get_value().to_string_lossy().starts_with(typed.as_ref())
+        });
+        candidates
+    }))
 }
 
 fn candidate(name: impl Into<String>, help: impl Into<String>) -> CompletionCandidate {
     CompletionCandidate::new(name.into()).help(Some(help.into().into()))
-}
-
-fn algorithms() -> Vec<CompletionCandidate> {
-    let registry = run::registry(&PluginArgs::default());
-    registry
-        .iter()
-        .flat_map(|registry| registry.algorithms())
-        .map(|a| candidate(a.name.as_str(), a.title.as_str()))
-        .chain(OTHER_NAMES.iter().map(|(other, name)| candidate(*other, format!("see {name}"))))
-        .collect()
-}
-
-fn topologies() -> Vec<CompletionCandidate> {
-    families()
-        .iter()
-        .map(|family| {
-            candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
-        })
-        .collect()
-}
-
-fn workloads() -> Vec<CompletionCandidate> {
-    generators(&ALL_TO_ALL)
-        .map(|g| candidate(format!("{}:", g.name), format!("{}: {}", g.syntax, g.help)))
-        .collect()
-}
-
-fn machines() -> Vec<CompletionCandidate> {
-    presets().iter().map(|preset| candidate(preset.name, preset.title)).collect()
 }
 
 fn papers() -> Vec<CompletionCandidate> {

@@ -9,8 +9,8 @@ use crate::{output, result_files};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 use swapmeet_plot::{
-    Appearance, Drawable, Figure, FigureError, FigureOptions, LegendPlace, LogScales, Paper,
-    Quantity, Reference, StackKind, StackedBars, WinnerFigure,
+    Appearance, Drawable, Figure, FigureError, FigureOptions, HeatColumns, HeatFigure, LegendPlace,
+    LogScales, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
 };
 use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
@@ -43,6 +43,14 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         FigureKind::Parts => stacked(StackKind::Parts).map(boxed),
         FigureKind::Steps => stacked(StackKind::Steps).map(boxed),
         FigureKind::Traffic => stacked(StackKind::Traffic).map(boxed),
+        FigureKind::Heat => {
+            let (x, y) = args
+                .axes
+                .as_ref()
+                .map_or(("block_bytes", "algorithm"), |(x, y)| (x.as_str(), y.as_str()));
+            let columns = HeatColumns { value: args.value.as_deref().unwrap_or("time_us"), x, y };
+            HeatFigure::of(&files, columns, &appearance).map(boxed)
+        }
     };
     let drawn = drawn.map_err(|e| refused(&e))?;
     // Convert the figure to the requested file format.
@@ -149,6 +157,12 @@ fn check_flags(args: &PlotArgs) -> Result<(), Failure> {
             "--scales is for parts, steps and traffic: omit it or choose one with --kind"
                 .to_owned(),
         ));
+    }
+    if args.kind != FigureKind::Heat {
+        let given = [("--value", args.value.is_some()), ("--axes", args.axes.is_some())];
+        if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
+            return Err(Failure::Usage(format!("{flag} is for --kind heat: omit it")));
+        }
     }
     let given: &[(&str, bool)] = match args.kind {
         FigureKind::Curves => &[],

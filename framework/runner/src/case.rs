@@ -21,9 +21,23 @@ use swapmeet_core::simulation::ProofScope;
 use swapmeet_core::spec::{Spec, SpecError, near_matches};
 use swapmeet_results::{CaseId, Implementation, Record, Setting, inputs_column};
 use swapmeet_workloads::file::{MAX_BYTES, read_regular};
-use swapmeet_workloads::{InputDigest, Workload};
+use swapmeet_workloads::{InputDigest, Workload, expand};
 
-pub use product::{MOST_CASES, Product, cases, drawn, expanded};
+pub use product::{Product, cases, drawn};
+
+/// Replaces each workload that has a range of sizes by one workload for each size.
+pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
+    let mut list = Vec::with_capacity(workloads.len());
+    for text in workloads {
+        let specs = expand(&text.value).map_err(|e| spec_error(text, &e))?;
+        list.extend(specs.into_iter().map(|value| Text { value, place: text.place.clone() }));
+    }
+    Ok(list)
+}
+
+/// Maximum number of cases of an experiment. All cases are in memory during a run: a million cases
+/// that share a schedule take 1.4 GB. The file with their rows is a third of that size.
+pub const MOST_CASES: u64 = 1_000_000;
 
 /// An algorithm, with the parameters that the user has set.
 #[derive(Debug, Clone)]

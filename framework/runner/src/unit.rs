@@ -24,6 +24,11 @@ impl Unit {
             .saturating_add((self.schedule / 20).saturating_mul(self.cases.len() as u64 - 1))
     }
 
+    /// Returns the estimated cost of planning and tracing the schedule once.
+    pub fn schedule_cost(&self) -> u64 {
+        self.schedule
+    }
+
     /// Divides the cases into units of nearly equal size. There are at most `parts` of them, and
     /// none is empty.
     fn divided(self, parts: usize) -> impl Iterator<Item = Self> {

@@ -139,6 +139,15 @@ pub enum FigureError {
     NoMap,
     #[error("no row has values for the bars")]
     NoBars,
+    /// A heat map was requested of a column that rows do not have.
+    #[error("no column is called `{0}`: see the columns in the first line of the file")]
+    NoColumn(String),
+    /// No row has a number in the first column and values of the others.
+    #[error("no row has a number in `{0}` and values of `{1}`, `{2}`")]
+    NoHeat(String, String, String),
+    /// A heat map has too many columns or rows.
+    #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
+    ManyCells { count: usize, most: usize },
     /// A label was given for an unknown algorithm.
     #[error(transparent)]
     Label(#[from] UnknownLabel),

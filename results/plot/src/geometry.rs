@@ -4,6 +4,7 @@
 use crate::appearance::{Appearance, LegendPlace};
 use crate::draw::Drawable;
 use crate::figure::{Figure, FigureOptions, Reference};
+use crate::heat::{HeatColumns, HeatFigure};
 use crate::marks::Paper;
 use crate::marks::scene::{Mark, Scene, Text};
 use crate::quantity::Quantity;
@@ -211,6 +212,13 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all.push(("winners among unequal numbers".to_owned(), Box::new(winners)));
     let winners = WinnerFigure::of(&files, &Appearance::default()).unwrap();
     all.push(("winners".to_owned(), Box::new(winners)));
+    for (value, x, y) in
+        [("time_us", "block_bytes", "algorithm"), ("peak_node_bytes", "algorithm", "block_bytes")]
+    {
+        let columns = HeatColumns { value, x, y };
+        let heat = HeatFigure::of(&files, columns, &Appearance::default()).unwrap();
+        all.push((format!("{value} over {x} and {y}"), Box::new(heat)));
+    }
     let few = rows_on(&[("torus:8x8x8", 512), ("torus:4x4", 16)], &[3, 12, 20]);
     for kind in [StackKind::Parts, StackKind::Steps, StackKind::Traffic] {
         for shared in [true, false] {

@@ -10,6 +10,7 @@ mod draw;
 mod figure;
 #[cfg(test)]
 mod geometry;
+mod heat;
 mod labels;
 mod marks;
 mod page;
@@ -24,6 +25,7 @@ mod winners;
 pub use appearance::{Appearance, LegendPlace};
 pub use draw::Drawable;
 pub use figure::{Crossing, Curve, Figure, FigureError, FigureOptions, Panel, Point, Reference};
+pub use heat::{HeatColumns, HeatFigure, HeatPanel};
 pub use labels::{Labels, UnknownLabel};
 pub use marks::scene::Colour;
 pub use marks::{DrawError, Length, Paper, Picture};

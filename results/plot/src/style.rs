@@ -5,6 +5,7 @@
 
 use crate::marks::scene::Colour;
 use std::collections::BTreeMap;
+use swapmeet_results::{STYLES_IN_GROUP, style_numbers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Marker {
@@ -38,7 +39,7 @@ pub struct Style {
     pub marker: Marker,
 }
 
-const STYLES: usize = 8;
+const STYLES: usize = STYLES_IN_GROUP;
 /// No colour is grey or black, because maps and grids use grey.
 const COLOURS: [Colour; STYLES] = [
     Colour(0x00, 0x72, 0xb2),
@@ -85,24 +86,10 @@ fn style_number(index: usize) -> Style {
 pub struct Styles(BTreeMap<String, Style>);
 
 impl Styles {
-    /// Assigns a style to each algorithm, in alphabetical order. A hash of the algorithm's name
-    /// determines the preferred style. If an earlier algorithm already has this style, the
-    /// algorithm gets the next free style.
+    /// Assigns a style to each algorithm ([`style_numbers`]).
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let names: std::collections::BTreeSet<&str> = names.into_iter().collect();
-        let mut taken: BTreeMap<String, usize> = BTreeMap::new();
-        for (number, name) in names.into_iter().enumerate() {
-            // Styles are assigned in groups of eight. The styles of the next group are used only
-            // when all eight styles of a group have been assigned.
-            let (round, own) = (number / STYLES * STYLES, digest(name) % STYLES);
-            let is_free = |index: &usize| !taken.values().any(|other| other == index);
-            let index = (0..STYLES)
-                .map(|step| round + (own + step) % STYLES)
-                .find(is_free)
-                .unwrap_or(round + own);
-            taken.insert(name.to_owned(), index);
-        }
-        Self(taken.into_iter().map(|(name, index)| (name, style_number(index))).collect())
+        let numbers = style_numbers(names);
+        Self(numbers.into_iter().map(|(name, index)| (name, style_number(index))).collect())
     }
 
     /// Returns the styles with the colours that the user chose.
@@ -126,15 +113,6 @@ impl Styles {
     pub fn get(&self, name: &str) -> Style {
         self.0.get(name).copied().unwrap_or_else(|| style_number(0))
     }
-}
-
-/// Returns a hash of the name that is the same on every platform and in every version (FNV-1a).
-fn digest(name: &str) -> usize {
-    let hash = name
-        .bytes()
-        .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    // These bits of the hash were chosen so that the most common algorithms have different styles.
-    (hash >> 4) as usize
 }
 
 #[cfg(test)]

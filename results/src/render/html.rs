@@ -1,37 +1,70 @@
 //! Output of a comparison as HTML tables, which are a part of an HTML page.
 
-use super::{Section, notes, sections};
-use crate::compare::Comparison;
+use super::{Section, TableCells, cells, measured, notes, optimum, single_line, title, words};
+use crate::compare::{Comparison, Group};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use swapmeet_core::text::is_unsafe;
 
-/// Formats a table and sentences for each group, followed by the remarks.
+/// Formats a table for each group, followed by the remarks. The sentences of other formats are
+/// omitted, because the tables contain the same values. The reasons of lines that are not `ok` are in
+/// one table for all groups.
 pub fn as_html(comparison: &Comparison) -> String {
     let mut out = String::new();
-    for Section { title, cells, sentences } in sections(comparison) {
-        let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(&title));
-        for (name, is_figure) in &cells.header {
-            let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(name.trim()));
+    for group in &comparison.groups {
+        add_table(&mut out, &title(group), &cells(group, comparison.by));
+        if let Some(sentence) = optimum::sentence(group) {
+            let _ = writeln!(out, "<p>{}</p>", with_names(&sentence));
         }
-        out += "</tr></thead>\n<tbody>\n";
-        for line in &cells.lines {
-            out += "<tr>";
-            for ((_, is_figure), cell) in cells.header.iter().zip(line) {
-                let _ = write!(out, "<td{}>{}</td>", class(*is_figure), escaped(cell));
-            }
-            out += "</tr>\n";
-        }
-        out += "</tbody>\n</table>\n";
-        out += "<ul>\n";
-        for sentence in sentences {
-            let _ = writeln!(out, "<li>{}</li>", with_names(&sentence));
-        }
-        out += "</ul>\n";
     }
-    for note in notes(comparison) {
+    if let Some(Section { title, cells, .. }) = measured(comparison) {
+        add_table(&mut out, &title, &cells);
+    }
+    let reasons = all_reasons(comparison);
+    if !reasons.lines.is_empty() {
+        add_table(&mut out, "cases without a time", &reasons);
+    }
+    let is_uncertain = |group: &Group| !group.is_exact() && words::is_of_single_runs(group);
+    let uncertain =
+        "Random or measured cases were run once: the uncertainty is unknown.".to_owned();
+    let uncertain = comparison.groups.iter().any(is_uncertain).then_some(uncertain);
+    for note in notes(comparison).into_iter().chain(uncertain) {
         let _ = writeln!(out, "<p>{}</p>", with_names(&note));
     }
     out
+}
+
+/// Returns each reason of lines that are not `ok`, with its algorithm and the number of its groups.
+fn all_reasons(comparison: &Comparison) -> TableCells {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for line in comparison.groups.iter().flat_map(|group| &group.lines) {
+        if !line.reason.is_empty() {
+            let reason = (single_line(&line.algorithm), single_line(&line.reason));
+            *counts.entry(reason).or_default() += 1;
+        }
+    }
+    let lines =
+        counts.into_iter().map(|((name, reason), count)| vec![name, count.to_string(), reason]);
+    TableCells {
+        header: vec![(comparison.by.label(), false), ("cases", true), ("reason", false)],
+        lines: lines.collect(),
+    }
+}
+
+fn add_table(out: &mut String, title: &str, cells: &TableCells) {
+    let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(title));
+    for (name, is_figure) in &cells.header {
+        let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(name.trim()));
+    }
+    *out += "</tr></thead>\n<tbody>\n";
+    for line in &cells.lines {
+        *out += "<tr>";
+        for ((_, is_figure), cell) in cells.header.iter().zip(line) {
+            let _ = write!(out, "<td{}>{}</td>", class(*is_figure), escaped(cell));
+        }
+        *out += "</tr>\n";
+    }
+    *out += "</tbody>\n</table>\n";
 }
 
 fn class(is_figure: bool) -> &'static str {

@@ -426,9 +426,10 @@ fn figures_and_tables_compile_in_latex() {
     assert!(!said.contains("Missing character"), "{said}");
 }
 
-/// A panel for each size has the numbers of nodes as labels.
+/// A panel for each size has the numbers of nodes as labels. A heat map of the same rows has the
+/// numbers of messages as texts.
 #[test]
-fn scaling_is_drawn_against_nodes() {
+fn scaling_is_drawn_against_nodes_and_columns_as_heat() {
     let dir = tempdir().unwrap();
     let [rows, out] = ["rows.csv", "figure.svg"].map(|name| dir.path().join(name));
     let run = "run --quiet --topology torus:2x2 --topology torus:4x4 --topology torus:8x8 \
@@ -443,6 +444,21 @@ fn scaling_is_drawn_against_nodes() {
     plot(&rows, &out, &["--kind", "scaling", "--x", "cv"])
         .code(2)
         .stderr(predicate::str::contains("--x is for curves: omit it or --kind"));
+    // Pairwise exchange among n nodes has n (n - 1) messages, whatever the size.
+    let heat = ["--kind", "heat", "--value", "messages", "--axes", "nodes,algorithm"];
+    plot(&rows, &out, &heat).success();
+    let svg = std::fs::read_to_string(&out).unwrap();
+    for text in ["12", "240", "4032", "uniform:64", "uniform:4KiB"] {
+        assert!(svg.contains(&format!(">{text}<")), "{text}: {svg}");
+    }
+    for (flag, value) in [("--value", "messages"), ("--axes", "nodes,algorithm")] {
+        plot(&rows, &out, &[flag, value])
+            .code(2)
+            .stderr(predicate::str::contains(format!("{flag} is for --kind heat: omit it")));
+    }
+    plot(&rows, &out, &["--kind", "heat", "--axes", "nodes,nodes"])
+        .code(2)
+        .stderr(predicate::str::contains("expected two columns such as block_bytes,topology"));
 }
 
 /// The ratio of two networks is the ratio of the times in the rows.

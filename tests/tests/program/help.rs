@@ -98,16 +98,35 @@ fn commands_flags_and_specs_are_completed() {
         ("--workload", "irr", "irregular:"),
         ("--machine", "para", "paragon"),
         ("--proof", "f", "full"),
+        ("--topology", "torus:8x8,pl", "torus:8x8,place="),
+        ("--topology", "slim-fly:5,no", "slim-fly:5,nodes="),
+        ("--topology", "rdn:1(torus:4x4),routing=ecmp,r", "rdn:1(torus:4x4),routing=ecmp,ranks="),
+        ("--machine", "free:st", "free:startup_us="),
+        ("--machine", "free:model=loggp,gap", "free:model=loggp,gap_us="),
+        ("--algorithm", "two-stage:sl", "two-stage:slices="),
+        ("--workload", "irregular:me", "irregular:mean="),
+        ("--workload", "broadcast/uniform:64,ro", "broadcast/uniform:64,root="),
     ] {
         assert_eq!(completed(&["run", flag, begun]), [whole], "{flag}");
     }
     assert_eq!(completed(&["reproduce", "thak"]), ["thakur"]);
 }
 
+/// Bash divides a spec at colons and equals signs, and replaces only the last part by a completion.
 #[test]
-fn bash_completes_an_algorithm() {
-    let script = "eval \"$(swapmeet completions bash)\"; COMP_WORDS=(swapmeet run --algorithm su); COMP_CWORD=3; \
-                  _clap_complete_swapmeet swapmeet su --algorithm; echo \"${COMPREPLY[@]}\"";
+fn bash_completes_algorithms_and_specs() {
+    let script = r#"
+        eval "$(swapmeet completions bash)"
+        ask() {
+            COMP_WORDS=(swapmeet run "$@") COMP_CWORD=$(( $# + 1 ))
+            _clap_complete_swapmeet swapmeet "${@: -1}" "${@: -2:1}"
+            echo "${COMPREPLY[@]}"
+        }
+        ask --algorithm su
+        ask --topology torus : 8x8,pl
+        ask --topology=torus:8x8 --machine free : startup_us = 1,by
+        ask --machine = free : st
+    "#;
     let path = format!("{}:{}", swapmeet_tests::build().display(), std::env::var("PATH").unwrap());
     let Ok(answer) =
         std::process::Command::new("bash").args(["-c", script]).env("PATH", path).output()
@@ -116,7 +135,7 @@ fn bash_completes_an_algorithm() {
     };
     assert_eq!(
         String::from_utf8(answer.stdout).unwrap(),
-        "suh-shin\n",
+        "suh-shin\n8x8,place=\n1,byte_us=\nstartup_us=\n",
         "{}",
         String::from_utf8_lossy(&answer.stderr)
     );

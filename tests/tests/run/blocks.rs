@@ -4,6 +4,7 @@ use crate::support::swapmeet;
 use std::collections::BTreeSet;
 use std::path::Path;
 use swapmeet_results::read_file;
+use swapmeet_tests::project;
 use tempfile::tempdir;
 
 /// Returns the topology, algorithm and workload of each row.
@@ -47,6 +48,14 @@ fn blocks_and_exclusions_select_cases() {
     let said = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
     let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
     assert!(said.contains("unknown key `topology`") && said.contains("topologies"), "{said}");
+    for (text, message) in [
+        ("[[case]]\n", "the table is empty"),
+        ("[[case]]\nalgorithms = [\"pex\"]\n", "nothing to run: give --topology"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let run = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
+        run.stderr(predicates::str::contains(message));
+    }
 }
 
 /// Two sweeps without a topology or an algorithm in common are joined, and no case is missing. A
@@ -74,4 +83,25 @@ fn different_sweeps_are_merged() {
     assert_eq!(cases(&dir.path().join("all.csv")).len(), 2);
     let third = run("c.csv", "ring:4", "bruck");
     merge(&[&one, &other, &third]).code(1);
+}
+
+/// The program lists all keys in its message about an unknown key. README and docs have each of
+/// them.
+#[test]
+fn every_key_is_documented() {
+    let dir = tempdir().unwrap();
+    let file = dir.path().join("e.toml");
+    std::fs::write(&file, "zzz = 1\n").unwrap();
+    let said = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
+    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
+    let keys: Vec<&str> =
+        said.split("an experiment has: ").nth(1).unwrap().trim().split(", ").collect();
+    assert_eq!(keys.len(), 13, "{said}");
+    for page in ["README.md", "docs/specs.md"] {
+        let text = std::fs::read_to_string(project(page)).unwrap();
+        for key in &keys {
+            let forms = [format!("`{key}`"), format!("`[[{key}]]`"), format!("`[{key}.NAME]`")];
+            assert!(forms.iter().any(|form| text.contains(form)), "{page}: {key}");
+        }
+    }
 }

@@ -15,6 +15,8 @@ Examples:
   swapmeet plot rows.csv --kind traffic --workload uniform:1KiB \\
     --out traffic.svg
   swapmeet plot rows.csv --kind faults --out faults.svg
+  swapmeet plot rows.csv --kind heat --value contention_us \\
+    --axes nodes,algorithm --out heat.svg
   swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
     --lower-bound --out figure.pdf
 
@@ -50,6 +52,8 @@ pub(crate) enum FigureKind {
     Traffic,
     /// Draw one curve per algorithm over the number of failed links (`faults=K`).
     Faults,
+    /// Show any column of the rows over two other columns, as the colours of cells.
+    Heat,
 }
 
 /// The quantity on the x axis.
@@ -143,6 +147,13 @@ pub(crate) enum Scales {
     Free,
 }
 
+/// Parses the names of two different columns.
+fn axes(text: &str) -> Result<(String, String), String> {
+    let axes = text.split_once(',').filter(|(x, y)| !y.contains(',') && x != y);
+    let (x, y) = axes.ok_or("expected two columns such as block_bytes,topology")?;
+    Ok((x.to_owned(), y.to_owned()))
+}
+
 /// Parses `ALGORITHM=#RRGGBB`.
 fn colour(text: &str) -> Result<(String, Colour), String> {
     let (name, colour) = text.rsplit_once('=').ok_or("expected ALGORITHM=#RRGGBB")?;
@@ -226,6 +237,12 @@ pub(crate) struct PlotArgs {
     /// Give the y axes of all panels of curves the same range.
     #[arg(long)]
     pub share_y: bool,
+    /// Select the column that a heat map shows [default: time_us].
+    #[arg(long, value_name = "COLUMN")]
+    pub value: Option<String>,
+    /// Select the columns of both axes of a heat map [default: block_bytes,algorithm].
+    #[arg(long, value_name = "X,Y", value_parser = axes)]
+    pub axes: Option<(String, String)>,
     /// Choose the scales of parts, steps and traffic [default: shared].
     #[arg(long)]
     pub scales: Option<Scales>,

@@ -1,5 +1,6 @@
 //! Shows the progress of a run on standard error. On a terminal, it shows a bar for the whole run
-//! and a line for each running case. Otherwise, it prints a line of text at regular intervals.
+//! and a line for each running case. Otherwise, it prints a line of text at regular intervals: when a
+//! case ends, and while a case takes long.
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,26 +20,35 @@ pub(super) struct Progress {
     forecast: Forecast,
     lengths: StepCounts,
     began: Instant,
+    /// The schedules in progress. A schedule is identified by the index of its first case.
+    running: BTreeMap<usize, Running>,
 }
 
 enum Shown {
     Quiet,
     /// A line of text at regular intervals.
     Lines {
-        last: Instant,
+        /// When the last line was printed, as the time since the start of the run.
+        last: Duration,
     },
-    /// A bar for the whole run, and a line for each schedule in progress. A schedule is identified
-    /// by the index of its first case.
+    /// A bar for the whole run, and a line for each schedule in progress.
     Bars {
         all: MultiProgress,
         sweep: ProgressBar,
-        running: BTreeMap<usize, Running>,
     },
 }
 
+/// The least time between two lines of text that are printed when a case ends.
+const BETWEEN_CASES: Duration = Duration::from_secs(10);
+/// The least time between two lines of text that are printed while cases run.
+const WITHIN_CASES: Duration = Duration::from_secs(30);
+
 /// Running cases that share a schedule.
 struct Running {
-    bar: ProgressBar,
+    /// The line of the schedule, on a terminal.
+    bar: Option<ProgressBar>,
+    /// When the schedule was started, as the time since the start of the run.
+    since: Duration,
     what: String,
     pace: ScheduleProgress,
     /// The number of steps of the schedule, if an earlier case has shown it.
@@ -59,9 +69,9 @@ impl Progress {
             let sweep = all.add(ProgressBar::new(cases));
             sweep.set_style(style("{bar:20} {pos}/{len} cases{msg}"));
             sweep.set_position(done);
-            Shown::Bars { all, sweep, running: BTreeMap::new() }
+            Shown::Bars { all, sweep }
         } else {
-            Shown::Lines { last: Instant::now() }
+            Shown::Lines { last: Duration::ZERO }
         };
         Self {
             shown,
@@ -70,92 +80,122 @@ impl Progress {
             forecast: Forecast::new(open),
             lengths: StepCounts::default(),
             began: Instant::now(),
+            running: BTreeMap::new(),
         }
     }
 
     /// Shows that cases which share a schedule have started. `first` is the first of these cases.
     pub(super) fn started(&mut self, cases: &[usize], first: &Case) {
-        if let Shown::Bars { all, running, .. } = &mut self.shown {
-            let bar = all.add(ProgressBar::new_spinner());
-            bar.set_style(style("  {elapsed:>4}  {msg}"));
-            let more = if cases.len() > 1 {
-                format!(" and {} more", cases.len() - 1)
-            } else {
-                String::new()
-            };
-            let what = format!(
-                "{} on {}, {}{more}",
-                first.algorithm,
-                first.topology.spec(),
-                first.workload
-            );
-            bar.set_message(cut(&what, BESIDE_ELAPSED));
-            bar.enable_steady_tick(Duration::from_millis(250));
-            let length = self.lengths.of(first);
-            running.insert(
-                cases[0],
-                Running {
-                    bar,
-                    what,
-                    pace: ScheduleProgress::default(),
-                    length,
-                    open: cases.to_vec(),
-                },
-            );
-        }
+        let more =
+            if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
+        let what =
+            format!("{} on {}, {}{more}", first.algorithm, first.topology.spec(), first.workload);
+        let bar = match &self.shown {
+            Shown::Bars { all, .. } => {
+                let bar = all.add(ProgressBar::new_spinner());
+                bar.set_style(style("  {elapsed:>4}  {msg}"));
+                bar.set_message(cut(&what, BESIDE_ELAPSED));
+                bar.enable_steady_tick(Duration::from_millis(250));
+                Some(bar)
+            }
+            Shown::Quiet | Shown::Lines { .. } => None,
+        };
+        let running = Running {
+            bar,
+            since: self.began.elapsed(),
+            what,
+            pace: ScheduleProgress::default(),
+            length: self.lengths.of(first),
+            open: cases.to_vec(),
+        };
+        self.running.insert(cases[0], running);
     }
 
     /// Shows the number of steps and messages of a schedule so far.
     pub(super) fn steps(&mut self, case: usize, steps: u64, messages: u64) {
-        if let Shown::Bars { running, .. } = &mut self.shown
-            && let Some(Running { bar, what, pace, length, .. }) =
-                running.get_mut(&case).filter(|_| steps > 0)
-        {
-            pace.reached(steps, messages, bar.elapsed());
-            // The progress precedes the name of the case, because the terminal may cut the end of
-            // the line.
-            bar.set_message(cut(&format!("{}: {what}", pace.in_words(*length)), BESIDE_ELAPSED));
+        let now = self.began.elapsed();
+        if let Some(running) = self.running.get_mut(&case).filter(|_| steps > 0) {
+            let Running { bar, what, pace, length, .. } = running;
+            pace.reached(steps, messages, now);
+            if let Some(bar) = bar {
+                // The progress precedes the name of the case, because the terminal may cut the end
+                // of the line.
+                let words = format!("{}: {what}", pace.in_words(*length));
+                bar.set_message(cut(&words, BESIDE_ELAPSED));
+            }
         }
+        self.tick();
     }
 
-    pub(super) fn tick(&self) {
+    /// Updates the estimate of the remaining time. If no line of text has been printed for some
+    /// time, prints one that says what is running.
+    pub(super) fn tick(&mut self) {
         if let Shown::Bars { sweep, .. } = &self.shown {
-            sweep.set_message(self.left().map(|left| format!(", {left} left")).unwrap_or_default());
+            let left = self.left(self.began.elapsed());
+            sweep.set_message(left.map(|left| format!(", {left} left")).unwrap_or_default());
+        }
+        if let Some(line) = self.line_within_cases(self.began.elapsed()) {
+            say!("{line}");
         }
     }
 
-    /// Returns the estimated remaining time, if there is an estimate.
-    fn left(&self) -> Option<HumanDuration> {
-        let left = self.forecast.left(self.began.elapsed())?;
+    /// Returns a line of text about the run, and about the schedule that has run the longest, if it
+    /// is time for such a line. `now` is the time since the start of the run.
+    fn line_within_cases(&mut self, now: Duration) -> Option<String> {
+        let line = self.line(now, WITHIN_CASES)?;
+        let Some(oldest) = self.running.values().min_by_key(|running| running.since) else {
+            return Some(line);
+        };
+        let elapsed = HumanDuration(Duration::from_secs((now - oldest.since).as_secs()));
+        let steps = match oldest.pace.in_words(oldest.length) {
+            words if words.is_empty() => words,
+            words => format!(", {words}"),
+        };
+        let others = match self.running.len() {
+            1 => String::new(),
+            running => format!(", and {} more", running - 1),
+        };
+        Some(format!("{line}; running for {elapsed}: {}{steps}{others}", oldest.what))
+    }
+
+    /// Returns a line of text about the run if the last line was printed at least `pause` ago.
+    fn line(&mut self, now: Duration, pause: Duration) -> Option<String> {
+        let left = self.left(now).map(|left| format!(", about {left} left")).unwrap_or_default();
+        let Shown::Lines { last } = &mut self.shown else { return None };
+        if now.saturating_sub(*last) < pause {
+            return None;
+        }
+        *last = now;
+        Some(format!("{} of {} cases{left}", self.done, self.cases))
+    }
+
+    /// Returns the estimated remaining time, if there is an estimate. `now` is the time since the
+    /// start of the run.
+    fn left(&self, now: Duration) -> Option<HumanDuration> {
+        let left = self.forecast.left(now)?;
         Some(HumanDuration(Duration::from_secs(left.as_secs_f64().ceil() as u64)))
     }
 
     /// Shows that a case has ended with this row.
     pub(super) fn finished(&mut self, case: usize, what: &Case, row: &Record) {
-        /// The time between two lines of text.
-        const PAUSE: Duration = Duration::from_secs(10);
+        let now = self.began.elapsed();
         self.done += 1;
-        self.forecast.ended(case, self.began.elapsed());
+        self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        let left = self.left().map(|left| format!(", about {left} left")).unwrap_or_default();
-        match &mut self.shown {
-            Shown::Quiet => {}
-            Shown::Bars { all, sweep, running } => {
-                sweep.inc(1);
-                running.retain(|_, Running { bar, open, .. }| {
-                    open.retain(|other| *other != case);
-                    if open.is_empty() {
-                        bar.finish_and_clear();
-                        all.remove(bar);
-                    }
-                    !open.is_empty()
-                });
+        let shown = &self.shown;
+        self.running.retain(|_, Running { bar, open, .. }| {
+            open.retain(|other| *other != case);
+            if let (Shown::Bars { all, .. }, Some(bar), true) = (shown, bar, open.is_empty()) {
+                bar.finish_and_clear();
+                all.remove(bar);
             }
-            Shown::Lines { last } if last.elapsed() >= PAUSE => {
-                *last = Instant::now();
-                say!("{} of {} cases{left}", self.done, self.cases);
-            }
-            Shown::Lines { .. } => {}
+            !open.is_empty()
+        });
+        if let Shown::Bars { sweep, .. } = &self.shown {
+            sweep.inc(1);
+        }
+        if let Some(line) = self.line(now, BETWEEN_CASES) {
+            say!("{line}");
         }
     }
 
@@ -173,8 +213,8 @@ impl Progress {
 
     /// Removes the bars.
     pub(super) fn finish(&self) {
-        if let Shown::Bars { all, sweep, running } = &self.shown {
-            for Running { bar, .. } in running.values() {
+        if let Shown::Bars { all, sweep } = &self.shown {
+            for bar in self.running.values().filter_map(|running| running.bar.as_ref()) {
                 bar.finish_and_clear();
                 all.remove(bar);
             }
@@ -201,4 +241,37 @@ fn cut(text: &str, taken: usize) -> String {
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The clock is the argument `now`. A case that runs for long is described every 30 s, and not
+    /// more often.
+    #[test]
+    fn long_cases_are_described_every_thirty_seconds() {
+        let mut progress = Progress::new(7, &[], false);
+        progress.shown = Shown::Lines { last: Duration::ZERO };
+        progress.done = 3;
+        let mut pace = ScheduleProgress::default();
+        pace.reached(3, 5_600_000, Duration::from_secs(2));
+        let running = |since, what: &str, pace| Running {
+            bar: None,
+            since: Duration::from_secs(since),
+            what: what.to_owned(),
+            pace,
+            length: Some(66),
+            open: vec![0],
+        };
+        progress.running.insert(4, running(2, "pex on torus:64x64, uniform:64", pace));
+        let mut at = |seconds| progress.line_within_cases(Duration::from_secs(seconds));
+        let line = "3 of 7 cases; running for 30 seconds: pex on torus:64x64, uniform:64, step 3 of 66, 2.8 M messages/s";
+        assert_eq!((at(29), at(32).as_deref(), at(61)), (None, Some(line), None));
+        progress.running.insert(5, running(9, "bruck on ring:4, uniform:64", pace));
+        let line = progress.line_within_cases(Duration::from_secs(62)).unwrap();
+        assert!(line.ends_with("2.8 M messages/s, and 1 more"), "{line}");
+        progress.shown = Shown::Quiet;
+        assert_eq!(progress.line_within_cases(Duration::from_secs(100)), None);
+    }
 }

@@ -39,6 +39,7 @@ pub use fully_connected::FullyConnected;
 pub use graph::{Graph, GraphError};
 pub use grid::{GridNet, GridShape};
 pub use hypercube::Hypercube;
+pub use placed::OPTIONS;
 pub use properties::Properties;
 pub use random::is_random;
 pub use rdn::Rdn;

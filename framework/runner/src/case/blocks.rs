@@ -1,6 +1,6 @@
 //! The cases that the blocks of an experiment select from the product of its lists.
 
-use super::product::{MOST_CASES, expanded};
+use super::{MOST_CASES, expanded};
 use crate::experiment::{Block, Experiment};
 use crate::input::{InputError, Text};
 use std::collections::BTreeSet;
@@ -146,5 +146,11 @@ mod tests {
         assert!(nothing.contains("excludes none of the experiment's cases"), "{nothing}");
         let unknown = of(vec![], vec![block(&["t9"], &[])]).unwrap_err();
         assert!(unknown.contains("the experiment has no topology `t9`"), "{unknown}");
+        let names = selection.names.clone();
+        let without = Selection { names, listed: [0, 2, 1, 1], before: &[0, 2] };
+        let experiment = Experiment { blocks: vec![block(&[], &["a0"])], ..Experiment::default() };
+        let said = without.of(&experiment, |_, text| Ok(text.value.clone())).unwrap_err();
+        let expected = "names no topology, and the experiment lists no topology";
+        assert!(said.to_string().contains(expected), "{said}");
     }
 }

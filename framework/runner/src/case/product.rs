@@ -3,8 +3,8 @@
 
 use super::blocks::Selection;
 use super::{
-    Case, CaseParts, RunOptions, SelectedAlgorithm, machine_among, own_machines, select_algorithm,
-    spec_error, with_files,
+    Case, CaseParts, MOST_CASES, RunOptions, SelectedAlgorithm, expanded, machine_among,
+    own_machines, select_algorithm, spec_error, with_files,
 };
 use crate::experiment::{Block, Experiment};
 use crate::input::{InputError, Text};
@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::Topology;
-use swapmeet_workloads::{InputDigest, Workload, expand};
+use swapmeet_workloads::{InputDigest, Workload};
 
 /// Returns all cases of an experiment, ordered by topology, algorithm, workload, machine and
 /// repetition. The repetition varies fastest.
@@ -282,20 +282,6 @@ fn repetitions(text: &Text, workload: &Workload, repetitions: u32) -> Result<u32
         files => Ok(files.unwrap_or(repetitions)),
     }
 }
-
-/// Replaces each workload that has a range of sizes by one workload for each size.
-pub fn expanded(workloads: &[Text]) -> Result<Vec<Text>, InputError> {
-    let mut list = Vec::with_capacity(workloads.len());
-    for text in workloads {
-        let specs = expand(&text.value).map_err(|e| spec_error(text, &e))?;
-        list.extend(specs.into_iter().map(|value| Text { value, place: text.place.clone() }));
-    }
-    Ok(list)
-}
-
-/// Maximum number of cases of an experiment. All cases are in memory during a run: a million cases
-/// that share a schedule take 1.4 GB. The file with their rows is a third of that size.
-pub const MOST_CASES: u64 = 1_000_000;
 
 /// Checks that the number of cases does not exceed [`MOST_CASES`]. The error message shows how the
 /// number is calculated from the lengths of the lists.

@@ -32,6 +32,20 @@ struct Placed {
     rank: Vec<u32>,
 }
 
+/// The arguments that may follow the network's own arguments in any spec, with short descriptions.
+pub const OPTIONS: [(&str, &str); 7] = [
+    ("down", "failed links, such as 12-13"),
+    ("slow", "slow links, such as 12-13:0.5"),
+    ("faults", "a number of random failed links"),
+    ("slow-links", "a number of random slow links, such as 3:0.5"),
+    ("ranks", "ranks of each node"),
+    (
+        "place",
+        "placement of ranks: block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE",
+    ),
+    ("routing", "minimal, valiant or ecmp"),
+];
+
 /// The arguments for ranks and routing, which follow the network's own arguments.
 #[derive(Debug, Default)]
 pub(super) struct RankArgs<'a> {

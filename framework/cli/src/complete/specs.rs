@@ -1,0 +1,158 @@
+//! Completion of specs: names, and the keys of their arguments.
+
+use super::candidate;
+use crate::args::PluginArgs;
+use crate::run;
+use clap_complete::engine::CompletionCandidate;
+use swapmeet_core::cost::machine::{Machine, presets};
+use swapmeet_core::cost::model::models;
+use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES};
+use swapmeet_core::network::topology::{OPTIONS, families};
+use swapmeet_runner::registry::OTHER_NAMES;
+use swapmeet_workloads::generators;
+
+/// A spec whose last argument is being typed.
+#[derive(Debug, PartialEq)]
+struct Begun<'a> {
+    /// The name, before the first colon.
+    name: &'a str,
+    /// Everything before the last argument, including the colon or comma.
+    before: &'a str,
+    /// Whether other arguments precede the last one.
+    has_others: bool,
+}
+
+impl<'a> Begun<'a> {
+    /// Returns `None` if only the name has been typed, or if the last argument has a key, so that
+    /// its value is being typed. Colons and commas in parentheses belong to an inner spec.
+    fn of(typed: &'a str) -> Option<Self> {
+        let (name, _) = typed.split_once(':')?;
+        let first = name.len() + 1;
+        let (mut depth, mut start, mut has_others) = (0, first, false);
+        for (at, c) in typed.char_indices().skip_while(|(at, _)| *at < first) {
+            match c {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                ',' if depth == 0 => (start, has_others) = (at + 1, true),
+                _ => {}
+            }
+        }
+        let (before, last) = typed.split_at(start);
+        (!last.contains('=') && depth == 0).then_some(Self { name, before, has_others })
+    }
+
+    /// Returns a candidate for each key that the spec does not have yet. `keys` are pairs of a key
+    /// and a description.
+    fn with(&self, keys: impl IntoIterator<Item = (String, String)>) -> Vec<CompletionCandidate> {
+        let is_new = |key: &str| {
+            let has = |separator| self.before.contains(&format!("{separator}{key}="));
+            !has(':') && !has(',')
+        };
+        keys.into_iter()
+            .filter(|(key, _)| is_new(key))
+            .map(|(key, help)| candidate(format!("{}{key}=", self.before), help))
+            .collect()
+    }
+}
+
+fn owned((key, help): (&str, &str)) -> (String, String) {
+    (key.to_owned(), help.to_owned())
+}
+
+/// Returns the keys in the syntax of a spec, such as `nodes` in `slim-fly:Q,nodes=P`.
+fn keys_in(syntax: &str) -> impl Iterator<Item = &str> {
+    let (_, arguments) = syntax.split_once(':').unwrap_or_default();
+    arguments.split(',').filter_map(|argument| Some(argument.split_once('=')?.0))
+}
+
+pub(super) fn topologies(typed: &str) -> Vec<CompletionCandidate> {
+    let whole = families().iter().map(|family| {
+        candidate(format!("{}:", family.name), format!("{}: {}", family.syntax, family.help))
+    });
+    // The first argument of a topology is its shape.
+    let Some(begun) = Begun::of(typed).filter(|begun| begun.has_others) else {
+        return whole.collect();
+    };
+    let own = families().iter().filter(|family| family.name == begun.name);
+    let own = own.flat_map(|family| keys_in(family.syntax).map(|key| (key, family.syntax)));
+    begun.with(own.chain(OPTIONS).map(owned))
+}
+
+pub(super) fn algorithms(typed: &str) -> Vec<CompletionCandidate> {
+    let registry = run::registry(&PluginArgs::default());
+    let algorithms = || registry.iter().flat_map(|registry| registry.algorithms());
+    let Some(begun) = Begun::of(typed) else {
+        return algorithms()
+            .map(|a| candidate(a.name.as_str(), a.title.as_str()))
+            .chain(OTHER_NAMES.iter().map(|(other, name)| candidate(*other, format!("see {name}"))))
+            .collect();
+    };
+    let name = OTHER_NAMES.iter().find(|(other, _)| *other == begun.name);
+    let name = name.map_or(begun.name, |(_, name)| *name);
+    let params = algorithms().filter(|a| a.name == name).flat_map(|a| &a.params);
+    begun.with(params.map(|param| (param.key.clone(), param.help.clone())))
+}
+
+pub(super) fn workloads(typed: &str) -> Vec<CompletionCandidate> {
+    // A collective may precede the workload.
+    let (prefix, rest) = typed.split_once('/').unwrap_or(("", typed));
+    let collective = COLLECTIVES.into_iter().find(|kind| kind.word == prefix);
+    if collective.is_none() && !prefix.is_empty() {
+        return Vec::new();
+    }
+    let kind = collective.unwrap_or(&ALL_TO_ALL);
+    let front = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+    let Some(begun) = Begun::of(rest) else {
+        let words = COLLECTIVES.into_iter().filter(|_| prefix.is_empty());
+        return generators(kind)
+            .map(|g| candidate(format!("{front}{}:", g.name), format!("{}: {}", g.syntax, g.help)))
+            .chain(words.map(|kind| candidate(format!("{}/", kind.word), "a collective")))
+            .collect();
+    };
+    let own = generators(kind).filter(|generator| generator.name == begun.name);
+    let own = own.flat_map(|g| g.keys.iter().map(|key| (*key, g.syntax)));
+    let common = [("element", "bytes of an element"), ("empty", "send or skip empty blocks")];
+    let root = kind.is_rooted().then_some(("root", "the number of the root"));
+    let keys = own.chain(common).chain(root).filter(|(key, _)| !key.is_empty());
+    let before = format!("{front}{}", begun.before);
+    Begun { before: &before, ..begun }.with(keys.map(owned))
+}
+
+pub(super) fn machines(typed: &str) -> Vec<CompletionCandidate> {
+    let Some(begun) = Begun::of(typed) else {
+        return presets().iter().map(|preset| candidate(preset.name, preset.title)).collect();
+    };
+    // The machine so far determines the model, and the model determines the parameters.
+    let so_far = begun.before.trim_end_matches([':', ',']);
+    let Ok(machine) = Machine::parse(so_far).or_else(|_| Machine::parse(begun.name)) else {
+        return Vec::new();
+    };
+    let parameters = machine.values().into_iter().map(|value| value.parameter);
+    let names: Vec<&str> = models().iter().map(|model| model.name).collect();
+    let model = ("model".to_owned(), names.join(", "));
+    begun.with(parameters.map(|p| owned((p.key(), p.meaning()))).chain([model]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_found_outside_of_parentheses() {
+        let of = |typed| Begun::of(typed).map(|begun| (begun.name, begun.before, begun.has_others));
+        assert_eq!(of("torus:8x8,pl"), Some(("torus", "torus:8x8,", true)));
+        assert_eq!(of("rdn:2(torus:5x5,a),"), Some(("rdn", "rdn:2(torus:5x5,a),", true)));
+        assert_eq!(of("free:"), Some(("free", "free:", false)));
+        assert_eq!([of("tor"), of("free:startup_us=1"), of("rdn:2(torus:5")], [None; 3]);
+    }
+
+    /// Every option of all topologies is offered, and a spec that has it is accepted.
+    #[test]
+    fn options_of_topologies_are_valid() {
+        let values = ["0-1", "0-1:0.5", "1", "1:0.5", "2", "cyclic", "minimal"];
+        for ((key, _), value) in OPTIONS.iter().zip(values) {
+            let spec = format!("torus:4x4,{key}={value}");
+            assert!(swapmeet_core::network::topology::parse(&spec).is_ok(), "{spec}");
+        }
+    }
+}

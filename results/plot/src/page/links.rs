@@ -1,0 +1,35 @@
+//! Links from a report to pages that play schedules.
+
+use super::list;
+use swapmeet_results::escaped;
+
+/// A link to another page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The path of the page, relative to the folder of the report.
+    pub path: String,
+    pub title: String,
+}
+
+/// Returns the links to pages that play schedules.
+pub(super) fn schedules(links: &[Link]) -> String {
+    let link = |link: &Link| {
+        format!("<a href=\"{}\">{}</a>", escaped(&address(&link.path)), escaped(&link.title))
+    };
+    list(links.iter().map(link))
+}
+
+/// Returns a path as a URL. Each byte that has a meaning in URLs is encoded. A relative path begins
+/// with `./`, because a colon would otherwise end the name of a protocol.
+fn address(path: &str) -> String {
+    let mut address = if path.starts_with('/') { String::new() } else { "./".to_owned() };
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                address.push(char::from(byte));
+            }
+            _ => address += &format!("%{byte:02X}"),
+        }
+    }
+    address
+}
