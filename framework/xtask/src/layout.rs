@@ -60,6 +60,10 @@ pub(crate) fn lay_out(root: &Path, built: &Path, prefix: &Prefix) -> Outcome<()>
     for file in files(&root.join("docs"), |name| name.ends_with(".md"))? {
         copy(&file, &pages.join(name(&file)))?;
     }
+    let pictures = prefix.folder("share/doc/swapmeet/docs/pictures")?;
+    for file in files(&root.join("docs/pictures"), |_| true)? {
+        copy(&file, &pictures.join(name(&file)))?;
+    }
     Ok(())
 }
 

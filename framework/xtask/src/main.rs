@@ -1,5 +1,6 @@
 //! Tasks for releases: `cargo run -p xtask -- dist [FOLDER]` builds the program and makes an
-//! archive and a Debian package.
+//! archive and a Debian package, and `cargo run -p xtask -- pictures` renews the pictures of the
+//! README.
 
 use std::env::consts::{ARCH, OS};
 use std::error::Error;
@@ -8,16 +9,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 mod layout;
+mod pictures;
 
 use layout::{Prefix, lay_out};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const USAGE: &str = "usage: cargo run -p xtask -- dist [FOLDER [BUILT]]
-Build the program in release mode, or use the build in the folder BUILT, and
+       cargo run -p xtask -- pictures [BUILT]
+dist: build the program in release mode, or use the build in the folder BUILT, and
 write an archive swapmeet-VERSION-ARCH-OS.tar.gz to FOLDER (default: target/dist).
 If dpkg-deb is installed, also write a package swapmeet_VERSION_ARCH.deb.
 Both contain the program, plugin files, swapmeet.h, manual pages, completions,
-experiment files and docs.";
+experiment files and docs.
+
+pictures: run the program and write the pictures in docs/pictures.";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -28,6 +33,8 @@ fn main() -> ExitCode {
         ["dist"] => build().and_then(|built| dist(&root().join("target/dist"), &built)),
         ["dist", folder] => build().and_then(|built| dist(Path::new(folder), &built)),
         ["dist", folder, built] => dist(Path::new(folder), Path::new(built)),
+        ["pictures"] => build().and_then(|built| renew_pictures(&built)),
+        ["pictures", built] => renew_pictures(Path::new(built)),
         _ => Err(USAGE.into()),
     };
     match made {
@@ -70,6 +77,12 @@ fn build() -> Outcome<PathBuf> {
     let built =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
     Ok(root().join(built).join("release"))
+}
+
+/// Renews the pictures of the README with the program of a build.
+fn renew_pictures(built: &Path) -> Outcome<Vec<PathBuf>> {
+    let program = std::path::absolute(built)?.join("swapmeet");
+    pictures::pictures(&program, &root().join("docs/pictures"))
 }
 
 /// Makes an archive and a Debian package of a build. Returns the paths of the created files.

@@ -139,7 +139,8 @@ fn archive_and_package_are_complete_and_run() {
             "bin/swapmeet include/swapmeet.h share/man/man1/swapmeet.1 share/man/man1/swapmeet-run.1 \
             share/bash-completion/completions/swapmeet share/zsh/site-functions/_swapmeet \
             share/fish/vendor_completions.d/swapmeet.fish share/swapmeet/experiments/quick-start.toml \
-            share/doc/swapmeet/README.md share/doc/swapmeet/docs/plugin-guide.md",
+            share/doc/swapmeet/README.md share/doc/swapmeet/docs/plugin-guide.md \
+            share/doc/swapmeet/docs/pictures/winners.svg",
         ) {
             assert!(
                 top.join(part).metadata().is_ok_and(|m| m.len() > 0),

@@ -1,0 +1,258 @@
+//! The pictures of the README: an animation of the dashboard and a map of the fastest algorithms.
+//! The program itself makes both of them.
+
+use crate::Outcome;
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use vt100::Color;
+
+const COLUMNS: u16 = 112;
+const ROWS: u16 = 34;
+/// The width and height of a character cell in the picture, in pixels.
+const CELL: [f64; 2] = [8.0, 17.0];
+
+/// The arguments of the program that the animation shows.
+const DASHBOARD: &str = "tui quick-start.toml --theme rich";
+const EXPERIMENT: &str = include_str!("../../../workloads/experiments/quick-start.toml");
+
+/// The scenes of the animation: the keys that the user presses, a text that the dashboard then
+/// shows, and the seconds for which the scene is shown.
+const SCENES: [(&str, &str, f64); 6] = [
+    ("", "done: 42 cases", 4.0),
+    ("3", "Comparison", 4.0),
+    ("4", "┤", 4.0),
+    ("5", "█", 4.0),
+    ("6", "link load", 4.0),
+    ("0", "startup_us", 4.0),
+];
+
+/// The commands that make the map.
+const MAP: [&str; 2] = [
+    "run --topology torus:4x4 --topology torus:8x8 --topology torus:16x16 --algorithm suh-shin \
+     --algorithm bruck --algorithm linear --algorithm pairwise --algorithm torus-multiscatter \
+     --workload uniform:16..64KiB*4 --machine paragon --out rows.csv",
+    "plot rows.csv --kind winners --out winners.svg",
+];
+
+/// Makes the pictures with the program `swapmeet` and writes them to a folder.
+pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let work = std::env::temp_dir().join(format!("swapmeet-pictures-{}", std::process::id()));
+    fs::create_dir_all(&work)?;
+    fs::create_dir_all(folder)?;
+    let made = dashboard(swapmeet, &work).and_then(|dashboard| {
+        let (animation, map) = (folder.join("dashboard.svg"), folder.join("winners.svg"));
+        fs::write(&animation, dashboard)?;
+        fs::write(&map, winners(swapmeet, &work)?)?;
+        Ok(vec![animation, map])
+    });
+    fs::remove_dir_all(work)?;
+    made
+}
+
+/// Returns the text that is stored in a picture and names everything that the picture is made of.
+fn inputs(commands: &[&str], rest: &str) -> String {
+    let commands: String = commands.iter().map(|c| format!("swapmeet {c}\n")).collect();
+    escaped(&format!("Made by `cargo run -p xtask -- pictures` with:\n{commands}{rest}"))
+}
+
+fn dashboard_inputs() -> String {
+    let keys: Vec<&str> = SCENES.iter().map(|(keys, ..)| *keys).collect();
+    inputs(&[DASHBOARD], &format!("keys: {}\n{EXPERIMENT}", keys.join(" ")))
+}
+
+/// Returns the map of the fastest algorithms.
+fn winners(swapmeet: &Path, work: &Path) -> Outcome<String> {
+    for command in MAP {
+        let output =
+            Command::new(swapmeet).args(command.split_whitespace()).current_dir(work).output()?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into());
+        }
+    }
+    let map = fs::read_to_string(work.join("winners.svg"))?;
+    let at = map.find('>').ok_or("the map is not SVG")? + 1;
+    let (head, rest) = map.split_at(at);
+    Ok(format!("{head}<desc>{}</desc>{rest}", inputs(&MAP, "")))
+}
+
+/// Returns the animation. It runs the dashboard in a pseudo-terminal and records its screen in each
+/// scene.
+fn dashboard(swapmeet: &Path, work: &Path) -> Outcome<String> {
+    fs::write(work.join("quick-start.toml"), EXPERIMENT)?;
+    let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size)?;
+    let mut command = CommandBuilder::new(swapmeet);
+    command.args(DASHBOARD.split_whitespace());
+    command.cwd(work);
+    let settings = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LC_ALL", "C.UTF-8")];
+    settings.iter().for_each(|(key, value)| command.env(key, value));
+    command.env_remove("NO_COLOR");
+    let mut child = pair.slave.spawn_command(command)?;
+    drop(pair.slave);
+    // A thread reads what the dashboard writes, so that the dashboard never waits.
+    let some = |n: u16| NonZero::new(n).ok_or("an empty screen");
+    let screen = Arc::new(Mutex::new(vt100::Parser::new(some(ROWS)?, some(COLUMNS)?, 0)));
+    let (mut reader, parser) = (pair.master.try_clone_reader()?, Arc::clone(&screen));
+    std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(n @ 1..) = reader.read(&mut bytes) {
+            if let Ok(mut parser) = parser.lock() {
+                parser.process(&bytes[..n]);
+            }
+        }
+    });
+    let shown = || screen.lock().map(|p| p.screen().clone()).map_err(|e| e.to_string());
+    let mut writer = pair.master.take_writer()?;
+    let mut scenes = Vec::new();
+    for (keys, text, seconds) in SCENES {
+        writer.write_all(keys.as_bytes())?;
+        writer.flush()?;
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !shown()?.contents().contains(text) {
+            if Instant::now() > patience {
+                child.kill()?;
+                return Err(format!("waited in vain for {text}:\n{}", shown()?.contents()).into());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        // Panels that simulate a schedule are complete a moment later.
+        std::thread::sleep(Duration::from_secs(2));
+        scenes.push((shown()?, seconds));
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(animation(&scenes))
+}
+
+/// Returns an SVG that shows the screens one after another, again and again.
+fn animation(scenes: &[(vt100::Screen, f64)]) -> String {
+    let [width, height] = [f64::from(COLUMNS) * CELL[0] + 16.0, f64::from(ROWS) * CELL[1] + 16.0];
+    let total: f64 = scenes.iter().map(|(_, seconds)| seconds).sum();
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"The dashboard\">\
+         <desc>{}</desc>\n<style>text {{ font: 13.3px \"DejaVu Sans Mono\", Menlo, Consolas, monospace; white-space: pre; }} \
+         .s {{ visibility: hidden; animation: {total}s step-end infinite; }} .b {{ font-weight: bold; }}\n",
+        dashboard_inputs()
+    );
+    let mut start = 0.0;
+    for (i, (_, seconds)) in scenes.iter().enumerate() {
+        let [from, to] = [start, start + seconds].map(|at| at / total * 100.0);
+        let before = if i == 0 { "" } else { "0% { visibility: hidden; } " };
+        let _ = writeln!(
+            out,
+            "#s{i} {{ animation-name: s{i}; }} @keyframes s{i} {{ {before}{from:.3}% {{ visibility: visible; }} {to:.3}% {{ visibility: hidden; }} }}"
+        );
+        start += seconds;
+    }
+    // Browsers that are set to reduce motion show the comparison.
+    out += "@media (prefers-reduced-motion) { .s { animation: none; } #s1 { visibility: visible; } }</style>\n";
+    let _ =
+        writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
+    for (i, (screen, _)) in scenes.iter().enumerate() {
+        let _ = writeln!(out, "<g id=\"s{i}\" class=\"s\" transform=\"translate(8 8)\">");
+        (0..ROWS).for_each(|row| out += &line(screen, row));
+        out += "</g>\n";
+    }
+    out + "</svg>\n"
+}
+
+/// The appearance of a cell: foreground, background, and whether it is bold.
+type Look = (String, Option<String>, bool);
+
+/// Returns a line of the screen. Consecutive cells with the same appearance are one text.
+fn line(screen: &vt100::Screen, row: u16) -> String {
+    let mut runs: Vec<(Look, u16, String, u16)> = Vec::new();
+    for column in 0..COLUMNS {
+        let Some(cell) = screen.cell(row, column).filter(|cell| !cell.is_wide_continuation())
+        else {
+            continue;
+        };
+        let (mut front, mut back) = (colour(cell.fgcolor()), colour(cell.bgcolor()));
+        if cell.inverse() {
+            (front, back) = (back.or(Some("#111317".into())), front.or(Some("#d8d8d8".into())));
+        }
+        let front = front.unwrap_or_else(|| if cell.dim() { "#909090" } else { "#d8d8d8" }.into());
+        let look = (front, back, cell.bold());
+        let text = if cell.contents().is_empty() { " " } else { cell.contents() };
+        match runs.last_mut() {
+            Some((last, _, run, wide)) if *last == look => {
+                run.push_str(text);
+                *wide += 1;
+            }
+            _ => runs.push((look, column, text.to_owned(), 1)),
+        }
+    }
+    let mut out = String::new();
+    let top = f64::from(row) * CELL[1];
+    for ((front, back, bold), column, text, wide) in runs {
+        let (x, width) = (f64::from(column) * CELL[0], f64::from(wide) * CELL[0]);
+        if let Some(back) = back {
+            let _ = writeln!(
+                out,
+                "<rect x=\"{x}\" y=\"{top}\" width=\"{width}\" height=\"{}\" fill=\"{back}\"/>",
+                CELL[1]
+            );
+        }
+        if !text.trim().is_empty() {
+            let class = if bold { " class=\"b\"" } else { "" };
+            let _ = writeln!(
+                out,
+                "<text x=\"{x}\" y=\"{}\" textLength=\"{width}\" lengthAdjust=\"spacingAndGlyphs\" fill=\"{front}\"{class}>{}</text>",
+                top + 13.0,
+                escaped(&text)
+            );
+        }
+    }
+    out
+}
+
+/// Returns a colour of the terminal; `None` for its default colour.
+fn colour(colour: Color) -> Option<String> {
+    /// The 16 basic colours of xterm.
+    const BASIC: [&str; 16] = [
+        "#000000", "#cd3131", "#0dbc79", "#e5e510", "#2472c8", "#bc3fbc", "#11a8cd", "#e5e5e5",
+        "#666666", "#f14c4c", "#23d18b", "#f5f543", "#3b8eea", "#d670d6", "#29b8db", "#ffffff",
+    ];
+    match colour {
+        Color::Default => None,
+        Color::Rgb(r, g, b) => Some(format!("#{r:02x}{g:02x}{b:02x}")),
+        Color::Idx(i @ 0..16) => Some(BASIC[usize::from(i)].to_owned()),
+        // A cube of 6 x 6 x 6 colours, and then 24 shades of grey.
+        Color::Idx(i @ 16..232) => {
+            let level = |n: u8| if n == 0 { 0 } else { 55 + 40 * n };
+            let [r, g, b] = [(i - 16) / 36, (i - 16) / 6 % 6, (i - 16) % 6].map(level);
+            Some(format!("#{r:02x}{g:02x}{b:02x}"))
+        }
+        Color::Idx(i) => Some(format!("#{0:02x}{0:02x}{0:02x}", 8 + 10 * (i - 232))),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pictures contain everything that they are made of. If this fails, renew them with `cargo run
+    /// -p xtask -- pictures`.
+    #[test]
+    fn pictures_are_made_from_the_current_inputs() {
+        let folder = crate::root().join("docs/pictures");
+        for (name, inputs) in
+            [("dashboard.svg", dashboard_inputs()), ("winners.svg", inputs(&MAP, ""))]
+        {
+            let picture = fs::read_to_string(folder.join(name)).unwrap();
+            assert!(picture.contains(&format!("<desc>{inputs}</desc>")), "{name} is outdated");
+            assert!(picture.len() <= 1 << 20, "{name} has {} bytes", picture.len());
+        }
+    }
+}
