@@ -30,6 +30,11 @@ pub(crate) struct Line {
     /// algorithm. The reason is that the algorithm declares no rearrangement, although its messages
     /// have several blocks.
     pub(crate) is_uncharged: bool,
+    /// The index of the algorithm in [`Compared::algorithms`], and the index of the status and the
+    /// verification in [`Compared::outcomes`]. Many lines are sorted and filtered by these numbers,
+    /// because comparing texts would take several times as long.
+    pub(crate) algorithm: usize,
+    pub(crate) outcome: usize,
     /// One of the rows that the line summarises.
     pub(crate) sample: Record,
 }
@@ -57,6 +62,8 @@ pub(crate) struct Compared {
     pub(crate) number: u64,
     /// The names of the algorithms of all lines.
     pub(crate) algorithms: BTreeSet<String>,
+    /// The texts of status and verification of all lines.
+    pub(crate) outcomes: BTreeSet<String>,
     /// The topologies, workloads, machines and models of all groups.
     pub(crate) specs: [BTreeSet<String>; 4],
     /// The group of each setting.
@@ -104,6 +111,8 @@ impl Line {
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
             parts: parts::mean(rows.iter().copied()),
             is_uncharged: rows.iter().any(|row| row.note.contains(UNDECLARED)),
+            algorithm: 0,
+            outcome: 0,
             stats: stats.clone(),
             sample: sample.clone(),
         })
@@ -196,7 +205,8 @@ impl Compared {
             }
             lines
         };
-        let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
+        let mut lines: Vec<Line> =
+            comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
         for Line { sample, .. } in &lines {
             let key = [&sample.topology, &sample.workload].map(Clone::clone);
@@ -205,9 +215,9 @@ impl Compared {
             peaks.link_messages = peaks.link_messages.max(sample.max_link_messages.unwrap_or(0));
             peaks.node_bytes = peaks.node_bytes.max(bytes);
         }
-        let algorithms: BTreeSet<&String> =
-            lines.iter().map(|line| &line.stats.algorithm).collect();
-        let algorithms = algorithms.into_iter().cloned().collect();
+        let outcome = |line: &Line| format!("{} {}", line.stats.status, line.stats.verification);
+        let algorithms = number(&mut lines, |l| l.stats.algorithm.clone(), |l| &mut l.algorithm);
+        let outcomes = number(&mut lines, outcome, |line| &mut line.outcome);
         let groups = || comparison.groups.iter();
         let specs = GROUP_SPECS.map(|spec| groups().map(|group| spec(group).to_owned()).collect());
         let group_of =
@@ -221,6 +231,7 @@ impl Compared {
             families,
             maps,
             algorithms,
+            outcomes,
             specs,
             group_of,
             peaks,
@@ -230,6 +241,21 @@ impl Compared {
             ..Self::default()
         }
     }
+}
+
+/// Returns the texts of all lines, and stores the index of each line's text.
+fn number(
+    lines: &mut [Line],
+    text: impl Fn(&Line) -> String,
+    index: impl Fn(&mut Line) -> &mut usize,
+) -> BTreeSet<String> {
+    let texts: BTreeSet<String> = lines.iter().map(&text).collect();
+    let indices: HashMap<&String, usize> = texts.iter().zip(0..).collect();
+    for line in lines {
+        let found = indices.get(&text(line)).copied();
+        *index(line) = found.unwrap_or_default();
+    }
+    texts
 }
 
 /// Returns [`Compared::ranks`].

@@ -4,7 +4,6 @@ use crate::filter::{Filter, Found};
 use crate::paint::Painter;
 use crate::session::comparison::{Compared, GROUP_SPECS, Line};
 use ratatui::style::Style;
-use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap};
 use swapmeet_results::units::number_to;
 use swapmeet_results::{Group, Status, duration};
@@ -32,26 +31,6 @@ pub(super) enum Column {
     AlgorithmBandwidth,
     /// The algorithm bandwidth in relation to the bandwidth of a node, as defined by nccl-tests.
     BusBandwidth,
-}
-
-enum SortKey<'a> {
-    Text(&'a str),
-    Number(f64),
-    Nothing,
-}
-
-impl SortKey<'_> {
-    fn rank(&self) -> u8 {
-        u8::from(matches!(self, Self::Nothing))
-    }
-
-    fn compare(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            _ => Ordering::Equal,
-        }
-    }
 }
 
 impl Column {
@@ -94,31 +73,28 @@ impl Column {
         }
     }
 
-    fn value<'c>(self, all: &'c Compared, line: &'c Line) -> SortKey<'c> {
-        let rank = |at: usize| {
-            SortKey::Number(all.ranks.get(line.group).map_or(0.0, |ranks| ranks[at] as f64))
-        };
-        let number = |value: Option<f64>| value.map_or(SortKey::Nothing, SortKey::Number);
-        let count = |value: Option<u64>| number(value.map(|v| v as f64));
+    /// Returns a number by which lines are sorted, if the line has one.
+    fn value(self, all: &Compared, line: &Line) -> Option<f64> {
+        let rank = |at: usize| all.ranks.get(line.group).map(|ranks| ranks[at] as f64);
+        let count = |value: Option<u64>| value.map(|v| v as f64);
         match self {
             // Sort specs in the order in which the user selected them, so that 8x8 comes before
             // 16x16.
             Self::Topology => rank(0),
             Self::Workload => rank(1),
             Self::Machine => rank(2),
-            Self::Algorithm => SortKey::Text(&line.stats.algorithm),
-            Self::Verified if line.stats.time.is_none() => SortKey::Text(line.stats.status.word()),
-            Self::Verified => SortKey::Text(&line.stats.verification),
-            Self::Time => number(line.stats.time.as_ref().map(|t| t.mean)),
-            Self::Ratio => number(line.ratio()),
-            Self::Interval => number(line.interval().map(|i| i.high - i.low)),
-            Self::OverBound => number(line.over_bound),
-            Self::OverOptimum => number(line.over_optimum),
+            Self::Algorithm => Some(line.algorithm as f64),
+            Self::Verified => Some(line.outcome as f64),
+            Self::Time => line.stats.time.as_ref().map(|t| t.mean),
+            Self::Ratio => line.ratio(),
+            Self::Interval => line.interval().map(|i| i.high - i.low),
+            Self::OverBound => line.over_bound,
+            Self::OverOptimum => line.over_optimum,
             Self::Steps => count(line.sample.steps),
             Self::Messages => count(line.sample.messages),
             Self::LinkLoad => count(line.sample.max_link_messages),
-            Self::AlgorithmBandwidth => number(line.stats.bandwidths.map(|b| b.algorithm)),
-            Self::BusBandwidth => number(line.stats.bandwidths.map(|b| b.bus)),
+            Self::AlgorithmBandwidth => line.stats.bandwidths.map(|b| b.algorithm),
+            Self::BusBandwidth => line.stats.bandwidths.map(|b| b.bus),
         }
     }
 
@@ -241,42 +217,47 @@ pub(super) fn passing<'s>(
         return (0..compared.lines.len()).collect();
     }
     let find = |text: &str| filter.find(&text.to_lowercase());
-    // Terms must not match across two specs, so the specs of a group are one text with spaces.
-    let specs = compared.groups.iter().map(|group| {
-        find(&GROUP_SPECS[..3].iter().map(|spec| spec(group)).collect::<Vec<_>>().join(" "))
-    });
-    let groups: Vec<Found> = specs.collect();
-    let mut algorithms: HashMap<&str, Found> = HashMap::new();
+    let mut specs: HashMap<&str, Found> = HashMap::new();
+    let mut groups: Vec<Found> = Vec::with_capacity(compared.groups.len());
+    for group in &compared.groups {
+        let found = GROUP_SPECS[..3].iter().map(|spec| {
+            let text = spec(group);
+            *specs.entry(text).or_insert_with(|| find(text))
+        });
+        groups.push(found.fold(Found::default(), |all, found| all | found));
+    }
+    let of_algorithm = |name: &String| find(name) | filter.find(about(name));
+    let algorithms: Vec<Found> = compared.algorithms.iter().map(of_algorithm).collect();
+    let outcomes: Vec<Found> = compared.outcomes.iter().map(|text| find(text)).collect();
     let passes = |index: &usize| {
-        let line = &compared.lines[*index];
-        let name = &*line.stats.algorithm;
-        let algorithm =
-            *algorithms.entry(name).or_insert_with(|| find(name) | filter.find(about(name)));
-        let outcome = find(line.stats.status.word()) | find(&line.stats.verification);
-        filter.accepts(groups[line.group] | algorithm | outcome)
+        let Line { group, algorithm, outcome, .. } = &compared.lines[*index];
+        filter.accepts(groups[*group] | algorithms[*algorithm] | outcomes[*outcome])
     };
     (0..compared.lines.len()).filter(passes).collect()
 }
 
-/// Sorts the indices of lines by a column.
-pub(super) fn sort(
-    compared: &Compared,
-    lines: Vec<usize>,
-    by: Column,
-    reverse: bool,
-) -> Vec<usize> {
-    // Collect the values first, because the lines themselves are far apart in memory.
-    let value = |index: usize| (by.value(compared, &compared.lines[index]), index);
-    let mut lines: Vec<(SortKey<'_>, usize)> = lines.into_iter().map(value).collect();
-    lines.sort_by(|(a, _), (b, _)| {
-        // Lines without a value are last, both in ascending and in descending order.
-        match (a, b) {
-            (SortKey::Nothing, _) | (_, SortKey::Nothing) => a.rank().cmp(&b.rank()),
-            _ if reverse => b.compare(a),
-            _ => a.compare(b),
-        }
-    });
-    lines.into_iter().map(|(_, index)| index).collect()
+/// Sorts the indices of lines by a column. Lines without a value are last, both in ascending and in
+/// descending order.
+pub(super) fn sort(compared: &Compared, lines: &[usize], by: Column, reverse: bool) -> Vec<usize> {
+    // A line becomes one integer: its value in the upper half, and its position in the lower half,
+    // which keeps lines with equal values in their order. Integers are sorted several times as fast
+    // as values of any kind.
+    let key = |(position, index): (usize, &usize)| {
+        let value = by.value(compared, &compared.lines[*index]).map(ordered);
+        let value = if reverse { value.map(|value| !value) } else { value };
+        u128::from(value.unwrap_or(u64::MAX)) << 64 | position as u128
+    };
+    let mut keys: Vec<u128> = lines.iter().enumerate().map(key).collect();
+    keys.sort_unstable();
+    keys.into_iter().map(|key| lines[key as u64 as usize]).collect()
+}
+
+/// Converts a number to an integer, such that integers have the order of `f64::total_cmp`.
+fn ordered(value: f64) -> u64 {
+    /// The sign bit.
+    const SIGN: u64 = 1 << 63;
+    let bits = value.to_bits();
+    if bits & SIGN == 0 { bits | SIGN } else { !bits }
 }
 
 #[cfg(test)]
@@ -286,7 +267,7 @@ mod tests {
     use swapmeet_results::Record;
 
     fn sorted(all: &Compared, by: Column, reverse: bool, filter: &str) -> Vec<usize> {
-        sort(all, passing(all, &Filter::of(filter), |_| ""), by, reverse)
+        sort(all, &passing(all, &Filter::of(filter), |_| ""), by, reverse)
     }
 
     fn names(all: &Compared, lines: &[usize]) -> String {
@@ -304,9 +285,16 @@ mod tests {
         let names = |by, reverse, filter| names(&all, &sorted(&all, by, reverse, filter));
         assert_eq!(names(Column::Time, false, ""), "a b c");
         assert_eq!(names(Column::Time, true, ""), "b a c");
+        assert_eq!(names(Column::Verified, false, ""), "a b c", "ok, then timeout");
         assert_eq!(names(Column::Algorithm, true, ""), "c b a");
         assert_eq!(names(Column::Time, false, "ring:4 timeout"), "c");
         assert_eq!(names(Column::Time, false, "RING:4 !timeout"), "a b");
+    }
+
+    #[test]
+    fn integers_have_the_order_of_numbers() {
+        let numbers = [f64::NEG_INFINITY, -2.5, -0.0, 0.0, 1e-300, 1.0, 1.5, f64::INFINITY];
+        assert!(numbers.map(ordered).is_sorted_by(|a, b| a < b));
     }
 
     #[test]

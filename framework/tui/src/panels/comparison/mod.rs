@@ -249,9 +249,11 @@ impl Comparison {
         let (compared, filter) = (&session.compared, &self.list.filter);
         self.shown.get((compared.number, filter.text().to_owned()), || {
             let lines = passing(compared, filter, |label| session.about(label));
-            let mut algorithms: BTreeSet<&String> = BTreeSet::new();
-            algorithms.extend(lines.iter().map(|index| &compared.lines[*index].stats.algorithm));
-            Shown { algorithms: algorithms.into_iter().cloned().collect(), lines }
+            let mut is_shown = vec![false; compared.algorithms.len()];
+            lines.iter().for_each(|index| is_shown[compared.lines[*index].algorithm] = true);
+            let names = compared.algorithms.iter().zip(is_shown);
+            let algorithms = names.filter(|(_, is_shown)| *is_shown).map(|(name, _)| name.clone());
+            Shown { algorithms: algorithms.collect(), lines }
         })
     }
 
@@ -259,9 +261,9 @@ impl Comparison {
     pub(crate) fn order(&self, session: &Session) -> Rc<Vec<usize>> {
         let filter = self.list.filter.text().to_owned();
         self.order.get((session.compared.number, filter, self.sort, self.reverse), || {
-            let lines = self.passing(session).lines.clone();
+            let lines = &self.passing(session).lines;
             match self.sort {
-                None => lines,
+                None => lines.clone(),
                 Some(column) => sort(&session.compared, lines, column, self.reverse),
             }
         })

@@ -4,15 +4,16 @@
 mod axes;
 
 use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
+use crate::memo::Memo;
 use crate::paint::{Painter, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::Compared;
 use crate::session::{RenderKind, Session};
-
 use crate::theme::mark;
 use axes::{Axes, Scale};
 use ratatui::layout::Rect;
-use swapmeet_results::analysis::{Axis, Curve, Family, Point};
+use std::rc::Rc;
+use swapmeet_results::analysis::{Axis, Crossover, Curve, Family, Point};
 use swapmeet_results::duration;
 
 /// The width of the labels on the time axis.
@@ -30,6 +31,18 @@ pub(crate) struct Curves {
     /// The index of the comparison group that was in focus at the last update. The cases of a group
     /// differ only in the algorithm.
     seen: usize,
+    /// The curves that pass the filter. They depend on the number of the analysis, on the family and
+    /// on the filter.
+    shown: Memo<(u64, usize, String), Shown>,
+}
+
+/// The curves that pass the filter.
+#[derive(Debug)]
+struct Shown {
+    family: Family,
+    crossovers: Vec<Crossover>,
+    /// The curve of the optimum, if it is known.
+    optimum: Option<Curve>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,11 +94,7 @@ impl Panel for Curves {
     list_in_field!();
 
     fn lines(&self, session: &Session) -> usize {
-        let family = session.compared.families.get(self.family);
-        let shown = family.map(|family| {
-            family.only(|algorithm| session.passes(&self.list.filter, algorithm, ""))
-        });
-        shown.map_or(0, |family| family.envelope().crossovers.len())
+        self.shown(session).map_or(0, |shown| shown.crossovers.len())
     }
 
     fn figure(&self, session: &Session) -> RenderKind {
@@ -133,8 +142,8 @@ impl Panel for Curves {
             filter.suffix()
         );
         let area = painter.panel(area, &title);
-        let family = &family.only(|algorithm| session.passes(filter, algorithm, ""));
-        let crossovers = family.envelope().crossovers;
+        let Some(shown) = self.shown(session) else { return };
+        let Shown { family, crossovers, optimum } = &*shown;
         if family.curves.is_empty() {
             return painter.placeholder(area, "No algorithm matches the filter. Esc shows all.");
         }
@@ -145,7 +154,7 @@ impl Panel for Curves {
         (self.farthest, self.list.cursor) = (farthest, self.list.cursor.min(farthest));
         let first = self.list.cursor;
         let listed = listed as u16;
-        let mut legend = legend(painter, session, family, area);
+        let mut legend = legend(painter, session, family, optimum.is_some(), area);
         if !family.shared_xs.is_empty() && area.height > 10 {
             let values = family
                 .shared_xs
@@ -183,7 +192,6 @@ impl Panel for Curves {
             return painter
                 .placeholder(area, "Not enough space for curves. Press e to expand the panel.");
         }
-        let optimum = optimum(&session.compared, family);
         let axes = Axes::new(family, optimum.as_slice(), self.scale);
         frame(painter, family, &axes, area, plot);
         let pieces = |curve: &Curve| {
@@ -215,7 +223,7 @@ impl Panel for Curves {
                 painter.dot(plot, x, y, mark(look), style);
             }
         }
-        for crossover in &crossovers {
+        for crossover in crossovers {
             let (x, y) = axes.cell((crossover.x, crossover.time), plot);
             painter.dot(plot, x, y, '✕', painter.theme.accent);
         }
@@ -241,6 +249,19 @@ impl Panel for Curves {
                 painter.theme.dim,
             );
         }
+    }
+}
+
+impl Curves {
+    /// Returns the curves that pass the filter; `None` if there is no family.
+    fn shown(&self, session: &Session) -> Option<Rc<Shown>> {
+        let (compared, filter) = (&session.compared, &self.list.filter);
+        let family = compared.families.get(self.family)?;
+        Some(self.shown.get((compared.number, self.family, filter.text().to_owned()), || {
+            let family = family.only(|algorithm| session.passes(filter, algorithm, ""));
+            let crossovers = family.envelope().crossovers;
+            Shown { crossovers, optimum: optimum(compared, &family), family }
+        }))
     }
 }
 
@@ -299,7 +320,13 @@ fn distinct(family: &Family) -> impl Iterator<Item = &Curve> {
 }
 
 /// Draws the legend. Returns the number of screen rows that this takes.
-fn legend(painter: &mut Painter<'_, '_>, session: &Session, family: &Family, area: Rect) -> u16 {
+fn legend(
+    painter: &mut Painter<'_, '_>,
+    session: &Session,
+    family: &Family,
+    has_optimum: bool,
+    area: Rect,
+) -> u16 {
     let (mut x, mut y) = (1, 0);
     let compared = &session.compared;
     for curve in distinct(family) {
@@ -313,7 +340,7 @@ fn legend(painter: &mut Painter<'_, '_>, session: &Session, family: &Family, are
         }
         x = painter.put(area, x, y, &text, painter.theme.series(look)) + 3;
     }
-    if optimum(compared, family).is_some() {
+    if has_optimum {
         let text = "- - optimum";
         if x > 1 && x + width(text) > area.width {
             (x, y) = (1, y + 1);
