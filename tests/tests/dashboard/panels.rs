@@ -637,6 +637,18 @@ fn a_saved_session_is_an_experiment() {
     assert!(session.screen(80, 24).contains("exists: press Enter"), "{}", session.screen(80, 24));
 }
 
+/// The links that were drawn are part of the case, so they are above the list of all columns.
+#[test]
+fn details_show_the_faults_of_a_case() {
+    let mut session = Session::new("topologies = [\"torus:4x4,faults=2\"]\nalgorithms = [\"pex\"]");
+    session.keys("R");
+    session.settle();
+    session.keys("7e");
+    let screen = session.screen(120, 40);
+    let (first, _) = screen.split_once("ALL COLUMNS").unwrap();
+    assert!(first.contains(" faults                down="), "{screen}");
+}
+
 #[test]
 fn the_last_page_of_details_is_full() {
     let mut session = compared();

@@ -122,6 +122,8 @@ impl Details {
                 .into_iter()
                 .flat_map(|record| residual_lines(&session.compared.residuals, record)),
         );
+        let faults = row.record().map(|record| record.faults.clone());
+        all.extend(faults.filter(|links| !links.is_empty()).map(|links| detail("faults", links)));
         all.extend(schedule(session));
         if let Some(record) = row.record() {
             all.extend([detail("", ""), detail("ALL COLUMNS", "")]);

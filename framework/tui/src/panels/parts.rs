@@ -116,7 +116,9 @@ impl Panel for Parts {
         let mut top = legend(painter, &all, area) + 1;
         top += self.bars(painter, lines, rest(area, top));
         for (other, lines) in others.into_iter().filter(|(_, lines)| !lines.is_empty()) {
-            let label = session.compared.group_label(&groups[other], usize::from(area.width) - 2);
+            let label = session
+                .compared
+                .group_label(&groups[other], usize::from(area.width.saturating_sub(2)));
             painter.put(area, 1, top, &label, painter.theme.dim);
             top += 1 + self.bars(painter, lines, rest(area, top + 1));
         }
