@@ -243,8 +243,8 @@ pub fn single_line(text: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::compare::compare;
     use crate::compare::tests::{failed, files, row};
+    use crate::compare::{CompareOptions, compare, compare_by};
     use crate::record::Record;
 
     pub(crate) fn comparison(records: Vec<Record>) -> Comparison {
@@ -304,6 +304,20 @@ pub(crate) mod tests {
             [""; 0],
             "random sizes are not exact"
         );
+        // Random topologies are not exact, whether algorithms or topologies are compared.
+        for (topology, is_exact) in [
+            ("torus:4x4,faults=2", false),
+            ("torus:4x4,slow-links=2:0.5", false),
+            ("torus:4x4,place=random", false),
+            ("torus:4x4,routing=ecmp", false),
+            ("torus:4x4,faults=2:7,slow-links=2:0.5:7,place=random:7", true),
+        ] {
+            let drawn = Record { topology: topology.to_owned(), ..of("paragon") };
+            assert_eq!(notes_on(vec![drawn.clone()]).contains("exact"), is_exact, "{topology}");
+            let options = CompareOptions { by: By::Topology, ..CompareOptions::default() };
+            let compared = compare_by(&files(vec![drawn, of("paragon")]), &options).unwrap();
+            assert_eq!(notes(&compared).concat().contains("exact"), is_exact, "{topology}");
+        }
         let model = crate::residual::MEASURED.to_owned();
         assert_eq!(
             notes(&comparison(vec![Record { model, ..of("measured:here") }])),

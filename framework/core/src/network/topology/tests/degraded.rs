@@ -1,7 +1,7 @@
 //! Networks with failed and slow links.
 
 use super::*;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The links of a network, each as (number, from, to), without the links between these pairs of
 /// vertices. This naive list shares no code with the routes of the program.
@@ -329,6 +329,56 @@ fn ecmp_divides_messages_among_the_paths_that_are_left() {
         loads.insert(net.link_ends(link).unwrap(), load);
     });
     assert_eq!(loads.into_iter().collect::<Vec<_>>(), [((0, 3), 8.0), ((3, 4), 8.0)]);
+}
+
+/// On a dragonfly, the family's own route may take more hops than a shortest path. The expected hops
+/// and loads of `routing=ecmp` are those of a naive breadth-first search: each vertex divides the
+/// message equally among its links that lead nearer to the receiver.
+#[test]
+fn ecmp_on_dragonflies_has_the_hops_and_loads_of_a_naive_search() {
+    let (mut shorter, mut divided) = (0, 0);
+    for spec in
+        ["dragonfly:3x2x2", "dragonfly:5x4x1", "dragonfly:4x3x2,down=24-25", "dragonfly:6x3x1"]
+    {
+        let (net, own) = (topology(&format!("{spec},routing=ecmp")), topology(spec));
+        let routing = net.random_routing().unwrap();
+        let links = links_without(own.as_ref(), &BTreeSet::new());
+        let vertices = own.nodes() + own.switches();
+        for to in 0..own.nodes() {
+            let hops = hops_to(&links, vertices, to);
+            for from in (0..own.nodes()).filter(|from| *from != to) {
+                let nearest = hops[from as usize];
+                assert_eq!(routing.expected_hops(from, to), nearest as f64, "{spec}: {from}-{to}");
+                shorter += u64::from(own.route(from, to, None, &mut |_| {}).unwrap() > nearest);
+                // Pass the message on, from the farthest vertices to the nearest ones.
+                let (mut share, mut expected) = (vec![0.0; vertices as usize], BTreeMap::new());
+                share[from as usize] = 1.0;
+                for distance in (1..=nearest).rev() {
+                    for at in (0..vertices as usize).filter(|at| hops[*at] == distance) {
+                        let nearer = |end: &u64| hops[*end as usize] + 1 == distance;
+                        let next = || {
+                            let own = links.iter().filter(|(_, leaves, _)| *leaves == at as u64);
+                            own.filter(|(.., end)| nearer(end))
+                        };
+                        let each = share[at] / next().count() as f64;
+                        for (link, _, end) in next().filter(|_| each > 0.0) {
+                            expected.insert(*link, each);
+                            share[*end as usize] += each;
+                        }
+                    }
+                }
+                divided += u64::from(expected.values().any(|share| *share < 1.0));
+                let mut found = BTreeMap::new();
+                let mut message = [(from, to, 8)].into_iter();
+                routing.expected(&mut message, &mut |link, messages, load| {
+                    assert_eq!(load, 8.0 * messages);
+                    *found.entry(link).or_default() += messages;
+                });
+                assert_eq!(found, expected, "{spec}: {from}-{to}");
+            }
+        }
+    }
+    assert!(shorter > 0 && divided > 0, "{shorter} shorter paths, {divided} divided messages");
 }
 
 /// A cut into halves has fewer links in the direction in which a link has failed.
