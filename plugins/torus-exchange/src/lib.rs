@@ -9,14 +9,17 @@
 //!
 //! `half-ring` and `dim-rotation` are reconstructions of HalfRing and DimRotation (2025). HalfRing
 //! uses both directions of every ring, and DimRotation also uses the rings of all dimensions at the
-//! same time. The text of the paper that introduces both was not available. The rules in this
-//! plugin follow from descriptions of that paper: blocks take the shorter direction, and each block
-//! is divided into segments that use the dimensions in different orders.
+//! same time. `folded-ring` is a reconstruction of FoldedRing, with which the same paper recovers
+//! from the failure of a link of a ring. The text of the paper was not available. The rules in this
+//! plugin follow from descriptions of that paper: blocks take the shorter direction, each block is
+//! divided into segments that use the dimensions in different orders, and a ring with a failed link
+//! is used in one direction, with the other direction in place of that link.
 
 use swapmeet_sdk::{About, Stop, export_plugin};
 
 mod by_dimension;
 mod dim_rotation;
+mod folded_ring;
 mod half_ring;
 
 const RECONSTRUCTION: &str =
@@ -35,5 +38,5 @@ fn only_tori(spec: &str) -> Stop {
 
 export_plugin!(
     licence: "MIT OR Apache-2.0",
-    algorithms: [by_dimension::ByDimension, half_ring::HalfRing, dim_rotation::DimRotation],
+    algorithms: [by_dimension::ByDimension, half_ring::HalfRing, dim_rotation::DimRotation, folded_ring::FoldedRing],
 );

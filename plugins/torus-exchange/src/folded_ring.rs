@@ -1,0 +1,83 @@
+//! `folded-ring`: an all-to-all on a ring of which one link has failed. It takes `(n - 1) alpha +
+//! n (n - 1)/2 m beta`, on the intact ring too. n is the number of nodes, alpha is the start-up of a
+//! message, m is the number of bytes of a block, and beta is the time per byte. This is a
+//! reconstruction of FoldedRing (2025).
+//!
+//! Every block is sent around the ring in the same direction. Where the link of this direction has
+//! failed, the network sends the message around the ring in the opposite direction, whose links
+//! carry nothing else. So the failure delays no message, but the opposite direction carries at most
+//! one message. In step s, each node passes on the blocks that it received in the step before,
+//! except the blocks for itself.
+
+use crate::{TORUS, only_tori};
+use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
+
+pub(crate) struct FoldedRing;
+
+impl Algorithm for FoldedRing {
+    fn about(&self) -> About {
+        About {
+            name: "folded-ring",
+            title: "Neighbour to neighbour in one direction of a ring with a failed link",
+            accepts: "ring, or torus of one dimension; a link may have failed",
+            paper: "a reconstruction of FoldedRing (2025), without the paper's text",
+            ports: 1,
+            ..TORUS
+        }
+    }
+
+    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+        let topology = problem.topology();
+        match (topology.kind(), topology.dims()) {
+            ("ring" | "torus", [_]) => Ok(()),
+            ("torus", _) => Err(Stop::unsupported("runs only on one dimension")),
+            _ => Err(only_tori(topology.spec())),
+        }
+    }
+
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let n = problem.topology().nodes();
+        schedule.layout(&[n], 1)?;
+        let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
+        for s in 1..n {
+            schedule.step()?;
+            for from in planned.iter() {
+                let to = (from + 1) % n;
+                let (origins, destinations) =
+                    ([Axis::one((from + n + 1 - s) % n)], [Axis::range(to, n - s)]);
+                let blocks = Blocks::new(from, to)
+                    .origins(Set::product(&origins))
+                    .destinations(Set::product(&destinations));
+                schedule.send(&blocks)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swapmeet_sdk::Rehearsal;
+
+    #[test]
+    fn every_ring_has_the_cost_of_the_closed_form() {
+        for n in 1..16_u64 {
+            let problem = Rehearsal::on("ring", &[n]).ports(1).block_bytes(2);
+            let proved = problem.verify(&FoldedRing).unwrap();
+            assert_eq!((proved.steps, proved.critical_bytes), (n - 1, n * (n - 1)), "{n}");
+        }
+    }
+
+    #[test]
+    fn other_networks_are_refused() {
+        let refused = |kind, dims: &[u64]| {
+            Rehearsal::on(kind, dims).plan(&FoldedRing).unwrap_err().to_string()
+        };
+        assert_eq!(refused("torus", &[4, 4]), "runs only on one dimension");
+        assert_eq!(
+            refused("mesh", &[4]),
+            "runs only on a torus or a ring; this topology is `mesh:4`"
+        );
+    }
+}
