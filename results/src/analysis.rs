@@ -7,11 +7,14 @@
 //! consists of ranges, in each of which one algorithm is the fastest, and of the [`Crossover`]s
 //! between ranges. Crossovers are always computed from times, even if a figure shows another
 //! quantity.
+//!
+//! [`link_costs`] finds what the loss of each link of a network costs.
 
 mod axis;
 mod crossover_interval;
 mod envelope;
 mod family;
+mod link_costs;
 mod overview;
 mod winner_map;
 
@@ -20,5 +23,6 @@ pub use axis::{Axis, AxisPosition};
 pub use crossover_interval::crossover_interval;
 pub use envelope::{Crossover, Envelope, FastestRange};
 pub use family::{Curve, Families, Family, Point, families};
+pub use link_costs::{DISCONNECTS, LinkCost, LinkCosts, link_costs};
 pub use overview::{Factors, Overview, Place, Standing, WonRange};
 pub use winner_map::{MapCell, RowAxis, WinnerMap, WinnerMaps, winner_maps};

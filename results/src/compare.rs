@@ -13,7 +13,8 @@ mod sample;
 mod winner;
 
 pub use by::By;
-pub(crate) use by::{parameter, without};
+pub(crate) use by::parameter;
+pub use by::without;
 pub use line_optimum::LineOptimum;
 pub use winner::{Margin, RunnerUp, Winner};
 

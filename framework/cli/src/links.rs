@@ -9,6 +9,7 @@ use crate::{output, table};
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_core::network::topology::{SingleFault, Topology, single_faults};
+use swapmeet_results::analysis::DISCONNECTS;
 use swapmeet_results::{CsvSink, Record, Sink, Status, duration};
 use swapmeet_runner::case::{Case, spec_error};
 use swapmeet_runner::input::Text;
@@ -65,6 +66,9 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
     if !is_printed {
         output::print(&(text(intact, &ranking) + "\n"))?;
     }
+    for row in intact.iter().filter(|row| row.status == Status::Unsupported) {
+        say!("{} on {}: unsupported: {}", row.algorithm, row.topology, row.reason);
+    }
     let failed = all().filter(|row| !matches!(row.status, Status::Ok | Status::Unsupported));
     let mut failed = failed.peekable();
     if let Some(first) = failed.peek() {
@@ -110,7 +114,7 @@ fn ranked(
         let row = |case: &Case| Record {
             topology: without(spec, fault),
             status: Status::Unsupported,
-            reason: "its failure disconnects ranks".to_owned(),
+            reason: DISCONNECTS.to_owned(),
             ..case.blank_row()
         };
         cases[..intact.len()].iter().map(row).collect()

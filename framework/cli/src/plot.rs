@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use swapmeet_plot::{
     Appearance, Drawable, Figure, FigureError, FigureOptions, HeatColumns, HeatFigure, LegendPlace,
-    LogScales, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
+    LogScales, NetworkFigure, Paper, Quantity, Reference, StackKind, StackedBars, WinnerFigure,
 };
 use swapmeet_results::Record;
 use swapmeet_results::analysis::Axis;
@@ -39,6 +39,7 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
         FigureKind::Curves | FigureKind::Scaling | FigureKind::Faults => {
             Figure::of(&files, &curves(args, appearance)).map(boxed)
         }
+        FigureKind::Links => NetworkFigure::of(&files, &appearance).map(boxed),
         FigureKind::Winners => WinnerFigure::of(&files, &appearance).map(boxed),
         FigureKind::Parts => stacked(StackKind::Parts).map(boxed),
         FigureKind::Steps => stacked(StackKind::Steps).map(boxed),

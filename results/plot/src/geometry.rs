@@ -7,11 +7,12 @@ use crate::figure::{Figure, FigureOptions, Reference};
 use crate::heat::{HeatColumns, HeatFigure};
 use crate::marks::Paper;
 use crate::marks::scene::{Mark, Scene, Text};
+use crate::network::NetworkFigure;
 use crate::quantity::Quantity;
 use crate::stack::StackKind;
 use crate::stacked::StackedBars;
 use crate::winners::WinnerFigure;
-use swapmeet_results::analysis::Axis;
+use swapmeet_results::analysis::{Axis, DISCONNECTS};
 use swapmeet_results::{Record, Status, Verified};
 
 pub(crate) const WIDTHS: [&str; 6] = ["84mm", "120mm", "160mm", "178mm", "190mm", "240mm"];
@@ -124,6 +125,34 @@ fn faults() -> Vec<(String, Vec<Record>)> {
     files
 }
 
+/// Returns rows of two algorithms, on some networks with all links and without some of them.
+fn lost_links() -> Vec<(String, Vec<Record>)> {
+    let networks: [(&str, &[&str]); 4] = [
+        ("torus:4x4", &["0-1", "0-4", "0-3"]),
+        ("torus:4x4x4", &["0-1", "0-16"]),
+        ("fat-tree:4x2", &["0-16", "16-20"]),
+        ("ring:16", &["0-1"]),
+    ];
+    let rows = networks.iter().flat_map(|(network, links)| {
+        let lost = (1..).zip(*links).map(move |(n, link)| (n, format!("{network},down={link}")));
+        let all = std::iter::once((0, (*network).to_owned())).chain(lost);
+        all.flat_map(|(number, topology)| {
+            [0, 4].map(|algorithm| {
+                let row = row(&topology, 16, algorithm, 4096, ALGORITHMS[algorithm]);
+                let slower = 1.0 + 0.25 * f64::from(number);
+                let cuts = topology.contains("down=0-16") && topology.starts_with("fat-tree");
+                Record {
+                    status: if cuts { Status::Unsupported } else { Status::Ok },
+                    reason: if cuts { DISCONNECTS.to_owned() } else { String::new() },
+                    time_us: row.time_us.filter(|_| !cuts).map(|time| slower * time),
+                    ..row
+                }
+            })
+        })
+    });
+    vec![("links.csv".to_owned(), rows.collect())]
+}
+
 /// Returns rows of irregular sizes with several coefficients of variation.
 fn irregular() -> Vec<(String, Vec<Record>)> {
     let vary = |row: &Record| {
@@ -187,6 +216,8 @@ pub(crate) fn figures() -> Vec<(String, Box<dyn Drawable>)> {
     all.push(("one panel".to_owned(), Box::new(figure)));
     let figure = Figure::of(&tori(), &options(Axis::Nodes, Quantity::Time)).unwrap();
     all.push(("time against nodes".to_owned(), Box::new(figure)));
+    let links = NetworkFigure::of(&lost_links(), &Appearance::default()).unwrap();
+    all.push(("links of networks".to_owned(), Box::new(links)));
     let over_faults = FigureOptions {
         reference: Some(Reference::Optimum),
         ..options(Axis::Faults, Quantity::Time)

@@ -78,8 +78,8 @@ pub(crate) fn parameter<'a>(spec: &'a str, key: &str) -> Option<&'a str> {
     parts.into_iter().find_map(|part| part.strip_prefix(key)?.strip_prefix('='))
 }
 
-/// Returns a spec without a parameter.
-pub(crate) fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
+/// Returns a spec without one of the parameters at its outermost level.
+pub fn without<'a>(spec: &'a str, key: &str) -> Cow<'a, str> {
     if parameter(spec, key).is_none() {
         return Cow::Borrowed(spec);
     }

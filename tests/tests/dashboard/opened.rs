@@ -81,6 +81,56 @@ fn rows_with_optimum_show_it_in_comparison_and_curves() {
     terminal.end(0);
 }
 
+/// The rows of `links` colour the network by what the loss of each link costs. A triangle hangs on
+/// node 0 by the link 0-1; without 1-2, four messages instead of three cross the link 1-3.
+#[test]
+fn rows_of_links_show_what_the_loss_of_a_link_costs() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("net.txt"), "0 1\n1 2\n1 3\n2 3\n").unwrap();
+    for (topology, file) in [("graph:net.txt", "graph.csv"), ("mesh:3x3", "mesh.csv")] {
+        let links =
+            "links --algorithm linear --workload uniform:100 --machine free:byte_us=1,ports=all";
+        let mut args: Vec<&str> = links.split(' ').collect();
+        args.extend(["--topology", topology, "--out", file]);
+        swapmeet(&args).current_dir(folder.path()).assert().success();
+    }
+    let mut terminal = Terminal::start(folder.path(), "swapmeet tui graph.csv", 120, 40);
+    terminal.wait_for("5 rows opened");
+    terminal.keys("2g6");
+    terminal.wait_for("step 1 of");
+    terminal.keys("vvv");
+    terminal.wait_for("What the loss of a link costs");
+    terminal.wait_for("all links: 300.0 µs; without 1-2 (1 more): 400.0 µs; 1 disconnects");
+    terminal.wait_for("0-1             disconnects");
+    terminal.wait_for("1-2                 1.333 x");
+    terminal.wait_for("2-3                 1.000 x");
+    terminal.wait_for("time without the link: 1.000 x");
+    terminal.keys("\u{3}");
+    terminal.end(0);
+    // A grid is drawn as a picture. Without the rows of `links`, a message says where they come from.
+    let mut terminal = Terminal::start(folder.path(), "swapmeet tui mesh.csv", 120, 40);
+    terminal.wait_for("13 rows opened");
+    terminal.keys("2g6");
+    terminal.wait_for("step 1 of");
+    terminal.keys("vvv");
+    terminal.wait_for("What the loss of a link costs");
+    terminal.wait_for("▸");
+    terminal.keys("\u{3}");
+    terminal.end(0);
+    let run = "run --topology mesh:3x3 --algorithm linear --quiet --out rows.csv";
+    swapmeet(&run.split(' ').collect::<Vec<_>>()).current_dir(folder.path()).assert().success();
+    let mut terminal = Terminal::start(folder.path(), "swapmeet tui rows.csv", 120, 40);
+    terminal.wait_for("1 row opened");
+    terminal.keys("6");
+    terminal.wait_for("step 1 of");
+    terminal.keys("vvv");
+    terminal.wait_for(
+        "open a file of `swapmeet links --out FILE` to see what the loss of a link costs",
+    );
+    terminal.keys("\u{3}");
+    terminal.end(0);
+}
+
 #[test]
 fn invalid_files_are_rejected_before_the_screen_opens() {
     let folder = tempfile::tempdir().unwrap();

@@ -226,6 +226,30 @@ fn links_ranks_the_failures_of_single_links() {
     args.extend(["--workload", "uniform:100"]);
     args.extend(["--machine", "free:model=wormhole,byte_us=1,ports=all"]);
     assert_eq!(crate::support::timeless(&rows(&args)[0]).time_us, all[2].time_us);
+    // A picture shows the same ratios.
+    let plot = |file: &str| {
+        let file = folder.path().join(file);
+        let args =
+            ["plot", out.to_str().unwrap(), "--kind", "links", "--out", file.to_str().unwrap()];
+        let output = swapmeet(&args).assert().success().get_output().stderr.clone();
+        (String::from_utf8(output).unwrap(), std::fs::read_to_string(&file).unwrap())
+    };
+    let (said, picture) = plot("net.svg");
+    assert_eq!(
+        said,
+        "linear: 400.0 µs instead of 300.0 µs (1.333 x) without one of the links 1-2, 1-3; \
+         ranks are disconnected without the link 0-1\n"
+    );
+    for text in ["1-2: 400.0 µs (1.333 x)", "2-3: 300.0 µs (1.000 x)", "0-1: disconnects ranks"] {
+        assert!(picture.contains(text), "{text}: {picture}");
+    }
+    insta::assert_snapshot!(plot("net.csv").1.replace('\r', ""), @r"
+    panel,link,ratio,disconnects
+    linear,0-1,,yes
+    linear,1-2,1.3333333333333333,no
+    linear,1-3,1.3333333333333333,no
+    linear,2-3,1,no
+    ");
     // A further failure of a damaged network.
     let mut args = words("links --algorithm linear --out - --topology torus:3x3,down=0-1");
     args.extend(["--workload", "uniform:8", "--machine", "free:byte_us=1"]);
@@ -258,6 +282,89 @@ fn one_link_of_each_orbit_stands_for_all() {
         .concat(),
     );
     assert!(text.contains("0-1           12  ") && text.contains("0-4           12  "), "{text}");
+}
+
+/// The links that `links` did not examine are drawn, too.
+#[test]
+fn a_picture_of_links_needs_rows_of_links() {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (rows, out) = (path("rows.csv"), path("net.svg"));
+    let run = "run --topology torus:3x4 --algorithm linear --quiet --out";
+    swapmeet(&[&words(run)[..], &[&rows]].concat()).assert().success();
+    let plot = ["plot", &rows, "--kind", "links", "--out", &out];
+    let error = crate::support::refused(&plot);
+    let expected =
+        "no network has rows with and without a link: `swapmeet links --out FILE` makes them";
+    assert!(error.contains(expected), "{error}");
+    let links = "links --topology torus:3x4 --algorithm linear --one-per-orbit --force --out";
+    swapmeet(&[&words(links)[..], &[&rows]].concat()).assert().success();
+    swapmeet(&plot).assert().success();
+    let svg = std::fs::read_to_string(&out).unwrap();
+    assert!(svg.contains(">not examined<") && svg.contains("2-3: not examined"), "{svg}");
+    let error = crate::support::refused(&[&plot[..], &["--force", "--y", "ratio"]].concat());
+    assert!(error.contains("--y is for curves: omit it or --kind"), "{error}");
+}
+
+/// An algorithm that does not support the intact network has no times, and the reason is printed.
+#[test]
+fn links_says_why_an_algorithm_has_no_times() {
+    let output = swapmeet(&words(
+        "links --topology ring:3 --algorithm linear --algorithm dim-rotation \
+        --algorithm ring-allreduce",
+    ))
+    .output()
+    .unwrap();
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    let reason = "`ring-allreduce` does not implement `alltoall`";
+    assert!(said.contains(&format!("ring-allreduce on ring:3: unsupported: {reason}")), "{said}");
+}
+
+/// Closed forms for n nodes and blocks of m bytes at 1 byte per µs. `folded-ring` takes `n (n - 1)/2
+/// m`, whether the ring is intact or not. The cut of an intact ring into halves gives the optimum
+/// `n^2/8 m`, which `half-ring` reaches. Without one link, the ring is a line, whose cut gives `n^2/4
+/// m`. `half-ring`, whose messages the network reroutes, and `flow` reach that, too.
+#[test]
+fn recovery_on_a_ring_has_the_closed_forms() {
+    let n = 8.0;
+    for (topology, optimum) in [
+        ("ring:8", n * n / 8.0),
+        ("ring:8,down=0-7", n * n / 4.0),
+        ("ring:8,down=3-4", n * n / 4.0),
+    ] {
+        let mut args = words(
+            "--algorithm folded-ring --algorithm half-ring --algorithm flow --optimum --workload uniform:100",
+        );
+        args.extend(["--topology", topology, "--machine", "free:model=fluid,byte_us=1,ports=all"]);
+        let times: Vec<f64> = rows(&args).iter().map(|row| row.time_us.unwrap()).collect();
+        assert_eq!(
+            times,
+            [n * (n - 1.0) / 2.0, optimum, optimum].map(|blocks| 100.0 * blocks),
+            "{topology}"
+        );
+        assert_eq!(rows(&args)[0].optimum_us, Some(100.0 * optimum), "{topology}");
+    }
+}
+
+/// The commands of the page about faults run, every algorithm in them supports its cases, and the
+/// tables of the page have the printed times.
+#[test]
+fn the_commands_of_the_page_about_faults_run() {
+    let page = std::fs::read_to_string(swapmeet_tests::project("docs/faults.md")).unwrap();
+    let folder = tempdir().unwrap();
+    let scripts = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
+    let run = |script| super::walk::shell(folder.path(), &format!("set -e\n{script}"));
+    let said: String = scripts.map(run).collect();
+    assert!(!said.contains("unsupported"), "{said}");
+    let tables = page.lines().filter(|line| line.contains(" ms |") && !line.contains("optimum"));
+    let mut count = 0;
+    for time in tables.flat_map(|line| line.split(" | ")).filter(|cell| cell.contains(" ms")) {
+        let time = time.trim_end_matches([' ', '|']);
+        assert!(said.contains(time), "{time}: {said}");
+        count += 1;
+    }
+    assert_eq!(count, 10);
 }
 
 #[test]

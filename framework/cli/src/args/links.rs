@@ -7,9 +7,10 @@ use std::path::PathBuf;
 pub(super) const LINKS_EXAMPLES: &str = "\
 Examples:
   swapmeet links --topology mesh:4x4 --algorithm linear --algorithm pairwise
-  swapmeet links --topology torus:4x4x4 --algorithm half-ring \\
+  swapmeet links --topology torus:4x4x4 --algorithm dim-rotation \\
     --one-per-orbit --machine free:model=fluid,byte_us=0.001
   swapmeet links --topology fat-tree:2x3 --algorithm linear --out rows.csv
+  swapmeet plot rows.csv --kind links --out network.svg
 
 The ranking starts with links whose failure disconnects ranks. Rows in --out are
 those of `swapmeet run`: one without failures, and one for each link, whose

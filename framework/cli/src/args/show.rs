@@ -17,6 +17,7 @@ Examples:
   swapmeet plot rows.csv --kind faults --out faults.svg
   swapmeet plot rows.csv --kind heat --value contention_us \\
     --axes nodes,algorithm --out heat.svg
+  swapmeet plot links.csv --kind links --out links.svg
   swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
     --lower-bound --out figure.pdf
 
@@ -54,6 +55,8 @@ pub(crate) enum FigureKind {
     Faults,
     /// Show any column of the rows over two other columns, as the colours of cells.
     Heat,
+    /// Show networks whose links are coloured by what their loss costs, from rows of `links`.
+    Links,
 }
 
 /// The quantity on the x axis.

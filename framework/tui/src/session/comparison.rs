@@ -4,10 +4,13 @@ use super::what_if::ScenarioResult;
 use crate::abbreviate::Abbreviations;
 use std::collections::{BTreeSet, HashMap};
 use swapmeet_core::cost::model::UNDECLARED;
-use swapmeet_results::analysis::{Axis, Family, WinnerMap, families, winner_maps};
+use swapmeet_results::analysis::{
+    Axis, Family, LinkCosts, WinnerMap, families, link_costs, winner_maps,
+};
 use swapmeet_results::stats::{Interval, Summary};
 use swapmeet_results::{
-    CompareError, Comparison, Group, Parts, Record, Residual, Setting, Status, compare, parts,
+    CaseId, CompareError, Comparison, Group, Parts, Record, Residual, Setting, Status, compare,
+    parts,
 };
 use unicode_width::UnicodeWidthStr;
 
@@ -51,6 +54,8 @@ pub(crate) struct Compared {
     pub(crate) families: Vec<Family>,
     /// The maps that show the fastest algorithm of each case.
     pub(crate) maps: Vec<WinnerMap>,
+    /// What the loss of each link costs, from rows of `swapmeet links`.
+    pub(super) link_costs: Vec<LinkCosts>,
     /// For cases that have measured and predicted times, the differences between these times.
     pub(crate) residuals: Vec<Residual>,
     /// If the rows cannot be compared, the error message.
@@ -157,6 +162,12 @@ impl Compared {
         Some(first + self.lines_of(group).iter().position(|line| line.is_of(row))?)
     }
 
+    /// Returns what the loss of each link costs in a case, or in the case that differs only in the
+    /// links that have failed.
+    pub(crate) fn link_costs(&self, case: &CaseId) -> Option<&LinkCosts> {
+        self.link_costs.iter().find(|costs| costs.is_of(case))
+    }
+
     /// Returns the maxima over all rows with this topology and workload.
     pub(crate) fn peaks(&self, topology: &str, workload: &str) -> Peaks {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
@@ -226,10 +237,12 @@ impl Compared {
         let families =
             Axis::ALL.into_iter().flat_map(along).filter(|family| family.xs().len() > 1).collect();
         let maps = winner_maps(&comparison).maps;
+        let link_costs = link_costs(files.iter().flat_map(|(_, rows)| rows));
         Self {
             lines,
             families,
             maps,
+            link_costs,
             algorithms,
             outcomes,
             specs,

@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
-#[cfg(test)]
 pub(crate) use step::Load;
 use step::WatchMessage;
 pub(crate) use step::{Frame, FrameSelection, Pair, RecordingRequest, StepSummary};

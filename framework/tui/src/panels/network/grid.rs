@@ -2,7 +2,7 @@
 
 use super::cell::{Cell, LinkPlace};
 use super::lattice::{InterPlaneLoad, Lattice, Loads};
-use super::view::{Heat, PictureInfo, Quantity, View};
+use super::view::{DISCONNECTS, Heat, PictureInfo, Quantity, View};
 use crate::paint::Painter;
 use crate::session::recording::{Frame, Recording};
 use crate::theme::SHADES;
@@ -24,7 +24,7 @@ pub(super) fn grid(
         return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
     }
     let (loads, across) =
-        lattice.loads(recording.topology.as_ref(), frame, quantity == Quantity::Bytes);
+        lattice.loads(recording.topology.as_ref(), frame, quantity != Quantity::Messages);
     let area = if recording.topology.radices().len() == 3 && area.height > 3 {
         let foot = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
         painter.put(
@@ -95,7 +95,11 @@ fn mosaic(
             painter.dot(area, x, y, mark, painter.theme.heat(hot));
         }
     }
-    let of = if heat.quantity == Quantity::Held { "" } else { "maximum link load of a node" };
+    let of = match heat.quantity {
+        Quantity::Held => "",
+        Quantity::Loss => "most expensive link of a node",
+        Quantity::Messages | Quantity::Bytes => "maximum link load of a node",
+    };
     let several = down * across > 1;
     let block = if several { format!("maximum of {down}x{across} nodes") } else { String::new() };
     let note = [of, &block].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ");
@@ -125,12 +129,13 @@ fn planes(
             width: wide as u16,
             height: high as u16,
         };
-        let (loads, across) = one.loads(topology, frame, heat.quantity == Quantity::Bytes);
-        let to_others = if across.sum > 0 && heat.quantity != Quantity::Held {
-            format!(" ◆ {}", heat.text(across.sum))
-        } else {
-            String::new()
-        };
+        let (loads, across) = one.loads(topology, frame, heat.quantity != Quantity::Messages);
+        let to_others =
+            if across.sum > 0 && matches!(heat.quantity, Quantity::Messages | Quantity::Bytes) {
+                format!(" ◆ {}", heat.text(across.sum))
+            } else {
+                String::new()
+            };
         let style = if number == lattice.plane { painter.theme.accent } else { painter.theme.dim };
         painter.put(place, 0, 0, &format!("plane {}{to_others}", number + 1), style);
         let place = Rect { y: place.y + 1, height: place.height.saturating_sub(1), ..place };
@@ -195,7 +200,7 @@ fn plane_in_words(
             size(across.sum),
             size(across.most)
         ),
-        Quantity::Held => place,
+        Quantity::Held | Quantity::Loss => place,
     }
 }
 
@@ -216,6 +221,7 @@ fn node(
             let hot = heat.level(held);
             (if theme.coloured && hot > 0 { '█' } else { SHADES[hot] }, theme.heat(hot))
         }
+        Quantity::Loss => ('□', theme.dim),
         _ if sends => ('■', theme.text),
         _ => ('□', theme.dim),
     };
@@ -262,11 +268,13 @@ fn link(
     } else {
         u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+')
     };
+    let is_cut = heat.quantity == Quantity::Loss && load == DISCONNECTS;
+    let (point, style) = if is_cut { ('X', theme.bad) } else { (point, theme.heat(hot)) };
     let point_at = if place.arrow_is_last { place.length - 1 } else { 0 };
     for at in 0..place.length {
         let line = if place.is_vertical { '│' } else { '─' };
         let mark = if at == point_at { point } else { line };
         let (dx, dy) = if place.is_vertical { (0, at) } else { (at, 0) };
-        painter.dot(area, place.x + dx, place.y + dy, mark, theme.heat(hot));
+        painter.dot(area, place.x + dx, place.y + dy, mark, style);
     }
 }

@@ -13,7 +13,7 @@ pub(super) fn histogram(painter: &mut Painter<'_, '_>, heat: &Heat<'_>, frame: &
     let (quantity, recording) = (heat.quantity, heat.recording);
     let mut values: Vec<u64> = match quantity {
         Quantity::Messages => frame.links.iter().map(|l| l.messages).collect(),
-        Quantity::Bytes => frame.links.iter().map(|l| l.load).collect(),
+        Quantity::Bytes | Quantity::Loss => frame.links.iter().map(|l| l.load).collect(),
         Quantity::Held => frame.held.clone(),
     };
     values.sort_unstable();

@@ -4,6 +4,7 @@ mod cell;
 mod grid;
 mod histogram;
 mod lattice;
+mod link_loss;
 mod matrix;
 mod picture;
 mod playback;
@@ -85,7 +86,7 @@ impl Keyed for Network {
         bind(
             Action::Quantity,
             &[ch('v')],
-            "show messages on links, bytes on links, or bytes held by nodes",
+            "show messages or bytes on links, bytes in nodes, or link costs",
         )
         .hint("quantity"),
         bind(
@@ -132,7 +133,7 @@ impl Keyed for Network {
             Action::PreviousCase => session.focus_by(-1),
             Action::NextCase => session.focus_by(1),
             // Appearance: the quantity, the kind of picture, and the zoom.
-            Action::Quantity => self.view.quantity = self.view.quantity.next(),
+            Action::Quantity => self.next_quantity(session),
             Action::Picture => {
                 self.view.picture = self.view.picture.next();
                 session.show_message(self.view.picture.in_words(), false);
@@ -271,9 +272,16 @@ impl Panel for Network {
         if let Some(why) = recording.why_empty() {
             return painter.placeholder(area, &why);
         }
+        // Without rows of `swapmeet links`, the costs of links are unknown.
+        let mut view = self.view;
+        match session.compared.link_costs(&row.key).filter(|_| view.quantity == Quantity::Loss) {
+            Some(costs) => return link_loss::draw(painter, recording, costs, &view, area),
+            None if view.quantity == Quantity::Loss => view.quantity = Quantity::Messages,
+            None => {}
+        }
         // Draw one picture if no schedule is kept for comparison, or if the kept schedule is that
         // of the case in focus.
-        let heat = |of: &[&Recording]| most_of_all(session, row, of, self.view.quantity);
+        let heat = |of: &[&Recording]| most_of_all(session, row, of, view.quantity);
         let Some(other) = session
             .kept
             .as_ref()
@@ -286,7 +294,7 @@ impl Panel for Network {
                 most: heat(&[recording]),
                 longest: longest(recording),
             };
-            return one.draw(painter, &self.view, Some(&self.playback), area);
+            return one.draw(painter, &view, Some(&self.playback), area);
         };
         // Draw the two schedules side by side or one above the other. Both have the same colour
         // scale.
@@ -298,12 +306,27 @@ impl Panel for Network {
             (recording, self.playback.step, Some(&self.playback), second),
         ] {
             let area = named(painter, session, recording, area);
-            ScheduleView { recording, step, most, longest }.draw(painter, &self.view, player, area);
+            ScheduleView { recording, step, most, longest }.draw(painter, &view, player, area);
         }
     }
 }
 
 impl Network {
+    /// Shows the next quantity. The costs of links are left out if the rows do not have them, and
+    /// a message says where they come from.
+    fn next_quantity(&mut self, session: &mut Session) {
+        self.view.quantity = self.view.quantity.next();
+        let has_costs = session
+            .focused()
+            .is_some_and(|(_, row)| session.compared.link_costs(&row.key).is_some());
+        if self.view.quantity == Quantity::Loss && !has_costs {
+            self.view.quantity = Quantity::Messages;
+            let hint =
+                "open a file of `swapmeet links --out FILE` to see what the loss of a link costs";
+            session.show_message(hint, false);
+        }
+    }
+
     /// Returns the number of planes of the network. In three dimensions, it is the size of the
     /// dimension along which planes are stacked. The user can choose this dimension.
     fn planes(&self, session: &Session) -> usize {
@@ -445,7 +468,7 @@ fn most_of_all(session: &Session, row: &CaseRow, shown: &[&Recording], quantity:
     let own = shown.iter().map(own).fold(0, u64::max);
     match quantity {
         Quantity::Messages => own.max(peaks.link_messages),
-        Quantity::Bytes | Quantity::Held => own.max(peaks.node_bytes),
+        Quantity::Bytes | Quantity::Held | Quantity::Loss => own.max(peaks.node_bytes),
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) fn legend(
         Quantity::Bytes if drawn.of_messages => "bytes of a message",
         Quantity::Bytes => "bytes on a link",
         Quantity::Held => "bytes held by a node",
+        Quantity::Loss => "time without the link",
     };
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
     // In a theme without colours, cells contain digits. Each digit represents a range of the
@@ -52,7 +53,11 @@ pub(super) fn legend(
         } else {
             format!("1 to {} for up to {}", LEVELS - 1, heat.end())
         };
-        let nodes = if drawn.of_messages { "" } else { "; ■ sends, □ does not send" };
+        let nodes = if drawn.of_messages || quantity == Quantity::Loss {
+            ""
+        } else {
+            "; ■ sends, □ does not send"
+        };
         let x = painter.put(area, 1, 0, &format!("{what}: {figures}{nodes}"), theme.text) + 2;
         painter.put(area, x, 0, &drawn.note, theme.dim);
         return;

@@ -12,6 +12,8 @@ pub(super) enum Quantity {
     Bytes,
     /// The number of bytes in each node.
     Held,
+    /// The time without a link, divided by the time with all links.
+    Loss,
 }
 
 impl Quantity {
@@ -19,7 +21,8 @@ impl Quantity {
         match self {
             Self::Messages => Self::Bytes,
             Self::Bytes => Self::Held,
-            Self::Held => Self::Messages,
+            Self::Held => Self::Loss,
+            Self::Loss => Self::Messages,
         }
     }
 }
@@ -70,6 +73,13 @@ pub(super) struct View {
     pub(super) zoom: u32,
 }
 
+/// In pictures of [`Quantity::Loss`], the load of a link whose failure disconnects ranks.
+pub(super) const DISCONNECTS: u64 = u64::MAX;
+
+/// In pictures of [`Quantity::Loss`], the load of a link without which the time doubles. The load of
+/// a link without which the time stays the same is 0. Loads are whole numbers.
+pub(super) const DOUBLED: f64 = 1e6;
+
 /// The colour scale of a picture.
 pub(super) struct Heat<'r> {
     pub(super) quantity: Quantity,
@@ -83,7 +93,7 @@ impl Heat<'_> {
     /// Converts a load to the unit of the displayed quantity: messages or bytes.
     fn value(&self, load: u64) -> u64 {
         match self.quantity {
-            Quantity::Messages => load,
+            Quantity::Messages | Quantity::Loss => load,
             Quantity::Bytes | Quantity::Held => self.recording.bytes(load),
         }
     }
@@ -93,7 +103,7 @@ impl Heat<'_> {
     pub(super) fn level(&self, load: u64) -> usize {
         match self.quantity {
             Quantity::Messages => level_above_one(load, self.most),
-            Quantity::Bytes | Quantity::Held => level(self.value(load), self.most),
+            Quantity::Bytes | Quantity::Held | Quantity::Loss => level(self.value(load), self.most),
         }
     }
 
@@ -106,6 +116,8 @@ impl Heat<'_> {
         match self.quantity {
             Quantity::Messages => value.to_string(),
             Quantity::Bytes | Quantity::Held => units::size(value as f64),
+            Quantity::Loss if value == DISCONNECTS => "disconnects".to_owned(),
+            Quantity::Loss => format!("{:.3} x", 1.0 + value as f64 / DOUBLED),
         }
     }
 
