@@ -61,7 +61,7 @@ fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
 }
 
 fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -> Outcome {
-    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let topology = topology::parse(spec).unwrap();
     let task = Task::new(Arc::clone(&topology), collective);
     let answers = PlanInputs {

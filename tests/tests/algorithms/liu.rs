@@ -119,7 +119,7 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
         let _ = writeln!(text, "{}", row.iter().map(u64::to_string).collect::<Vec<_>>().join(","));
     }
     std::fs::write(&file, text).unwrap();
-    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let text = |t: &str| vec![Text::flag("test", t)];
     let experiment = Experiment {
         topologies: text(&format!("fully-connected:{p}")),
@@ -213,7 +213,8 @@ fn any_number_of_nodes_uses_one_message_per_port() {
         for algorithm in ["four-stage", "four-stage:start=balanced"] {
             let topology = format!("fully-connected:{p}");
             let text = |t: &str| vec![Text::flag("test", t)];
-            let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+            let registry =
+                Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
             let experiment = Experiment {
                 topologies: text(&topology),
                 algorithms: text(algorithm),

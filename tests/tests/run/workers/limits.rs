@@ -90,7 +90,7 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
 
 #[test]
 fn a_worker_that_ends_before_its_first_job_is_an_error() {
-    let registry = Registry::find(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let experiment = Experiment {
         topologies: vec![Text::flag("topology", "ring:4")],
         algorithms: vec![Text::flag("algorithm", "gen")],
