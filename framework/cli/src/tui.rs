@@ -224,7 +224,7 @@ fn pick(experiment: &mut Experiment, args: &CaseArgs, of_rows: Experiment) {
 fn render(request: &RenderRequest, rows: Vec<Record>) -> Result<Vec<u8>, String> {
     let files = [(String::new(), rows)];
     let baseline = request.baseline.as_deref();
-    let styles = Styles::in_order(request.algorithms.iter().map(String::as_str));
+    let styles = Styles::numbered(&request.styles);
     let drawn: Box<dyn Drawable> = match request.kind {
         RenderKind::Report => {
             return crate::report::page_of(&files, None, baseline, &[])

@@ -24,7 +24,8 @@ pub struct Theme {
     pub(crate) cursor: Style,
     /// The style of the line under the cursor in other panels.
     pub(crate) faint_cursor: Style,
-    /// The colours of algorithms in curves and maps.
+    /// The colours of algorithms in curves and maps. The first six have the hues of saved figures; in
+    /// them, the last two are too dark for a dark background.
     pub(crate) series: [Color; 8],
     /// The colours of the kinds of time, such as start-up or contention.
     pub(crate) parts: [Color; 7],
@@ -54,13 +55,13 @@ const DEFAULT: Theme = Theme {
     cursor: Style::new().fg(Color::Black).bg(Color::Cyan),
     faint_cursor: fg(Color::Cyan),
     series: [
-        Color::Reset,
         Color::Indexed(75),
         Color::LightRed,
         Color::Green,
         Color::LightMagenta,
-        Color::Yellow,
         Color::Cyan,
+        Color::Yellow,
+        Color::Reset,
         Color::Gray,
     ],
     parts: [
@@ -95,13 +96,13 @@ const LIGHT: Theme = Theme {
     cursor: Style::new().fg(Color::Indexed(231)).bg(Color::Indexed(25)),
     faint_cursor: fg(Color::Indexed(25)),
     series: [
-        Color::Reset,
         Color::Indexed(26),
         Color::Indexed(160),
         Color::Indexed(28),
         Color::Indexed(162),
-        Color::Indexed(94),
         Color::Indexed(23),
+        Color::Indexed(94),
+        Color::Reset,
         Color::Indexed(242),
     ],
     parts: [
@@ -136,13 +137,13 @@ const RICH: Theme = Theme {
     cursor: Style::new().fg(Color::Rgb(30, 36, 48)).bg(Color::Rgb(136, 192, 208)),
     faint_cursor: fg(Color::Rgb(136, 192, 208)),
     series: [
-        Color::Rgb(240, 240, 240),
         Color::Rgb(79, 156, 249),
         Color::Rgb(240, 118, 66),
         Color::Rgb(87, 190, 140),
         Color::Rgb(222, 140, 190),
-        Color::Rgb(214, 182, 72),
         Color::Rgb(120, 214, 240),
+        Color::Rgb(214, 182, 72),
+        Color::Rgb(240, 240, 240),
         Color::Rgb(158, 158, 158),
     ],
     parts: [

@@ -102,11 +102,10 @@ impl Styles {
         self
     }
 
-    /// Assigns the first style to the first algorithm, and so on. The dashboard uses this for its
-    /// figures, because they have the same marks as its panels.
-    pub fn in_order<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let numbered = names.into_iter().zip(0..);
-        Self(numbered.map(|(name, index)| (name.to_owned(), style_number(index))).collect())
+    /// Assigns styles by their numbers. The dashboard uses this for its figures, because they have
+    /// the same styles as its panels.
+    pub fn numbered(numbers: &[(String, usize)]) -> Self {
+        Self(numbers.iter().map(|(name, index)| (name.clone(), style_number(*index))).collect())
     }
 
     /// Returns the style of an algorithm.
@@ -186,7 +185,7 @@ mod tests {
 
     #[test]
     fn styles_in_order_begin_with_the_first() {
-        let styles = Styles::in_order(["b", "a"]);
+        let styles = Styles::numbered(&[("b".to_owned(), 0), ("a".to_owned(), 1)]);
         assert_eq!([styles.get("b"), styles.get("a")], [style_number(0), style_number(1)]);
     }
 

@@ -144,8 +144,8 @@ fn the_map_can_show_all_times() {
         line.trim_matches(['│', ' ']).split_whitespace().skip(2).collect::<Vec<_>>().join(" ")
     };
     assert!(screen.contains("times on torus:4x4") && screen.contains("64 B"), "{screen}");
-    assert_eq!(words("▲ bruck"), "1.507 ms 10.12 ms", "{screen}");
-    assert_eq!(words("■ pex"), "6.615 ms 10.56 ms", "{screen}");
+    assert_eq!(words("✚ bruck"), "1.507 ms 10.12 ms", "{screen}");
+    assert_eq!(words("◆ pex"), "6.615 ms 10.56 ms", "{screen}");
     session.keys("v");
     assert!(!session.screen(80, 24).contains("times on"));
 }
@@ -162,7 +162,7 @@ fn an_algorithm_keeps_its_mark() {
     };
     session.keys("e4");
     let all = ["suh-shin", "pex", "bruck"].map(|name| marks(&mut session, name));
-    assert_eq!(all, ["●", "■", "▲"].map(|mark| Some(mark.to_owned())), "in order of selection");
+    assert_eq!(all, ["●", "◆", "✚"].map(|mark| Some(mark.to_owned())), "as in saved figures");
     session.keys("/!suh-shin");
     session.key(KeyCode::Enter);
     assert_eq!(marks(&mut session, "suh-shin"), None);
@@ -428,7 +428,7 @@ fn filters_apply_to_every_panel() {
         ("1", "doubling", "recursive doubling", "suh-shin "),
         ("2", "6x6 unsupported", "pex  torus:6x6", "torus:4x4"),
         ("3", "8x8 16KiB pex", "pex", "bruck"),
-        ("4", "bruck", "▲ bruck", "pex"),
+        ("4", "bruck", "✚ bruck", "pex"),
         ("5", "suh", "suh-shin", "bruck"),
         ("7", "bytes", "peak_node_bytes", "Bruck"),
         ("8", "done", "72 cases verified", "not a power of two"),

@@ -159,10 +159,10 @@ fn equal_curves_are_drawn_once() {
     let (_folder, mut terminal) =
         done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
     terminal.keys("4");
-    terminal.wait_for("● pairwise = pex   ▲ suh-shin");
+    terminal.wait_for("▲ pairwise = pex   ● suh-shin");
     // The curve is flat at its start, so the cell after the marker belongs to the line.
-    let line = terminal.line("│●");
-    let after = line.split('●').nth(1).unwrap().chars().next().unwrap();
+    let line = terminal.line("│▲");
+    let after = line.split('▲').nth(1).unwrap().chars().next().unwrap();
     assert!(
         ('\u{2801}'..='\u{28ff}').contains(&after),
         "{after:?} in {line}\n{}",

@@ -280,7 +280,7 @@ impl App {
         if rows.is_empty() {
             return Err("there are no rows to draw yet".to_owned());
         }
-        let (baseline, algorithms) = (session.baseline.as_deref(), session.looks.algorithms());
+        let (baseline, algorithms) = (session.baseline.as_deref(), session.looks.numbers());
         let rows = (rows, session.rows_in_words());
         rendered_file(name, figure, baseline, algorithms, rows, session.render)
     }

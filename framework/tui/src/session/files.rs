@@ -100,8 +100,8 @@ pub struct RenderRequest {
     pub path: PathBuf,
     /// The algorithm with which the other algorithms are compared.
     pub baseline: Option<String>,
-    /// Algorithms in the order of their styles: the first has the first mark and colour.
-    pub algorithms: Vec<String>,
+    /// The algorithms and the numbers of their marks and colours.
+    pub styles: Vec<(String, usize)>,
 }
 
 /// Renders rows and returns the content of the file. `Err` is the error message.
@@ -113,7 +113,7 @@ pub(crate) fn rendered_file(
     path: &Path,
     figure: RenderKind,
     baseline: Option<&str>,
-    algorithms: &[String],
+    styles: &[(String, usize)],
     (rows, rows_in_words): (Vec<Arc<Record>>, &str),
     render: RenderRows,
 ) -> Result<OutputFile, String> {
@@ -142,7 +142,7 @@ pub(crate) fn rendered_file(
         kind,
         path: path.to_owned(),
         baseline: baseline.map(str::to_owned),
-        algorithms: algorithms.to_owned(),
+        styles: styles.to_owned(),
     };
     let count = units::count(rows.len(), "row");
     let content = move |file: &mut dyn Write| {

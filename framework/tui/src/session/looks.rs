@@ -1,27 +1,69 @@
 //! The marks and colours of algorithms.
 
-/// The algorithms in the order in which they were first seen. The position of an algorithm is the
-/// number of its mark and colour, which stay the same in all panels until the program ends.
+use swapmeet_results::style_numbers;
+
+/// The algorithms in the order in which they were first seen, each with the number of its mark and
+/// colour. The number stays the same in all panels until the program ends.
 #[derive(Debug, Default)]
-pub(crate) struct Looks(Vec<String>);
+pub(crate) struct Looks(Vec<(String, usize)>);
 
 impl Looks {
-    /// Gives the next numbers to those algorithms that have no number yet.
+    /// Gives numbers to those algorithms that have no number yet. The first algorithms get the same
+    /// numbers as in figures and reports. A later algorithm gets another number if its number is
+    /// already taken.
     pub(super) fn add<'a>(&mut self, algorithms: impl IntoIterator<Item = &'a String>) {
-        for algorithm in algorithms {
-            if !self.0.contains(algorithm) {
-                self.0.push(algorithm.clone());
+        let mut new: Vec<&String> = algorithms.into_iter().collect();
+        new.retain(|algorithm| self.0.iter().all(|(known, _)| known != *algorithm));
+        if new.is_empty() {
+            return;
+        }
+        let known = self.0.iter().map(|(known, _)| known);
+        let numbers = style_numbers(known.chain(new.iter().copied()).map(String::as_str));
+        for algorithm in new {
+            let is_free = |number: &usize| self.0.iter().all(|(_, taken)| taken != number);
+            let wanted = numbers[algorithm];
+            let number = std::iter::once(wanted).chain(0..).find(is_free).unwrap_or(wanted);
+            if self.position(algorithm) == self.0.len() {
+                self.0.push((algorithm.clone(), number));
             }
         }
     }
 
     /// Returns the number of an algorithm.
     pub(crate) fn number(&self, algorithm: &str) -> usize {
-        self.0.iter().position(|known| known == algorithm).unwrap_or(self.0.len())
+        self.0.get(self.position(algorithm)).map_or(0, |(_, number)| *number)
     }
 
-    /// Returns all algorithms in the order of their numbers.
-    pub(crate) fn algorithms(&self) -> &[String] {
+    /// Returns the position of an algorithm in the order in which they were first seen.
+    pub(crate) fn position(&self, algorithm: &str) -> usize {
+        self.0.iter().position(|(known, _)| known == algorithm).unwrap_or(self.0.len())
+    }
+
+    /// Returns all algorithms and their numbers.
+    pub(crate) fn numbers(&self) -> &[(String, usize)] {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Algorithms that are seen together have the styles of a saved figure. Those that are seen
+    /// later have other styles, and change none.
+    #[test]
+    fn algorithms_keep_the_styles_of_saved_figures() {
+        let names: Vec<String> = (0..24).map(|number| format!("algorithm-{number}")).collect();
+        let (first, later) = names.split_at(8);
+        let mut looks = Looks::default();
+        looks.add(first);
+        let saved = style_numbers(first.iter().map(String::as_str));
+        assert!(first.iter().all(|name| looks.number(name) == saved[name]));
+        looks.add(later);
+        looks.add(&names);
+        assert!(first.iter().all(|name| looks.number(name) == saved[name]));
+        let mut numbers: Vec<usize> = names.iter().map(|name| looks.number(name)).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..24).collect::<Vec<_>>());
     }
 }

@@ -22,8 +22,8 @@ struct Row<'s> {
     times: Vec<Option<f64>>,
 }
 
-/// Returns the times in one row of the map. The key is the number of an algorithm's mark, which is
-/// the order of the rows of the table.
+/// Returns the times in one row of the map. The keys are in the order in which the algorithms were
+/// first seen.
 fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize, Row<'s>> {
     let mut rows: BTreeMap<usize, Row<'_>> = BTreeMap::new();
     for at in 0..map.xs.len() {
@@ -31,7 +31,7 @@ fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize
         for line in session.compared.lines_of(found.group) {
             let algorithm = line.stats.algorithm.as_str();
             let entry = rows
-                .entry(session.looks.number(algorithm))
+                .entry(session.looks.position(algorithm))
                 .or_insert_with(|| Row { algorithm, times: vec![None; map.xs.len()] });
             entry.times[at] = line.stats.mean();
         }
@@ -68,10 +68,11 @@ pub(super) fn pivot(
         let style = if at == column { theme.accent } else { theme.dim };
         painter.put_right(area, right(at), 0, size, style);
     }
-    for (y, (look, row)) in (1..area.height.saturating_sub(1)).zip(&rows) {
+    for (y, row) in (1..area.height.saturating_sub(1)).zip(rows.values()) {
+        let look = session.looks.number(row.algorithm);
         let name = Rect { width: (names + 1).min(area.width), ..area };
-        let text = format!("{} {}", mark(*look), row.algorithm);
-        painter.put(name, 1, y, &text, theme.series(*look));
+        let text = format!("{} {}", mark(look), row.algorithm);
+        painter.put(name, 1, y, &text, theme.series(look));
         for at in (first..sizes.len()).take(columns) {
             let (text, style) = match row.times[at] {
                 Some(us) => (duration(us), level_style(&theme, level(us / best(at)))),
