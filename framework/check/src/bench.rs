@@ -124,8 +124,8 @@ impl Bench for Processes {
     }
 }
 
-/// Waits for a child process, and kills it when `limit` has passed. Calls `meanwhile` at least 100
-/// times per second. Returns `None` if the child was killed.
+/// Waits for a child process, and kills it when `limit` has passed. Calls `meanwhile` at least 500
+/// times per second: most processes end after a few milliseconds, and a check starts hundreds. Returns `None` if the child was killed.
 fn wait(
     child: &mut std::process::Child,
     limit: Duration,
@@ -144,7 +144,7 @@ fn wait(
         }
         meanwhile();
         thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(10));
+        pause = (pause * 2).min(Duration::from_millis(2));
     }
 }
 
