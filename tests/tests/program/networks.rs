@@ -166,6 +166,16 @@ fn a_network_is_described_next_to_the_values_of_the_paper() {
     assert!(text.contains("1 to 2") && !text.contains("Theorem 1"), "{text}");
 }
 
+/// In an all-to-all of an UltraServer, each of 32 chips has a block for each of the 32 chips in the
+/// other two instances. The 2 x 16 links between these halves have 64 GB/s in each direction.
+#[test]
+fn the_rings_between_instances_limit_an_ultraserver() {
+    let spec = format!("graph:{}", project("workloads/graphs/trn2-ultraserver.txt").display());
+    let row = run(&spec, "pairwise", "uniform:1MiB", "trainium2");
+    let us = 32.0 * 32.0 * f64::from(1 << 20) / (32.0 * 64e3);
+    assert_eq!((row.nodes, row.lower_bound_us), (64, Some(us)));
+}
+
 #[test]
 fn only_topologies_and_machines_can_be_described() {
     for (args, message) in [
