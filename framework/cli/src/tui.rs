@@ -168,13 +168,13 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
 /// say: no rows, or rows that the user has not saved.
 fn rows_in_words(outcome: &Outcome, out: Option<&Path>) -> Option<String> {
     let rows = count(outcome.records.len(), "row");
-    let more = if outcome.interrupted {
+    let more = if outcome.unfinished {
         "; some cases have not finished: the same command with --resume runs them"
     } else {
         ""
     };
     match (out, &outcome.saved_as) {
-        (Some(out), _) if !outcome.records.is_empty() || outcome.interrupted => {
+        (Some(out), _) if !outcome.records.is_empty() || outcome.unfinished => {
             Some(format!("{rows} in {}{more}", out.display()))
         }
         (None, Some(saved)) => Some(format!("{rows} in {}", saved.display())),

@@ -82,6 +82,25 @@ fn ctrl_c_keeps_rows_and_restores_the_terminal() {
     assert_eq!(rows.iter().map(|r| r.topology.as_str()).collect::<Vec<_>>(), ["torus:4x4"]);
 }
 
+/// The last line says how to run the cases that the user has cancelled.
+#[test]
+fn cancelled_cases_can_be_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "swapmeet tui --out rows.csv --topology torus:4x4 --topology torus:64x64 --proof full --algorithm gen";
+    let mut terminal = Terminal::start(folder.path(), command, 100, 30);
+    terminal.wait_for("1/2");
+    terminal.keys("x");
+    terminal.wait_for("Cancel them?");
+    terminal.keys("y");
+    terminal.wait_for("1 stopped");
+    terminal.keys("q");
+    let left = terminal.end(0);
+    assert!(
+        left.contains("1 row in rows.csv; some cases have not finished: the same command with"),
+        "{left}"
+    );
+}
+
 /// Without arguments, an example runs, so that every panel shows something. Nobody has asked for its
 /// rows, so that the dashboard exits without a question.
 #[test]

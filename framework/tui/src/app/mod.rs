@@ -36,6 +36,8 @@ pub struct Outcome {
     pub print_rows: bool,
     /// Whether the session ended before all cases had ended.
     pub interrupted: bool,
+    /// Whether some cases have no row, because the session ended or the user cancelled them.
+    pub unfinished: bool,
     /// Whether any case was invalid, crashed, timed out or failed.
     pub some_failed: bool,
     /// The file to which the user has saved all rows on screen.
@@ -168,6 +170,7 @@ impl App {
             records: session.queue.records().into_iter().map(Arc::unwrap_or_clone).collect(),
             print_rows: self.exit == Some(ExitMode::PrintRows),
             interrupted: session.is_interrupted(),
+            unfinished: session.is_interrupted() || session.queue.tally().stopped > 0,
             some_failed: runs.some_failed(),
             saved_as: runs.saved_as.clone().filter(|_| runs.saved),
             unwritten: runs.unwritten().map(str::to_owned),
