@@ -165,6 +165,18 @@ fn check_flags(args: &PlotArgs) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("{flag} is for --kind heat: omit it")));
         }
     }
+    // These kinds have a scale of colours for values. The axes of a heat map have texts of any column.
+    let unused: &[(&str, bool)] = match args.kind {
+        FigureKind::Heat => {
+            &[("--colour", !args.colours.is_empty()), ("--label", !args.labels.is_empty())]
+        }
+        FigureKind::Links => &[("--colour", !args.colours.is_empty())],
+        _ => &[],
+    };
+    if let Some((flag, _)) = unused.iter().find(|(_, given)| *given) {
+        let what = "is for figures whose curves, bars or cells are algorithms: omit it or --kind";
+        return Err(Failure::Usage(format!("{flag} {what}")));
+    }
     let given: &[(&str, bool)] = match args.kind {
         FigureKind::Curves => &[],
         FigureKind::Scaling | FigureKind::Faults => &[("--x", args.x.is_some())],

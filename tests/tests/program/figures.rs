@@ -456,6 +456,11 @@ fn scaling_is_drawn_against_nodes_and_columns_as_heat() {
             .code(2)
             .stderr(predicate::str::contains(format!("{flag} is for --kind heat: omit it")));
     }
+    for (flag, value) in [("--colour", "bruck=#ff0000"), ("--label", "bruck=B")] {
+        let expected = format!("{flag} is for figures whose curves, bars or cells are algorithms");
+        let given = [&heat[..], &[flag, value]].concat();
+        plot(&rows, &out, &given).code(2).stderr(predicate::str::contains(expected));
+    }
     plot(&rows, &out, &["--kind", "heat", "--axes", "nodes,nodes"])
         .code(2)
         .stderr(predicate::str::contains("expected two columns such as block_bytes,topology"));
