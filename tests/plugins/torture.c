@@ -99,21 +99,22 @@ ALGORITHM(falls, host->step(host->ctx); host->step(host->ctx); *(volatile int *)
 ALGORITHM(dawdles, host->step(host->ctx); host->step(host->ctx); host->step(host->ctx); for (;;) sleep(1000);)
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
 /* The forked process leaves the worker's process group, does not end with the worker, and prints
-   for half a minute. If nothing has stopped it by then, it creates the file TORTURE_MARK. */
-ALGORITHM(outlives, if (fork() == 0) {
+   for half a minute. If nothing has stopped it by then, it creates the file TORTURE_MARK. The worker
+   ends after the first print. */
+ALGORITHM(outlives, int printed[2]; char byte; if (pipe(printed) != 0) return SWM_ERROR; if (fork() == 0) {
     const char *mark = getenv("TORTURE_MARK");
     int i;
     prctl(PR_SET_PDEATHSIG, 0);
     setsid();
     for (i = 0; i < 3000; i++) {
-        if (write(1, "still here\n", 11) < 0)
+        if (write(1, "still here\n", 11) < 0 || write(printed[1], "", 1) < 0)
             _exit(0);
         usleep(10000);
     }
     if (mark != NULL)
         fclose(fopen(mark, "w"));
     _exit(0);
-} abort();)
+} if (read(printed[0], &byte, 1) == 1) abort(); return SWM_ERROR;)
 ALGORITHM(floods, int fd; char junk[4096]; memset(junk, 'x', sizeof junk); for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, junk, sizeof junk) < 0) continue; })
 ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Of\":[1,{\"Progress\":{\"steps\":1,\"messages\":1}}]}\n", 49) < 0) continue; })
 ALGORITHM(babbles, for (;;) puts("noise");)
