@@ -100,8 +100,8 @@ ALGORITHM(dawdles, host->step(host->ctx); host->step(host->ctx); host->step(host
 ALGORITHM(garbles, int fd; for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Row\":1}\n", 10) < 0) continue; } return shift(problem, host);)
 /* The forked process leaves the worker's process group, does not end with the worker, and prints
    for half a minute. If nothing has stopped it by then, it creates the file TORTURE_MARK. The worker
-   ends after the first print. */
-ALGORITHM(outlives, int printed[2]; char byte; if (pipe(printed) != 0) return SWM_ERROR; if (fork() == 0) {
+   ends after the first print, or at once if it cannot fork. */
+ALGORITHM(outlives, int printed[2]; char byte; pid_t child; if (pipe(printed) != 0) return SWM_ERROR; child = fork(); if (child == 0) {
     const char *mark = getenv("TORTURE_MARK");
     int i;
     prctl(PR_SET_PDEATHSIG, 0);
@@ -114,7 +114,7 @@ ALGORITHM(outlives, int printed[2]; char byte; if (pipe(printed) != 0) return SW
     if (mark != NULL)
         fclose(fopen(mark, "w"));
     _exit(0);
-} if (read(printed[0], &byte, 1) == 1) abort(); return SWM_ERROR;)
+} if (child > 0 && read(printed[0], &byte, 1) != 1) return SWM_ERROR; abort();)
 ALGORITHM(floods, int fd; char junk[4096]; memset(junk, 'x', sizeof junk); for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, junk, sizeof junk) < 0) continue; })
 ALGORITHM(pesters, int fd; for (;;) for (fd = 3; fd < 64; fd++) { if (write(fd, "{\"Of\":[1,{\"Progress\":{\"steps\":1,\"messages\":1}}]}\n", 49) < 0) continue; })
 ALGORITHM(babbles, for (;;) puts("noise");)
