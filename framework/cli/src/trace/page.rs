@@ -88,7 +88,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the title of a page that [`write`] has made; `None` if the text is not such a page.
+/// Returns the title of a page that [`write()`] has made; `None` if the text is not such a page.
 pub(crate) fn title_of(page: &str) -> Option<String> {
     page.contains("<meta name=\"generator\" content=\"swapmeet ").then_some(())?;
     let (title, _) = page.split_once("<title>")?.1.split_once("</title>")?;
