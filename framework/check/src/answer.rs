@@ -17,6 +17,7 @@ use swapmeet_runner::case::{Case, RunOptions, SelectedAlgorithm};
 use swapmeet_runner::plugin::Plugin;
 use swapmeet_runner::plugin_output::REMARK;
 use swapmeet_runner::session::{self, GroupEvent, Pricing};
+use swapmeet_runner::system::{peak_bytes, threads};
 use swapmeet_runner::topology;
 use swapmeet_workloads::Workload;
 
@@ -201,16 +202,4 @@ fn compared(mut plans: Vec<(Plan, Watch)>) -> Vec<Plan> {
         |(plan, watch): (Plan, Watch)| Plan { differs: watched.first_difference(&watch), ..plan };
     let later: Vec<Plan> = later.into_iter().map(differs).collect();
     std::iter::once(first).chain(later).collect()
-}
-
-/// Returns the number of threads of this process; `None` if the system does not report it.
-fn threads() -> Option<u64> {
-    Some(std::fs::read_dir("/proc/self/task").ok()?.count() as u64)
-}
-
-/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
-fn peak_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }

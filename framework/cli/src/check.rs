@@ -3,7 +3,7 @@
 use crate::args::{CheckArgs, CheckQuestionArgs, ReportFormat};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::output;
-use crate::run::bundled_owner;
+use crate::run::{bundled_owner, is_sandboxed};
 use crate::say::say;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::Cell;
@@ -43,11 +43,12 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let own = |e: io::Error| Failure::Output(format!("examining {}: {e}", args.plugin.display()));
     // The conformance tests ask the plugin questions. Each question runs in its own process, within
     // these limits.
+    let is_sandboxed = is_sandboxed(args.no_sandbox);
     let processes = Processes {
         program: std::env::current_exe().map_err(own)?,
         plugin: args.plugin.clone(),
         limits: Limits { time: Duration::from_secs_f64(args.timeout), memory: args.memory_limit },
-        is_sandboxed: !args.no_sandbox,
+        is_sandboxed,
     };
     let mut topologies: Vec<&str> = args.topologies.iter().map(String::as_str).collect();
     if topologies.is_empty() {
@@ -72,7 +73,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     };
     output::print(&format!("{text}\n"))?;
     let is_read = matches!(args.format, ReportFormat::Text);
-    if is_read && bench.has_failed.get() && !args.no_sandbox && std::env::var_os(TRACE).is_none() {
+    if is_read && bench.has_failed.get() && is_sandboxed && std::env::var_os(TRACE).is_none() {
         say!(
             "note: the sandbox may have refused a system call: {TRACE}=1 names refused calls, {NO_SANDBOX} permits them"
         );

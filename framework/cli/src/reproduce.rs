@@ -85,6 +85,7 @@ fn run_in_child(
     stop: &AtomicBool,
 ) -> Result<Result<Tables, String>, Failure> {
     let failed = |e: io::Error| Failure::Output(format!("{}: {e}", paper.name));
+    run::is_sandboxed(args.plugins.no_sandbox);
     let words = run::child("reproduce-paper", &args.plugins).map_err(failed)?;
     let memory = args.memory_limit.unwrap_or_else(|| run::default_memory(1));
     let (program, first) =

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Once, PoisonError};
 use std::time::Duration;
 use swapmeet_core::delivery::fault::Count;
 use swapmeet_results::{Record, Status};
@@ -22,6 +22,7 @@ use swapmeet_runner::batch::{Batch, BatchEvent, ReorderBuffer};
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::sandbox::NO_SANDBOX;
+use swapmeet_runner::system;
 use swapmeet_runner::unit::units;
 use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file;
@@ -231,6 +232,7 @@ pub(crate) fn workers(
     parts: usize,
     plugins: &PluginArgs,
 ) -> Result<Workers, Failure> {
+    is_sandboxed(plugins.no_sandbox);
     let command = child("worker", plugins)
         .map_err(|e| Failure::Output(format!("this program's own file: {e}")))?;
     let jobs = jobs.map_or_else(
@@ -244,16 +246,29 @@ pub(crate) fn workers(
 /// Returns the command line of a child process that executes plugins.
 pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathBuf>> {
     let words = [std::env::current_exe()?, PathBuf::from(command)];
-    Ok(words.into_iter().chain(plugins.no_sandbox.then(|| NO_SANDBOX.into())).collect())
+    let no_sandbox = plugins.no_sandbox || !system::has_sandbox();
+    Ok(words.into_iter().chain(no_sandbox.then(|| NO_SANDBOX.into())).collect())
+}
+
+/// Returns whether plugins run in a sandbox. Reports once that this system has none, unless the
+/// user has turned the sandbox off.
+pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
+    static REPORTED: Once = Once::new();
+    let has_sandbox = system::has_sandbox();
+    if !no_sandbox && !has_sandbox {
+        REPORTED.call_once(|| {
+            say!(
+                "note: this system has no sandbox: plugins run with all of your permissions ({NO_SANDBOX} hides this note)"
+            );
+        });
+    }
+    !no_sandbox && has_sandbox
 }
 
 /// Returns the default memory limit of a worker. The limit is four fifths of the machine's memory
 /// divided by the number of concurrent workers, but at least 1 GiB.
 pub(crate) fn default_memory(jobs: u64) -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let kib: Option<u64> = total.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-    let bytes = kib.map_or(u64::MAX, |kib| kib.saturating_mul(1024));
+    let bytes = system::total_memory().unwrap_or(u64::MAX);
     (bytes / 5 * 4 / jobs.max(1)).max(1 << 30)
 }
 

@@ -4,8 +4,9 @@
 use crate::limits::{limit_files, limit_memory_at_first, no_core_file};
 use crate::max_bytes;
 use crate::process::child::{Child, Report, RunTime};
-use crate::process::child_side::{confine, end_with_program, take_socket};
-use crate::sandbox::{self, FileAccess};
+use crate::process::child_side::{confine, take_socket};
+use crate::sandbox::FileAccess;
+use crate::system;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
@@ -79,7 +80,7 @@ pub fn begin(memory: u64, is_sandboxed: bool, plugins: &[PathBuf]) -> io::Result
     confine(memory, &socket)?;
     if is_sandboxed {
         let access = FileAccess { plugins, ..FileAccess::default() };
-        sandbox::enter(&access).map_err(io::Error::other)?;
+        system::current().enter_sandbox(&access).map_err(io::Error::other)?;
     }
     Ok(ReplySender(socket))
 }
@@ -91,12 +92,12 @@ pub fn begin_with_files(
     is_sandboxed: bool,
     access: &FileAccess<'_>,
 ) -> io::Result<()> {
-    end_with_program()?;
+    system::current().end_with_program()?;
     limit_memory_at_first(memory)?;
     no_core_file()?;
     limit_files(max_bytes::FILE)?;
     if is_sandboxed {
-        sandbox::enter(access).map_err(io::Error::other)?;
+        system::current().enter_sandbox(access).map_err(io::Error::other)?;
     }
     Ok(())
 }

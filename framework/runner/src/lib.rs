@@ -34,6 +34,7 @@ pub mod registry;
 pub mod sandbox;
 pub mod schedule_progress;
 pub mod session;
+pub mod system;
 mod toml_reader;
 pub mod topology;
 pub mod unit;

@@ -1,13 +1,14 @@
 //! Resource limits of processes that run plugins.
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit, setrlimit};
+use crate::system;
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::time::{Duration, Instant};
 
 /// Limits the address space of this process permanently. If a lower limit (`ulimit -v`) is already
 /// set, it remains, because only the superuser may raise it.
 pub fn limit_memory(bytes: u64) -> io::Result<()> {
-    at_most(Resource::As, bytes)
+    system::current().limit_address_space(lowered(Resource::As, bytes))
 }
 
 /// Limits the address space of this process to `bytes`. Unlike after [`limit_memory`], the parent
@@ -16,7 +17,7 @@ pub fn limit_memory_at_first(bytes: u64) -> io::Result<()> {
     limit_memory(bytes.saturating_mul(2))?;
     let hard = getrlimit(Resource::As).maximum;
     let most = hard.map_or(bytes, |hard| hard.min(bytes));
-    setrlimit(Resource::As, Rlimit { current: Some(most), maximum: hard }).map_err(io::Error::from)
+    system::current().limit_address_space(Rlimit { current: Some(most), maximum: hard })
 }
 
 /// Doubles the memory limit of a child process, which the child has set with
@@ -26,14 +27,20 @@ pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     let twice = bytes.saturating_mul(2);
     let most = getrlimit(Resource::As).maximum.map_or(twice, |hard| hard.min(twice));
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
-    prlimit(child, Resource::As, Rlimit { current: Some(most), maximum: Some(most) })?;
-    Ok(())
+    let child = child.ok_or(io::ErrorKind::NotFound)?;
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    system::current().limit_address_space_of(child, limit)
 }
 
 /// Waits until the parent has called [`double_memory_of`] for this process, but not longer than a
-/// moment.
+/// moment. On a system without a sandbox, this process can raise the limit itself.
 pub fn wait_for_double_memory() {
     const LONGEST: Duration = Duration::from_millis(500);
+    if !system::has_sandbox() {
+        let maximum = getrlimit(Resource::As).maximum;
+        let _ = setrlimit(Resource::As, Rlimit { current: maximum, maximum });
+        return;
+    }
     let begin = Instant::now();
     let is_doubled = || {
         let limit = getrlimit(Resource::As);
@@ -56,7 +63,11 @@ pub(crate) fn limit_files(bytes: usize) -> io::Result<()> {
 }
 
 fn at_most(resource: Resource, most: u64) -> io::Result<()> {
+    setrlimit(resource, lowered(resource, most)).map_err(io::Error::from)
+}
+
+/// Returns the lower one of `most` and the limit that is already set.
+fn lowered(resource: Resource, most: u64) -> Rlimit {
     let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
-    setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
-        .map_err(io::Error::from)
+    Rlimit { current: Some(most), maximum: Some(most) }
 }

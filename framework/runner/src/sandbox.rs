@@ -1,48 +1,36 @@
-//! Restricts processes that run plugins, as far as the kernel supports it. These processes can read
-//! the files of their cases and reply. They cannot write other files, start programs, open sockets,
-//! signal other processes or gain permissions.
+//! The sandbox of processes that run plugins, as far as callers see it: its flag, the files that
+//! remain accessible, and the attacks that it prevents. In the sandbox, a process can read the files
+//! of its cases and reply. It cannot write other files, start programs, open sockets, signal other
+//! processes or gain permissions. [`crate::system`] implements the sandbox.
 //!
 //! The sandbox protects against accidents. A malicious plugin still controls its own process and
 //! the replies of this process; see `docs/abi.md`.
 
 mod attacks;
-mod calls;
-mod trace;
 
 pub use attacks::{ATTACKS, Attack, Mechanism};
-pub use trace::TRACE;
 
-use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
-    PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, Scope,
-    path_beneath_rules,
-};
-use std::collections::BTreeSet;
-use std::env::split_paths;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The flag that disables the sandbox.
 pub const NO_SANDBOX: &str = "--no-sandbox";
+
+/// The environment variable that makes the sandbox report the system calls that it refuses.
+pub const TRACE: &str = "SWAPMEET_SANDBOX_TRACE";
 
 /// The restrictions that the kernel enforces on a process in the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection {
     /// Version of Landlock; 0 if the kernel does not have it.
-    landlock: u32,
+    pub(crate) landlock: u32,
     /// Whether system calls are filtered.
-    seccomp: bool,
+    pub(crate) seccomp: bool,
 }
 
 /// The reason why the sandbox cannot be entered.
 #[derive(Debug, thiserror::Error)]
-pub enum SandboxError {
-    /// Landlock reported an error.
-    #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
-    Landlock(#[from] RulesetError),
-    /// The filter of system calls could not be installed.
-    #[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
-    Seccomp(#[from] seccompiler::Error),
-}
+#[error("the sandbox cannot be entered: {0}; {NO_SANDBOX} runs plugins without it")]
+pub struct SandboxError(pub(crate) String);
 
 /// The files that a process may still open in the sandbox, in addition to the libraries of the
 /// system.
@@ -54,100 +42,4 @@ pub struct FileAccess<'a> {
     pub readable: &'a [PathBuf],
     /// Files to which replies are written. They must exist.
     pub writable: &'a [PathBuf],
-}
-
-/// Returns the restrictions that the kernel would enforce.
-pub fn protection() -> Result<Protection, SandboxError> {
-    // Restrictions are permanent for a thread, so a temporary thread enters the sandbox.
-    let asked = std::thread::Builder::new().spawn(|| enter(&FileAccess::default()));
-    asked
-        .ok()
-        .and_then(|thread| thread.join().ok())
-        .unwrap_or(Ok(Protection { landlock: 0, seccomp: false }))
-}
-
-/// Restricts this thread, and the threads that it starts from now on, permanently. Only the files
-/// of `access` remain accessible.
-pub fn enter(access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
-    let landlock = confine_files(access)?;
-    Ok(Protection { landlock, seccomp: calls::filter(trace::is_requested())? })
-}
-
-/// Applies Landlock and returns its version. An older version enforces fewer restrictions; 0 means
-/// none.
-fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
-    const KNOWN: ABI = ABI::V6;
-    let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
-    let write = AccessFs::WriteFile | AccessFs::Truncate;
-    let mut files = access.plugins.to_vec();
-    let folders: BTreeSet<&Path> = access.plugins.iter().map(|plugin| folder_of(plugin)).collect();
-    files.extend(folders.into_iter().flat_map(libraries_in));
-    let (folders, named): (Vec<_>, Vec<_>) = access.readable.iter().partition(|path| path.is_dir());
-    files.extend(named.into_iter().cloned());
-    let mut rules = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(KNOWN))?
-        .handle_access(AccessNet::from_all(KNOWN))?
-        .scope(Scope::from_all(KNOWN))?
-        .create()?
-        .add_rules(path_beneath_rules(library_folders(), read))?
-        .add_rules(path_beneath_rules(
-            ["/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/zero"],
-            read,
-        ))?
-        .add_rules(path_beneath_rules(folders, AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(files, AccessFs::ReadFile))?
-        .add_rules(path_beneath_rules(access.writable, write))?;
-    // Allow writing to /dev/null, which has no effect.
-    if let Ok(nowhere) = PathFd::new("/dev/null") {
-        rules =
-            rules.add_rule(PathBeneath::new(nowhere, AccessFs::ReadFile | AccessFs::WriteFile))?;
-    }
-    Ok(match rules.restrict_self()?.landlock {
-        LandlockStatus::Available { effective_abi, .. } => effective_abi as u32,
-        LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
-    })
-}
-
-/// Returns the directories in which the system's loader finds libraries.
-fn library_folders() -> Vec<PathBuf> {
-    let fixed = [
-        "/lib",
-        "/lib32",
-        "/lib64",
-        "/usr",
-        "/opt",
-        "/nix/store",
-        "/gnu/store",
-        "/etc/ld.so.cache",
-        "/etc/ld.so.preload",
-    ];
-    let named = ["LD_LIBRARY_PATH", "LD_PRELOAD"].into_iter().filter_map(std::env::var_os);
-    let named: Vec<PathBuf> =
-        named.flat_map(|list| split_paths(&list).collect::<Vec<_>>()).collect();
-    fixed
-        .into_iter()
-        .map(PathBuf::from)
-        .chain(named.into_iter().filter(|path| path.is_absolute()))
-        .collect()
-}
-
-fn folder_of(plugin: &Path) -> &Path {
-    plugin.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Returns the libraries in the directory of a plugin, because the plugin may depend on them.
-fn libraries_in(folder: &Path) -> Vec<PathBuf> {
-    let is_library = |path: &PathBuf| {
-        let name =
-            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        name.ends_with(".so") || name.contains(".so.")
-    };
-    std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(is_library)
-        .collect()
 }

@@ -12,6 +12,7 @@ use tempfile::tempdir;
 mod left_behind;
 mod limits;
 mod messages;
+mod portable;
 
 /// Each algorithm of the torture plugin, with the status and the reason of its row.
 const ENDS: [(&str, Status, &str); 27] = [

@@ -8,7 +8,8 @@ use swapmeet_core::cost::settings::Preset;
 use swapmeet_core::text::escaped_path;
 use swapmeet_runner::plugin::{Algorithm, PAPERS};
 use swapmeet_runner::registry::{OTHER_NAMES, Registry};
-use swapmeet_runner::sandbox::{self, NO_SANDBOX};
+use swapmeet_runner::sandbox::NO_SANDBOX;
+use swapmeet_runner::system;
 
 /// Formats lists for people: one line per entry, or the details of a selected entry.
 pub(super) fn render(lists: &[List], registry: &Registry, args: &ListArgs) -> String {
@@ -202,12 +203,13 @@ fn plugins(registry: &Registry) -> String {
 
 /// Returns a text that states how the sandbox confines plugins on this machine.
 fn confined(no_sandbox: bool) -> String {
-    match (no_sandbox, sandbox::protection()) {
-        (true, _) => {
-            format!("\nsandbox: none ({NO_SANDBOX}): plugins run with all of your permissions\n")
-        }
-        (false, Ok(protection)) => format!("\nsandbox: {protection}\n"),
-        (false, Err(error)) => format!("\nsandbox: {error}\n"),
+    let none =
+        |why: &str| format!("\nsandbox: none ({why}): plugins run with all of your permissions\n");
+    match system::protection().filter(|_| !no_sandbox) {
+        Some(Ok(protection)) => format!("\nsandbox: {protection}\n"),
+        Some(Err(error)) => format!("\nsandbox: {error}\n"),
+        None if no_sandbox => none(NO_SANDBOX),
+        None => none("only Linux has one"),
     }
 }
 

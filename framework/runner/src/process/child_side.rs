@@ -2,13 +2,12 @@
 
 use super::{current_step, printed::MARK};
 use crate::limits::{limit_memory, no_core_file};
+use crate::system;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Signal, set_parent_process_death_signal};
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Moves the socket from standard input to another descriptor, and begins to record the steps of
 /// schedules.
@@ -21,7 +20,7 @@ pub(crate) fn take_socket() -> io::Result<OwnedFd> {
 
 /// Limits the child's memory, disables core files, and makes the child end when the program exits.
 pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
-    end_with_program()?;
+    system::current().end_with_program()?;
     // If the program has already exited, the child gets no signal. A job of the program may
     // nevertheless be in the socket, so check whether the program is still connected.
     let mut program = [PollFd::new(socket, PollFlags::empty())];
@@ -31,34 +30,6 @@ pub(crate) fn confine(memory: u64, socket: &impl AsFd) -> io::Result<()> {
     }
     limit_memory(memory)?;
     no_core_file()
-}
-
-/// Makes this process end when the program exits.
-pub(crate) fn end_with_program() -> io::Result<()> {
-    set_parent_process_death_signal(Some(Signal::KILL))?;
-    // The sandbox forbids fork. Without a sandbox, forked processes must also end with the program,
-    // even if the program is killed. SAFETY: the handlers only make system calls.
-    unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
-    Ok(())
-}
-
-/// The process that forks. A forked process reads its copy.
-static PARENT: AtomicU32 = AtomicU32::new(0);
-
-unsafe extern "C" fn remember_parent() {
-    PARENT.store(std::process::id(), Ordering::Relaxed);
-}
-
-unsafe extern "C" fn end_with_parent() {
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // A parent that ended before the call above sends no signal. The forked process then already
-    // has another parent.
-    // SAFETY: both calls are allowed in a process that was just forked.
-    unsafe {
-        if libc::getppid().cast_unsigned() != PARENT.load(Ordering::Relaxed) {
-            libc::_exit(1);
-        }
-    }
 }
 
 /// Flushes the output buffers of C and then prints a mark. A plugin may have closed the output, so

@@ -1,7 +1,7 @@
 //! Shares the number of the current step of a schedule between a child process and its parent. The
 //! parent can read the number even after the child has crashed.
 
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use crate::system;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -23,13 +23,13 @@ impl SharedStep {
     /// Creates the shared number, and passes the path of its file to the child in an environment
     /// variable.
     pub(crate) fn of(command: &mut Command) -> Self {
-        let made = memfd_create(c"progress", MemfdFlags::CLOEXEC);
-        let file =
-            made.and_then(|file| ftruncate(&file, SIZE as u64).map(|()| File::from(file))).ok();
-        if let Some(file) = &file {
-            command.env(VARIABLE, format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
-        }
-        Self(file)
+        let made = system::current().create_shared_file();
+        let file = made.and_then(|(file, path)| {
+            file.set_len(SIZE as u64)?;
+            command.env(VARIABLE, path);
+            Ok(file)
+        });
+        Self(file.ok())
     }
 
     /// Returns a text with the current step. It is empty if no step has begun.
@@ -51,7 +51,7 @@ static SHARED: OnceLock<&'static AtomicU64> = OnceLock::new();
 /// available.
 pub(crate) fn share() {
     let Some(file) = std::env::var_os(VARIABLE) else { return };
-    let Ok(file) = File::options().read(true).write(true).open(file) else { return };
+    let Ok(file) = system::current().open_shared_file(file.as_ref()) else { return };
     if !file.metadata().is_ok_and(|m| m.len() == SIZE as u64) {
         return;
     }

@@ -1,6 +1,7 @@
 //! Compares the state of a process before and after a job. If a plugin has changed the state, the
 //! process receives no further job.
 
+use crate::system;
 use rustix::process::{Resource, Rlimit, getrlimit};
 use std::os::unix::fs::MetadataExt;
 
@@ -11,18 +12,16 @@ pub(crate) struct State {
     folder: Option<(u64, u64)>,
     limits: Vec<Rlimit>,
     /// Lines of `/proc/self/status`: the number of threads, and the masks of blocked, ignored and
-    /// caught signals.
-    threads: String,
-    signals: [String; 3],
+    /// caught signals. `None` if the system does not report them.
+    threads: Option<String>,
+    signals: [Option<String>; 3],
 }
 
 impl State {
     /// Returns the current state.
     pub(crate) fn now() -> Self {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = |key: &str| {
-            status.lines().find_map(|l| l.strip_prefix(key)).unwrap_or_default().trim().to_owned()
-        };
+        let status = system::current().process_status();
+        let line = |key: &str| system::status_line(&status, key).map(str::to_owned);
         let limits = [
             Resource::Cpu,
             Resource::Fsize,
@@ -135,7 +134,7 @@ mod tests {
         let before = State::now();
         let other = State { folder: None, ..before.clone() };
         assert_eq!(other.changed_since(&before), Some("another working directory"));
-        let other = State { threads: "77".to_owned(), ..before.clone() };
+        let other = State { threads: Some("77".to_owned()), ..before.clone() };
         assert_eq!(other.changed_since(&before), Some("threads"));
     }
 

@@ -12,8 +12,9 @@ use crate::plugin::file::KnownDigest;
 use crate::process::child_side::{confine, mark_prints, take_socket};
 use crate::process::state::{FloatingPoint, State};
 use crate::registry::Registry;
-use crate::sandbox::{self, FileAccess};
+use crate::sandbox::{FileAccess, SandboxError};
 use crate::session::{GroupEvent, Pricing, report_group};
+use crate::system;
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -66,7 +67,7 @@ pub enum WorkerError {
     Limits(io::Error),
     /// The sandbox could not be entered.
     #[error(transparent)]
-    Sandbox(#[from] sandbox::SandboxError),
+    Sandbox(#[from] SandboxError),
     /// A job could not be parsed.
     #[error("the worker's job: {0}")]
     Job(#[from] serde_json::Error),
@@ -157,7 +158,7 @@ pub fn serve(
             // Enter the sandbox before plugin code runs. This cannot be done earlier, because the
             // first job contains the list of readable files.
             if is_sandboxed
-                && let Err(error) = sandbox::enter(&FileAccess {
+                && let Err(error) = system::current().enter_sandbox(&FileAccess {
                     plugins: std::slice::from_ref(&job.plugin),
                     readable: &job.readable,
                     ..FileAccess::default()

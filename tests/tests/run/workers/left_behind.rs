@@ -33,7 +33,9 @@ fn a_killed_program_ends_its_workers_and_their_children() {
     else {
         return;
     };
-    for (sandbox, workers) in [(None, 1), (Some("--no-sandbox"), 2)] {
+    for (sandbox, portable, workers) in
+        [(None, "0", 1), (Some("--no-sandbox"), "0", 2), (Some("--no-sandbox"), "1", 2)]
+    {
         let mark = dir.path().join(format!("mark-{workers}"));
         let mut run = Command::new(build().join("swapmeet"));
         run.args([
@@ -47,6 +49,7 @@ fn a_killed_program_ends_its_workers_and_their_children() {
         ])
         .arg(&file);
         run.args(sandbox).env("TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
+        run.env("SWAPMEET_PORTABLE", portable);
         let mut run = run.stdout(Stdio::null()).spawn().unwrap();
         let of_workers =
             || running(&mark).iter().filter(|line| line.contains("\0worker\0")).count();

@@ -4,10 +4,8 @@
 //! module prints the name of the call to standard error. The call then fails with `EPERM`, as it
 //! does without the variable.
 
+use crate::sandbox::TRACE;
 use std::ffi::{c_int, c_void};
-
-/// The environment variable that turns the reports on.
-pub const TRACE: &str = "SWAPMEET_SANDBOX_TRACE";
 
 /// Returns whether the user has set the variable.
 pub(super) fn is_requested() -> bool {

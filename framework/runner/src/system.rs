@@ -1,0 +1,117 @@
+//! The operations that differ between systems, in two implementations: one for Linux, and a portable
+//! one, which has no sandbox and notices fewer changes of a process. Only Linux is tested. macOS and
+//! other Unix systems use the portable implementation; so does Linux, if the program is built with
+//! `--cfg swapmeet_portable` or the environment variable [`PORTABLE`] is set, as tests do.
+
+#[cfg(all(target_os = "linux", not(swapmeet_portable)))]
+mod linux;
+mod portable;
+
+use crate::sandbox::{FileAccess, Protection, SandboxError};
+use rustix::process::{Pid, Rlimit};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The environment variable that selects the portable implementation on Linux.
+pub const PORTABLE: &str = "SWAPMEET_PORTABLE";
+
+/// The operations that differ between systems.
+pub(crate) trait System: Sync {
+    /// Returns whether there is a sandbox.
+    fn has_sandbox(&self) -> bool;
+    /// Restricts this thread, and the threads that it starts from now on, permanently. Only the
+    /// files of the argument remain accessible.
+    fn enter_sandbox(&self, access: &FileAccess<'_>) -> Result<Protection, SandboxError>;
+    /// Limits the address space of this process.
+    fn limit_address_space(&self, limit: Rlimit) -> io::Result<()>;
+    /// Limits the address space of a child process.
+    fn limit_address_space_of(&self, child: Pid, limit: Rlimit) -> io::Result<()>;
+    /// Makes this process end when the program exits.
+    fn end_with_program(&self) -> io::Result<()>;
+    /// Creates an empty file that a child process can open at the returned path, once.
+    fn create_shared_file(&self) -> io::Result<(File, PathBuf)>;
+    /// Opens such a file.
+    fn open_shared_file(&self, path: &Path) -> io::Result<File>;
+    /// Returns the text of `/proc/self/status`; empty if there is no such file.
+    fn process_status(&self) -> String;
+}
+
+/// Returns the operations of this system.
+pub(crate) fn current() -> &'static dyn System {
+    #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
+    if std::env::var_os(PORTABLE).is_none_or(|value| value.is_empty() || value == "0") {
+        return &linux::Linux;
+    }
+    &portable::Portable
+}
+
+/// Returns the restrictions that the kernel would enforce on a process in the sandbox; `None` if
+/// this system has no sandbox.
+pub fn protection() -> Option<Result<Protection, SandboxError>> {
+    // Restrictions are permanent for a thread, so a temporary thread enters the sandbox.
+    let enter = || current().enter_sandbox(&FileAccess::default());
+    let entered = || std::thread::Builder::new().spawn(enter).ok()?.join().ok();
+    let nothing = Protection { landlock: 0, seccomp: false };
+    has_sandbox().then(|| entered().unwrap_or(Ok(nothing)))
+}
+
+/// Returns whether this system has a sandbox.
+pub fn has_sandbox() -> bool {
+    current().has_sandbox()
+}
+
+/// Returns the number of threads of this process; `None` if the system does not report it.
+pub fn threads() -> Option<u64> {
+    status_line(&current().process_status(), "Threads:")?.parse().ok()
+}
+
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
+pub fn peak_bytes() -> Option<u64> {
+    let status = current().process_status();
+    status_line(&status, "VmHWM:")?
+        .strip_suffix("kB")?
+        .trim()
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(1024)
+}
+
+/// Returns the rest of the line of a process status that begins with `key`.
+pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
+}
+
+/// Returns the size of the machine's memory in bytes; `None` if the system does not report it.
+pub fn total_memory() -> Option<u64> {
+    // SAFETY: both calls have no pointers.
+    let (pages, size) =
+        unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::portable::Portable;
+    use super::*;
+    use std::os::unix::fs::FileExt;
+
+    #[test]
+    fn a_shared_file_is_opened_once_and_leaves_no_name() {
+        let (file, path) = Portable.create_shared_file().unwrap();
+        Portable.open_shared_file(&path).unwrap().write_all_at(b"step", 0).unwrap();
+        let mut bytes = [0; 4];
+        file.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"step");
+        assert!(!path.exists());
+    }
+
+    /// The kernel reports the memory in another file.
+    #[test]
+    fn the_memory_of_the_machine_is_that_of_the_kernel() {
+        let text = std::fs::read_to_string("/proc/meminfo").unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:")).unwrap();
+        let kib: u64 = line.split_whitespace().next().unwrap().parse().unwrap();
+        assert_eq!(total_memory(), Some(kib * 1024));
+    }
+}

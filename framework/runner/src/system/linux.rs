@@ -1,0 +1,84 @@
+//! The operations of [`System`] on Linux.
+
+mod calls;
+mod files;
+mod trace;
+
+use super::System;
+use crate::sandbox::{FileAccess, Protection, SandboxError};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, prlimit, set_parent_process_death_signal, setrlimit,
+};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub(super) struct Linux;
+
+impl System for Linux {
+    fn has_sandbox(&self) -> bool {
+        true
+    }
+
+    fn enter_sandbox(&self, access: &FileAccess<'_>) -> Result<Protection, SandboxError> {
+        let landlock =
+            files::confine_files(access).map_err(|error| SandboxError(error.to_string()))?;
+        let seccomp = calls::filter(trace::is_requested())
+            .map_err(|error| SandboxError(error.to_string()))?;
+        Ok(Protection { landlock, seccomp })
+    }
+
+    fn limit_address_space(&self, limit: Rlimit) -> io::Result<()> {
+        Ok(setrlimit(Resource::As, limit)?)
+    }
+
+    fn limit_address_space_of(&self, child: Pid, limit: Rlimit) -> io::Result<()> {
+        prlimit(Some(child), Resource::As, limit)?;
+        Ok(())
+    }
+
+    fn end_with_program(&self) -> io::Result<()> {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The sandbox forbids fork. Without a sandbox, forked processes must also end with the
+        // program, even if the program is killed. SAFETY: the handlers only make system calls.
+        unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
+        Ok(())
+    }
+
+    /// Creates a file without a name. Other processes open it as a descriptor of this process.
+    fn create_shared_file(&self) -> io::Result<(File, PathBuf)> {
+        let file = File::from(memfd_create(c"progress", MemfdFlags::CLOEXEC)?);
+        let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+        Ok((file, PathBuf::from(path)))
+    }
+
+    fn open_shared_file(&self, path: &Path) -> io::Result<File> {
+        File::options().read(true).write(true).open(path)
+    }
+
+    fn process_status(&self) -> String {
+        std::fs::read_to_string("/proc/self/status").unwrap_or_default()
+    }
+}
+
+/// The process that forks. A forked process reads its copy.
+static PARENT: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn remember_parent() {
+    PARENT.store(std::process::id(), Ordering::Relaxed);
+}
+
+unsafe extern "C" fn end_with_parent() {
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    // A parent that ended before the call above sends no signal. The forked process then already
+    // has another parent.
+    // SAFETY: both calls are allowed in a process that was just forked.
+    unsafe {
+        if libc::getppid().cast_unsigned() != PARENT.load(Ordering::Relaxed) {
+            libc::_exit(1);
+        }
+    }
+}

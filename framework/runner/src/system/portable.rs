@@ -1,0 +1,77 @@
+//! The operations of [`System`] on other Unix systems, such as macOS.
+
+use super::System;
+use crate::sandbox::{FileAccess, Protection, SandboxError};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getpgrp, getpid, getppid, kill_current_process_group, setrlimit,
+};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+pub(super) struct Portable;
+
+impl System for Portable {
+    fn has_sandbox(&self) -> bool {
+        false
+    }
+
+    fn enter_sandbox(&self, _: &FileAccess<'_>) -> Result<Protection, SandboxError> {
+        Err(SandboxError("there is none on this system".to_owned()))
+    }
+
+    /// Some systems define this limit but refuse to set it. The process then has no limit.
+    fn limit_address_space(&self, limit: Rlimit) -> io::Result<()> {
+        let _ = setrlimit(Resource::As, limit);
+        Ok(())
+    }
+
+    fn limit_address_space_of(&self, _: Pid, _: Rlimit) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Starts a thread that asks for the parent several times per second, because POSIX has no
+    /// signal for the end of the parent.
+    fn end_with_program(&self) -> io::Result<()> {
+        const PAUSE: Duration = Duration::from_millis(200);
+        let program = getppid();
+        let watch = move || {
+            while getppid() == program {
+                std::thread::sleep(PAUSE);
+            }
+            // Processes that a plugin has forked are in the group of the worker, which leads it. A
+            // process that does not lead its group must not end the processes of the user's shell.
+            if getpgrp() == getpid() {
+                let _ = kill_current_process_group(Signal::KILL);
+            }
+            // SAFETY: ends the process without calling functions that a plugin has registered.
+            unsafe { libc::_exit(1) }
+        };
+        std::thread::Builder::new().spawn(watch).map(drop)
+    }
+
+    /// Creates a file in the directory for temporary files.
+    fn create_shared_file(&self) -> io::Result<(File, PathBuf)> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("swapmeet-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file =
+            File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok((file, path))
+    }
+
+    /// Opens the file and removes its name, so that no file remains when a process is killed.
+    fn open_shared_file(&self, path: &Path) -> io::Result<File> {
+        let file = File::options().read(true).write(true).open(path)?;
+        std::fs::remove_file(path)?;
+        Ok(file)
+    }
+
+    fn process_status(&self) -> String {
+        String::new()
+    }
+}
