@@ -10,7 +10,6 @@ use tempfile::tempdir;
 mod abi_doc;
 mod byte_counts;
 mod collectives;
-mod guide;
 mod header;
 mod list;
 mod loading;

@@ -1,6 +1,6 @@
 //! Tasks for releases: `cargo run -p xtask -- dist [FOLDER]` builds the program and makes an
 //! archive and a Debian package, and `cargo run -p xtask -- pictures` renews the pictures of the
-//! README.
+//! README and the docs.
 
 use std::env::consts::{ARCH, OS};
 use std::error::Error;
@@ -79,7 +79,7 @@ fn build() -> Outcome<PathBuf> {
     Ok(root().join(built).join("release"))
 }
 
-/// Renews the pictures of the README with the program of a build.
+/// Renews the pictures of the docs with the program of a build.
 fn renew_pictures(built: &Path) -> Outcome<Vec<PathBuf>> {
     let program = std::path::absolute(built)?.join("swapmeet");
     pictures::pictures(&program, &root().join("docs/pictures"))

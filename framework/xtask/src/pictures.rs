@@ -1,5 +1,5 @@
-//! The pictures of the README: an animation of the dashboard and a map of the fastest algorithms.
-//! The program itself makes both of them.
+//! The pictures of the README and the docs: plots, and recordings of the dashboard. The program itself
+//! makes all of them.
 
 use crate::Outcome;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
@@ -18,42 +18,99 @@ const ROWS: u16 = 34;
 /// The width and height of a character cell in the picture, in pixels.
 const CELL: [f64; 2] = [8.0, 17.0];
 
-/// The arguments of the program that the animation shows.
-const DASHBOARD: &str = "tui quick-start.toml --theme rich";
 const EXPERIMENT: &str = include_str!("../../../workloads/experiments/quick-start.toml");
 
-/// The scenes of the animation: the keys that the user presses, a text that the dashboard then
-/// shows, and the seconds for which the scene is shown.
-const SCENES: [(&str, &str, f64); 6] = [
-    ("", "done: 42 cases", 4.0),
-    ("3", "Comparison", 4.0),
-    ("4", "┤", 4.0),
-    ("5", "█", 4.0),
-    ("6", "link load", 4.0),
-    ("0", "startup_us", 4.0),
+/// A picture of a plot: its file, and the commands that make it.
+type Plot = (&'static str, &'static [&'static str]);
+
+/// A picture of the dashboard: its file, the arguments of the program, and its scenes. Several scenes
+/// are an animation.
+type Recording = (&'static str, &'static str, &'static [Scene]);
+
+/// The keys that the user presses, a text that the dashboard then shows, and the seconds for which
+/// the scene is shown. A scene of 0 s is not shown.
+type Scene = (&'static str, &'static str, f64);
+
+const TUTORIAL: &str = "run --topology torus:8x8 --algorithm pairwise --algorithm bruck \
+    --algorithm suh-shin --workload uniform:64..256KiB*16 \
+    --machine free:startup_us=2,byte_us=0.0001,hop_us=0.05 --out rows.csv";
+
+const PLOTS: [Plot; 5] = [
+    (
+        "winners.svg",
+        &[
+            "run --topology torus:4x4 --topology torus:8x8 --topology torus:16x16 --algorithm suh-shin \
+             --algorithm bruck --algorithm linear --algorithm pairwise --algorithm torus-multiscatter \
+             --workload uniform:16..64KiB*4 --machine paragon --out rows.csv",
+            "plot rows.csv --kind winners --out winners.svg",
+        ],
+    ),
+    ("curves.svg", &[TUTORIAL, "plot rows.csv --out curves.svg"]),
+    ("parts.svg", &[TUTORIAL, "plot rows.csv --kind parts --out parts.svg"]),
+    (
+        "links.svg",
+        &[
+            "links --topology mesh:4x4 --algorithm linear --algorithm pairwise --out rows.csv",
+            "plot rows.csv --kind links --out links.svg",
+        ],
+    ),
+    (
+        "faults.svg",
+        &[
+            "run --topology torus:4x4 --topology torus:4x4,faults=1 --topology torus:4x4,faults=4 \
+             --algorithm swing-allreduce --algorithm bucket-allreduce \
+             --workload allreduce/uniform:1MiB --machine free:model=fluid,byte_us=0.001,startup_us=1 \
+             --repetitions 4 --optimum --out rows.csv",
+            "plot rows.csv --kind faults --out faults.svg",
+        ],
+    ),
 ];
 
-/// The commands that make the map.
-const MAP: [&str; 2] = [
-    "run --topology torus:4x4 --topology torus:8x8 --topology torus:16x16 --algorithm suh-shin \
-     --algorithm bruck --algorithm linear --algorithm pairwise --algorithm torus-multiscatter \
-     --workload uniform:16..64KiB*4 --machine paragon --out rows.csv",
-    "plot rows.csv --kind winners --out winners.svg",
+const RECORDINGS: [Recording; 3] = [
+    (
+        "dashboard.svg",
+        "tui quick-start.toml --theme rich",
+        &[
+            ("", "done: 42 cases", 4.0),
+            ("3", "Comparison", 4.0),
+            ("4", "┤", 4.0),
+            ("5", "█", 4.0),
+            ("6", "link load", 4.0),
+            ("0", "startup_us", 4.0),
+        ],
+    ),
+    (
+        "network.svg",
+        "tui --topology mesh:8x8 --algorithm linear --workload uniform:1KiB --theme rich",
+        &[("", "done: 1 case", 0.0), ("6e", "link load", 1.0)],
+    ),
+    (
+        "ranks.svg",
+        "tui --topology torus:4x4 --algorithm rabenseifner-allreduce --theme rich \
+         --workload allreduce/uniform:64KiB --machine free:model=fluid,byte_us=0.001,late=3:50",
+        &[("", "done: 1 case", 0.0), ("6e", "link load", 0.0), ("oo", "mean time of ranks", 1.0)],
+    ),
 ];
 
 /// Makes the pictures with the program `swapmeet` and writes them to a folder.
 pub(crate) fn pictures(swapmeet: &Path, folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let work = std::env::temp_dir().join(format!("swapmeet-pictures-{}", std::process::id()));
-    fs::create_dir_all(&work)?;
     fs::create_dir_all(folder)?;
-    let made = dashboard(swapmeet, &work).and_then(|dashboard| {
-        let (animation, map) = (folder.join("dashboard.svg"), folder.join("winners.svg"));
-        fs::write(&animation, dashboard)?;
-        fs::write(&map, winners(swapmeet, &work)?)?;
-        Ok(vec![animation, map])
-    });
-    fs::remove_dir_all(work)?;
-    made
+    let mut made = Vec::new();
+    let mut add = |name: &str, draw: &dyn Fn(&Path) -> Outcome<String>| -> Outcome<()> {
+        let work = std::env::temp_dir().join(format!("swapmeet-pictures-{}", std::process::id()));
+        fs::create_dir_all(&work)?;
+        let drawn = draw(&work);
+        fs::remove_dir_all(work)?;
+        made.push(folder.join(name));
+        Ok(fs::write(folder.join(name), drawn?)?)
+    };
+    for picture in &PLOTS {
+        add(picture.0, &|work| plot(swapmeet, work, picture))?;
+    }
+    for picture in &RECORDINGS {
+        add(picture.0, &|work| recording(swapmeet, work, picture))?;
+    }
+    Ok(made)
 }
 
 /// Returns the text that is stored in a picture and names everything that the picture is made of.
@@ -62,34 +119,39 @@ fn inputs(commands: &[&str], rest: &str) -> String {
     escaped(&format!("Made by `cargo run -p xtask -- pictures` with:\n{commands}{rest}"))
 }
 
-fn dashboard_inputs() -> String {
-    let keys: Vec<&str> = SCENES.iter().map(|(keys, ..)| *keys).collect();
-    inputs(&[DASHBOARD], &format!("keys: {}\n{EXPERIMENT}", keys.join(" ")))
+fn plot_inputs((_, commands): &Plot) -> String {
+    inputs(commands, "")
 }
 
-/// Returns the map of the fastest algorithms.
-fn winners(swapmeet: &Path, work: &Path) -> Outcome<String> {
-    for command in MAP {
+fn recording_inputs((_, args, scenes): &Recording) -> String {
+    let keys: Vec<&str> = scenes.iter().map(|(keys, ..)| *keys).collect();
+    let file = if args.contains(".toml") { EXPERIMENT } else { "" };
+    inputs(&[args], &format!("keys: {}\n{file}", keys.join(" ")))
+}
+
+/// Returns the picture of a plot.
+fn plot(swapmeet: &Path, work: &Path, picture: &Plot) -> Outcome<String> {
+    for command in picture.1 {
         let output =
             Command::new(swapmeet).args(command.split_whitespace()).current_dir(work).output()?;
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).into());
         }
     }
-    let map = fs::read_to_string(work.join("winners.svg"))?;
-    let at = map.find('>').ok_or("the map is not SVG")? + 1;
-    let (head, rest) = map.split_at(at);
-    Ok(format!("{head}<desc>{}</desc>{rest}", inputs(&MAP, "")))
+    let plot = fs::read_to_string(work.join(picture.0))?;
+    let at = plot.find('>').ok_or("the plot is not SVG")? + 1;
+    let (head, rest) = plot.split_at(at);
+    Ok(format!("{head}<desc>{}</desc>{rest}", plot_inputs(picture)))
 }
 
-/// Returns the animation. It runs the dashboard in a pseudo-terminal and records its screen in each
-/// scene.
-fn dashboard(swapmeet: &Path, work: &Path) -> Outcome<String> {
+/// Returns a picture of the dashboard. It runs the dashboard in a pseudo-terminal and records its
+/// screen in each scene.
+fn recording(swapmeet: &Path, work: &Path, picture: &Recording) -> Outcome<String> {
     fs::write(work.join("quick-start.toml"), EXPERIMENT)?;
     let size = PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 };
     let pair = native_pty_system().openpty(size)?;
     let mut command = CommandBuilder::new(swapmeet);
-    command.args(DASHBOARD.split_whitespace());
+    command.args(picture.1.split_whitespace());
     command.cwd(work);
     let settings = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("LC_ALL", "C.UTF-8")];
     settings.iter().for_each(|(key, value)| command.env(key, value));
@@ -111,11 +173,11 @@ fn dashboard(swapmeet: &Path, work: &Path) -> Outcome<String> {
     let shown = || screen.lock().map(|p| p.screen().clone()).map_err(|e| e.to_string());
     let mut writer = pair.master.take_writer()?;
     let mut scenes = Vec::new();
-    for (keys, text, seconds) in SCENES {
+    for (keys, text, seconds) in picture.2 {
         writer.write_all(keys.as_bytes())?;
         writer.flush()?;
         let patience = Instant::now() + Duration::from_secs(60);
-        while !shown()?.contents().contains(text) {
+        while !shown()?.contents().contains(*text) {
             if Instant::now() > patience {
                 child.kill()?;
                 return Err(format!("waited in vain for {text}:\n{}", shown()?.contents()).into());
@@ -124,25 +186,29 @@ fn dashboard(swapmeet: &Path, work: &Path) -> Outcome<String> {
         }
         // Panels that simulate a schedule are complete a moment later.
         std::thread::sleep(Duration::from_secs(2));
-        scenes.push((shown()?, seconds));
+        scenes.push((shown()?, *seconds));
     }
     child.kill()?;
     child.wait()?;
-    Ok(animation(&scenes))
+    scenes.retain(|(_, seconds)| *seconds > 0.0);
+    Ok(animation(&scenes, &recording_inputs(picture)))
 }
 
 /// Returns an SVG that shows the screens one after another, again and again.
-fn animation(scenes: &[(vt100::Screen, f64)]) -> String {
+fn animation(scenes: &[(vt100::Screen, f64)], inputs: &str) -> String {
     let [width, height] = [f64::from(COLUMNS) * CELL[0] + 16.0, f64::from(ROWS) * CELL[1] + 16.0];
     let total: f64 = scenes.iter().map(|(_, seconds)| seconds).sum();
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"The dashboard\">\
-         <desc>{}</desc>\n<style>text {{ font: 13.3px \"DejaVu Sans Mono\", Menlo, Consolas, monospace; white-space: pre; }} \
-         .s {{ visibility: hidden; animation: {total}s step-end infinite; }} .b {{ font-weight: bold; }}\n",
-        dashboard_inputs()
+         <desc>{inputs}</desc>\n<style>text {{ font: 13.3px \"DejaVu Sans Mono\", Menlo, Consolas, monospace; white-space: pre; }} \
+         .b {{ font-weight: bold; }}\n"
     );
+    if scenes.len() > 1 {
+        let _ =
+            writeln!(out, ".s {{ visibility: hidden; animation: {total}s step-end infinite; }}");
+    }
     let mut start = 0.0;
-    for (i, (_, seconds)) in scenes.iter().enumerate() {
+    for (i, (_, seconds)) in scenes.iter().enumerate().filter(|_| scenes.len() > 1) {
         let [from, to] = [start, start + seconds].map(|at| at / total * 100.0);
         let before = if i == 0 { "" } else { "0% { visibility: hidden; } " };
         let _ = writeln!(
@@ -151,7 +217,7 @@ fn animation(scenes: &[(vt100::Screen, f64)]) -> String {
         );
         start += seconds;
     }
-    // Browsers that are set to reduce motion show the comparison.
+    // Browsers that are set to reduce motion show the second scene.
     out += "@media (prefers-reduced-motion) { .s { animation: none; } #s1 { visibility: visible; } }</style>\n";
     let _ =
         writeln!(out, "<rect width=\"{width}\" height=\"{height}\" rx=\"6\" fill=\"#111317\"/>");
@@ -247,9 +313,9 @@ mod tests {
     #[test]
     fn pictures_are_made_from_the_current_inputs() {
         let folder = crate::root().join("docs/pictures");
-        for (name, inputs) in
-            [("dashboard.svg", dashboard_inputs()), ("winners.svg", inputs(&MAP, ""))]
-        {
+        let plots = PLOTS.iter().map(|picture| (picture.0, plot_inputs(picture)));
+        let recordings = RECORDINGS.iter().map(|picture| (picture.0, recording_inputs(picture)));
+        for (name, inputs) in plots.chain(recordings) {
             let picture = fs::read_to_string(folder.join(name)).unwrap();
             assert!(picture.contains(&format!("<desc>{inputs}</desc>")), "{name} is outdated");
             assert!(picture.len() <= 1 << 20, "{name} has {} bytes", picture.len());

@@ -347,26 +347,6 @@ fn recovery_on_a_ring_has_the_closed_forms() {
     }
 }
 
-/// The commands of the page about faults run, every algorithm in them supports its cases, and the
-/// tables of the page have the printed times.
-#[test]
-fn the_commands_of_the_page_about_faults_run() {
-    let page = std::fs::read_to_string(swapmeet_tests::project("docs/faults.md")).unwrap();
-    let folder = tempdir().unwrap();
-    let scripts = page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap());
-    let run = |script| super::walk::shell(folder.path(), &format!("set -e\n{script}"));
-    let said: String = scripts.map(run).collect();
-    assert!(!said.contains("unsupported"), "{said}");
-    let tables = page.lines().filter(|line| line.contains(" ms |") && !line.contains("optimum"));
-    let mut count = 0;
-    for time in tables.flat_map(|line| line.split(" | ")).filter(|cell| cell.contains(" ms")) {
-        let time = time.trim_end_matches([' ', '|']);
-        assert!(said.contains(time), "{time}: {said}");
-        count += 1;
-    }
-    assert_eq!(count, 10);
-}
-
 #[test]
 fn links_refuses_random_links() {
     let error =

@@ -1,11 +1,9 @@
 //! `optimum`, with the real program: intervals that contain the optimum, algorithms, certificates,
 //! and refused input.
 
-use crate::support::{refused, swapmeet, tools, words};
+use crate::support::{refused, swapmeet, words};
 use serde_json::Value;
 use std::path::Path;
-use swapmeet_results::{Status, Verified, read_file};
-use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
 /// Returns what `swapmeet optimum ARGS --format json` prints.
@@ -164,40 +162,5 @@ fn questions_without_an_answer_are_refused() {
         let said = refused(&[&["optimum"], &words(args)[..]].concat());
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(why), "{args}: {said}");
-    }
-}
-
-/// Runs the example of `docs/optimum.md`, from a file of edges to a schedule on real ranks.
-#[test]
-fn the_example_of_the_page_runs_on_real_ranks() {
-    let page = std::fs::read_to_string(project("docs/optimum.md")).unwrap();
-    let script = page.split("```sh\n").find(|block| block.starts_with("printf")).unwrap();
-    let mut script = script.split_once("```").unwrap().0.to_owned();
-    if !tools::has(&["mpicc", "mpirun"]) {
-        let lines: Vec<&str> = script.lines().filter(|line| !line.contains("mpirun")).collect();
-        script = lines.join("\n");
-    }
-    let folder = tempdir().unwrap();
-    let path = format!("{}:{}", build().display(), std::env::var("PATH").unwrap_or_default());
-    let mut shell = std::process::Command::new("sh");
-    shell.args(["-ec", &script]).current_dir(folder.path()).env("PATH", path);
-    shell.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
-    // The tests may run as root, with more ranks than cores.
-    for allowed in
-        ["ALLOW_RUN_AS_ROOT", "ALLOW_RUN_AS_ROOT_CONFIRM", "MCA_rmaps_base_oversubscribe"]
-    {
-        shell.env(format!("OMPI_{allowed}"), "1");
-    }
-    let output = shell.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    // The schedule takes the time of the certified optimum.
-    let printed = String::from_utf8_lossy(&output.stdout);
-    let flow = printed.lines().find(|line| line.starts_with("flow ")).unwrap();
-    assert!(flow.ends_with("1.00           1.00"), "{printed}");
-    assert!(folder.path().join("flow/schedule.txt").exists());
-    if script.contains("mpirun") {
-        let rows = read_file(&folder.path().join("measured.csv")).unwrap();
-        assert_eq!((rows[0].status, rows[0].verified), (Status::Ok, Verified::Bytes));
     }
 }
