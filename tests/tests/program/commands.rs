@@ -147,6 +147,7 @@ fn succeeds(folder: &Path, script: &str) -> String {
     sh.args(["-ec", script]).current_dir(folder).env("PATH", path).env("NO_COLOR", "1");
     sh.env_remove("SWAPMEET_PLUGIN_PATH").env_remove("RUSTFLAGS");
     sh.env("CARGO_NET_OFFLINE", "true").env("XDG_DATA_HOME", "/nonexistent");
+    sh.env("CHECKOUT", project(""));
     // The tests may run as root, with more ranks than cores.
     for setting in [
         "ALLOW_RUN_AS_ROOT",
