@@ -86,6 +86,10 @@
 // Level for `SwmHost.log`: the line is shown unchanged.
 #define SWM_LOG_INFO 2
 
+// Level for `SwmHost.log`, since version 1.1: the line is shown unchanged, and the column `note`
+// of the row contains it, too. A host of version 1.0 only shows it.
+#define SWM_LOG_NOTE 3
+
 // `SwmParamInfo.kind`: any text.
 #define SWM_PARAM_TEXT 0
 
@@ -499,7 +503,8 @@ typedef struct SwmHost {
     // Gives the reason for the `SWM_UNSUPPORTED`, `SWM_ERROR` or `SWM_INVALID` that the
     // plugin is about to return.
     void (*fail)(void *ctx, struct SwmStr reason);
-    // Writes a line to the log. `level` is `SWM_LOG_WARN` or `SWM_LOG_INFO`.
+    // Writes a line to the log. `level` is `SWM_LOG_WARN`, `SWM_LOG_INFO` or
+    // `SWM_LOG_NOTE`.
     void (*log)(void *ctx, uint32_t level, struct SwmStr line);
     // Returns the size of each block in bytes. If blocks differ in size, returns the size of the
     // largest block.

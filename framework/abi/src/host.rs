@@ -24,6 +24,9 @@ pub const SWM_INVALID: i32 = 4;
 pub const SWM_LOG_WARN: u32 = 1;
 /// Level for [`SwmHost::log`]: the line is shown unchanged.
 pub const SWM_LOG_INFO: u32 = 2;
+/// Level for [`SwmHost::log`], since version 1.1: the line is shown unchanged, and the column `note`
+/// of the row contains it, too. A host of version 1.0 only shows it.
+pub const SWM_LOG_NOTE: u32 = 3;
 
 /// The functions of the host that a plugin may call. Each function takes `ctx` as its first
 /// argument. Functions that return `i32` return [`SWM_OK`] or [`SWM_STOPPED`].
@@ -44,7 +47,8 @@ pub struct SwmHost {
     /// Gives the reason for the [`SWM_UNSUPPORTED`], [`SWM_ERROR`] or [`SWM_INVALID`] that the
     /// plugin is about to return.
     pub fail: Option<unsafe extern "C" fn(ctx: *mut c_void, reason: SwmStr)>,
-    /// Writes a line to the log. `level` is [`SWM_LOG_WARN`] or [`SWM_LOG_INFO`].
+    /// Writes a line to the log. `level` is [`SWM_LOG_WARN`], [`SWM_LOG_INFO`] or
+    /// [`SWM_LOG_NOTE`].
     pub log: Option<unsafe extern "C" fn(ctx: *mut c_void, level: u32, line: SwmStr)>,
     /// Returns the size of each block in bytes. If blocks differ in size, returns the size of the
     /// largest block.

@@ -123,6 +123,8 @@ pub struct Planned {
     pub requested: Requested,
     /// Lines that the plugin logged.
     pub log: Vec<String>,
+    /// Lines that the plugin logged for the column `note`.
+    pub notes: Vec<String>,
     /// Whether the schedule declares a symmetry, even if the host plans all nodes in spite of it.
     pub claims_symmetry: bool,
     /// Whether delivery was verified only for one node of each orbit.
@@ -181,6 +183,7 @@ pub fn plan<'a>(
         outcome,
         requested,
         log: host.log,
+        notes: host.notes,
         claims_symmetry: host.claims_symmetry,
         relied_on_symmetry: host.relies_on_symmetry,
         compared_on,
@@ -267,6 +270,7 @@ struct Host<'a> {
     panic: Option<String>,
     reason: Option<String>,
     log: Vec<String>,
+    notes: Vec<String>,
     route: sends::RouteBuffer,
     /// In a repeated plan, the place where the label of each send is stored for the trace.
     labels: Option<Rc<RefCell<String>>>,
@@ -299,6 +303,7 @@ impl<'a> Host<'a> {
             panic: None,
             reason: None,
             log: Vec::new(),
+            notes: Vec::new(),
             route: sends::RouteBuffer::default(),
             labels: None,
             limit,

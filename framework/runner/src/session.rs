@@ -291,6 +291,7 @@ fn fill(record: &mut Record, case: &Case, planned: &Planned) {
     };
     set_totals(record, totals, case.unit_bytes());
     record.compared_on = Some(planned.compared_on);
+    record.note = bounded(&planned.notes.join("; "));
     if case.topology.random_routing().is_some() {
         // With random routing, values about links would depend on one random choice of routes, so
         // these columns stay empty.
@@ -319,7 +320,9 @@ fn price(record: &mut Record, case: &Case, traffic: Traffic, evaluator: &mut Cas
         }
     };
     let not_compared = (record.compared_on == Some(0)).then(|| NOT_COMPARED.to_owned());
-    record.note = note.into_iter().chain(not_compared).collect::<Vec<_>>().join("; ");
+    let of_plugin = Some(std::mem::take(&mut record.note)).filter(|note| !note.is_empty());
+    record.note =
+        note.into_iter().chain(of_plugin).chain(not_compared).collect::<Vec<_>>().join("; ");
     let bytes = traffic.in_bytes(case.unit_bytes() as f64);
     let bound = case.machine.lower_bound(case.topology.as_ref(), &bytes);
     record.lower_bound_us = Some(bound.total_us());

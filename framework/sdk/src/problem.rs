@@ -7,7 +7,8 @@ use crate::stop::Stop;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use swapmeet_abi::{
-    Growing, SWM_OK, SwmByteCount, SwmHost, SwmParam, SwmProblem, SwmStr, SwmTopology, read_sized,
+    Growing, SWM_LOG_INFO, SWM_OK, SwmByteCount, SwmHost, SwmParam, SwmProblem, SwmStr,
+    SwmTopology, read_sized,
 };
 
 /// The problem that an algorithm has to solve. Each size and each machine parameter has a method
@@ -394,7 +395,7 @@ impl<'a> Problem<'a> {
 
     /// Writes a line to the log, as [`Schedule::log`](crate::Schedule::log) does.
     pub fn log(&self, line: &str) {
-        crate::schedule::log(self.host, line);
+        crate::schedule::log(self.host, SWM_LOG_INFO, line);
     }
 
     fn params(&self) -> impl Iterator<Item = &'a SwmParam> + use<'a> {

@@ -4,7 +4,7 @@ use crate::send::{Blocks, Bucket, Bytes, Redistribution};
 use crate::stop::Stop;
 use crate::symmetry::{Planned, Symmetry};
 use swapmeet_abi::{
-    SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_OK, SwmHost, SwmLayout, SwmStr,
+    SWM_BYTE_COUNTS, SWM_IN_PARTS, SWM_LOG_INFO, SWM_LOG_NOTE, SWM_OK, SwmHost, SwmLayout, SwmStr,
 };
 
 /// The schedule, which a plugin passes to the host call by call. The plugin does not store the
@@ -232,7 +232,14 @@ impl<'a> Schedule<'a> {
     /// that a reader of the results should know. Plugins must not print to standard output, which
     /// the program uses.
     pub fn log(&self, line: &str) {
-        log(self.host, line);
+        log(self.host, SWM_LOG_INFO, line);
+    }
+
+    /// Writes a line to the log and to the column `note` of the rows of this schedule. Use it for
+    /// facts without which a row would mislead, for example if another run may give another
+    /// schedule.
+    pub fn note(&self, line: &str) {
+        log(self.host, SWM_LOG_NOTE, line);
     }
 
     /// Makes every node rearrange all the data that it holds in memory, once, before the next step.
@@ -244,11 +251,11 @@ impl<'a> Schedule<'a> {
 }
 
 /// Writes a line to the host's log.
-pub(crate) fn log(host: &SwmHost, line: &str) {
+pub(crate) fn log(host: &SwmHost, level: u32, line: &str) {
     if let Some(log) = host.log {
         // SAFETY: the function and its context come from the host's table; `line` outlives the
         // call.
-        unsafe { log(host.ctx, SWM_LOG_INFO, SwmStr::new(line)) };
+        unsafe { log(host.ctx, level, SwmStr::new(line)) };
     }
 }
 

@@ -52,8 +52,10 @@ const PARAMS: [ParamInfo; 5] = [
 
 /// The number of times that paths are drawn from the flow.
 const DRAWS: u32 = 2;
-/// If the number of steps is at most this factor times the lower bound, paths are not drawn again.
-const NEAR: f64 = 1.005;
+/// If the number of steps is at most this factor times the lower bound, paths are not drawn again. On
+/// networks of up to 1,024 nodes, the second draw of such a schedule saved at most 0.3 % of the steps
+/// and doubled the time.
+const NEAR: f64 = 1.025;
 /// The largest number of pairs of a source and a link. Each pair has a flow of 4 bytes, so all
 /// flows together take at most 1 GiB.
 const MAX_FLOWS: u64 = 1 << 28;
@@ -132,7 +134,7 @@ impl Algorithm for FlowSchedule {
         };
         drop(flow);
         if deadline.has_passed() {
-            schedule.log(crate::ENDED_EARLY);
+            schedule.note(crate::ENDED_EARLY);
         }
         // Write the schedule.
         schedule.layout(&[], search.demand.segments)?;

@@ -168,7 +168,7 @@ impl Search {
         let moves = gather(network, origins, self.tries, &mut self.random, self.deadline)?;
         schedule.log(&format!("schedule: {} steps", moves.steps()));
         if self.deadline.has_passed() {
-            schedule.log(crate::ENDED_EARLY);
+            schedule.note(crate::ENDED_EARLY);
         }
         Ok(moves)
     }

@@ -34,7 +34,7 @@ const SECONDS: ParamInfo = ParamInfo::number(
     "end the search after about this time and keep the best schedule; rows are then not repeatable",
 );
 
-/// The line in the log if the parameter `seconds` has ended the search.
+/// The note in the row if the parameter `seconds` has ended the search.
 const ENDED_EARLY: &str =
     "the search ended because of `seconds`, so another run may give another schedule";
 

@@ -2,6 +2,7 @@
 //! compared with the certified optimum of the network, which another crate computes.
 
 use super::matrix::bundled;
+use crate::support::{rows, words};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::{Graph, Topology, parse};
@@ -156,4 +157,15 @@ fn every_kind_of_network_gets_verified_schedules() {
     for topology in [star, parse("fat-tree:2x3").unwrap(), parse("dragonfly:3x2x2").unwrap()] {
         assert_eq!(planned(&topology, "uniform:64", "flow", u64::MAX).steps, 1);
     }
+}
+
+/// How far a search gets in a given time depends on the computer.
+#[test]
+fn the_note_of_a_row_names_a_search_that_its_time_limit_ended() {
+    let run = |algorithm| {
+        let flags = "--topology mesh:4x4 --machine free:byte_us=1 --algorithm";
+        rows(&[words(flags), words(algorithm)].concat()).remove(0).note
+    };
+    let why = "the search ended because of `seconds`, so another run may give another schedule";
+    assert_eq!((run("flow:seconds=0"), run("flow")), (why.to_owned(), String::new()));
 }

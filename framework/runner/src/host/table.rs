@@ -7,8 +7,9 @@ use crate::plugin::text;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use swapmeet_abi::{
-    Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_IN_PARTS, SWM_SHIFT, SWM_STOPPED, SWM_XOR, SwmBlocks,
-    SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution, SwmStr, SwmSymmetry, read_sized,
+    Growing, SWM_BYTE_COUNTS, SWM_FIXED, SWM_IN_PARTS, SWM_LOG_NOTE, SWM_LOG_WARN, SWM_SHIFT,
+    SWM_STOPPED, SWM_XOR, SwmBlocks, SwmBucket, SwmBytes, SwmHost, SwmLayout, SwmRedistribution,
+    SwmStr, SwmSymmetry, read_sized,
 };
 use swapmeet_core::delivery::byte_counts::{ByteCountUnits, Redistribution};
 use swapmeet_core::delivery::exchange::Division;
@@ -65,11 +66,12 @@ unsafe extern "C" fn log(ctx: *mut c_void, level: u32, line: SwmStr) {
     // SAFETY: for the reason given in `fail`.
     unsafe {
         with(ctx, (), |host| {
-            let word = if level == swapmeet_abi::SWM_LOG_WARN { "warning: " } else { "" };
-            host.log.push(format!(
-                "{word}{}",
-                text(line).unwrap_or_else(|why| format!("a line {why}"))
-            ));
+            let line = text(line).unwrap_or_else(|why| format!("a line {why}"));
+            if level == SWM_LOG_NOTE {
+                host.notes.push(line.clone());
+            }
+            let word = if level == SWM_LOG_WARN { "warning: " } else { "" };
+            host.log.push(format!("{word}{line}"));
         });
     }
 }
