@@ -64,16 +64,35 @@ fn many_rows() {
         Duration::from_nanos(first.expect("schedstat needs Linux"))
     };
     println!("{ROWS} rows, milliseconds of processor time of the thread that draws, for each key");
-    for (panel, key) in [("3", "j"), ("3", "s"), ("2", "j"), ("5", "]"), ("9", "j"), ("4", "j")] {
-        writer.write_all(panel.as_bytes()).expect("a key");
+    // Each measurement has keys that prepare it, keys that are pressed in turn, and the time that
+    // the work of a key takes at most, in milliseconds. The last keys of a filter delete it.
+    let filter = "pex 1\x7f\x7f\x7f\x7f\x7f";
+    for (preparation, keys, pause) in [
+        ("3", "j", 100),
+        ("3", "s", 100),
+        ("3", "r", 100),
+        ("3/", filter, 100),
+        ("2", "j", 100),
+        ("2/", filter, 100),
+        ("5", "]", 100),
+        ("9", "j", 100),
+        ("4", "j", 100),
+        ("4", "]", 100),
+        ("4/", filter, 100),
+        ("0jj", "l", 3000),
+    ] {
+        writer.write_all(preparation.as_bytes()).expect("a key");
         std::thread::sleep(Duration::from_millis(300));
-        let times = (0..NOTCHES).map(|_| {
+        let count = if pause > 100 { NOTCHES / 8 } else { NOTCHES };
+        let times = keys.bytes().cycle().take(count).map(|key| {
             let before = busy();
-            writer.write_all(key.as_bytes()).expect("a key");
-            std::thread::sleep(Duration::from_millis(100));
+            writer.write_all(&[key]).expect("a key");
+            std::thread::sleep(Duration::from_millis(pause));
             busy() - before
         });
-        println!("panel {panel}, key {key}: {}", summary(times.collect()));
+        println!("after {preparation}, keys {keys:?}: {}", summary(times.collect()));
+        // Close the input of a filter.
+        writer.write_all(b"\r").expect("a key");
     }
     writer.write_all(b"\x03").expect("a key");
     child.wait().expect("it ends");
@@ -135,7 +154,7 @@ fn slide() -> (Vec<Duration>, Vec<Duration>) {
     let (mut child, mut writer, mut screen) = start(command, folder.path(), 200, 60);
     screen.wait_for(&format!("done: {SCHEDULES} cases verified"));
     writer.write_all(b"3g0e").expect("keys");
-    screen.wait_for(&format!("steps of {SCHEDULES} of {SCHEDULES} schedules known"));
+    screen.wait_for(&format!("step data of {SCHEDULES} of {SCHEDULES} schedules available"));
     // Move the cursor past the sliders of the block size and the model.
     writer.write_all(b"jj").expect("keys");
     screen.wait_for("startup_us: ");
@@ -150,7 +169,8 @@ fn slide() -> (Vec<Duration>, Vec<Duration>) {
         let shown = screen.parser.screen().contents();
         before = value(&shown, ", paragon:startup_us=").unwrap_or_default();
         answers.push(answered.duration_since(pressed));
-        let price = value(&shown, "priced at once in ").and_then(|ms| ms.parse::<f64>().ok());
+        let price =
+            value(&shown, "recalculated instantly in ").and_then(|ms| ms.parse::<f64>().ok());
         prices.extend(price.map(|ms| Duration::from_secs_f64(ms / 1e3)));
     }
     writer.write_all(b"\x03").expect("a key");

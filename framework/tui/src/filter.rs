@@ -1,5 +1,6 @@
 //! Filters, which select lines of a panel by the words that the user types.
 
+use std::collections::HashMap;
 use std::ops::BitOr;
 
 /// A filter, which consists of terms. A text passes if it satisfies all terms. Case is ignored. A
@@ -34,6 +35,37 @@ impl BitOr for Found {
 
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+/// The distinct texts of many rows, in lower case. A row stores the numbers of its texts, so that a
+/// filter searches each text once instead of once for each row.
+#[derive(Debug, Default)]
+pub(crate) struct Texts(HashMap<Box<str>, u32>);
+
+impl Texts {
+    /// Returns the number of a text.
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
+        let (text, next) = (text.to_lowercase(), self.0.len() as u32);
+        *self.0.entry(text.into_boxed_str()).or_insert(next)
+    }
+
+    /// Adds other texts. Returns the new number of each text, by its old number.
+    pub(crate) fn append(&mut self, other: Self) -> Vec<u32> {
+        let mut numbers = vec![0; other.0.len()];
+        for (text, old) in other.0 {
+            numbers[old as usize] = self.number(&text);
+        }
+        numbers
+    }
+
+    /// Returns the terms of a filter that each text contains, by the number of the text.
+    pub(crate) fn find(&self, filter: &Filter) -> Vec<Found> {
+        let mut found = vec![Found::default(); self.0.len()];
+        for (text, number) in &self.0 {
+            found[*number as usize] = filter.find(text);
+        }
+        found
     }
 }
 
@@ -107,5 +139,17 @@ mod tests {
         for line in ["bruck", "pex 4x4", "bruck|ring", "!pex", "torus !8x8", "!bruck|pex"] {
             assert!(!passes(line), "{line}");
         }
+    }
+
+    #[test]
+    fn texts_keep_their_numbers_when_others_are_appended() {
+        let (mut texts, mut more) = (Texts::default(), Texts::default());
+        assert_eq!(["PEX", "ring:4", "pex"].map(|text| texts.number(text)), [0, 1, 0]);
+        assert_eq!(["ring:8", "ring:4"].map(|text| more.number(text)), [0, 1]);
+        assert_eq!(texts.append(more), [2, 1]);
+        let filter = Filter::of("Ring:8");
+        let passes: Vec<bool> =
+            texts.find(&filter).into_iter().map(|found| filter.accepts(found)).collect();
+        assert_eq!(passes, [false, false, true]);
     }
 }

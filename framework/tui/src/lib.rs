@@ -9,6 +9,8 @@ mod abbreviate;
 mod app;
 mod background;
 mod click_map;
+#[cfg(test)]
+mod contrast;
 mod filter;
 mod input;
 mod keys;

@@ -121,6 +121,12 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
+/// Returns a text with the position of the displayed item among several items. The text is empty if
+/// there is only one.
+pub(crate) fn position(index: usize, count: usize) -> String {
+    if count > 1 { format!(" ({} of {count})", index + 1) } else { String::new() }
+}
+
 /// Formats a duration for people.
 pub(crate) fn clock(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -172,6 +178,24 @@ impl<'f, 'h> Painter<'f, 'h> {
         let shown = cut(text, area.width - x);
         self.buffer.set_stringn(area.x + x, area.y + y, &shown, usize::from(area.width - x), style);
         x + width(&shown)
+    }
+
+    /// Writes the entries of a legend one after another, in as many rows as they need. Each entry
+    /// consists of a mark and a text with their styles. Returns the number of rows.
+    pub(crate) fn legend(
+        &mut self,
+        area: Rect,
+        entries: impl IntoIterator<Item = [(String, Style); 2]>,
+    ) -> u16 {
+        let (mut x, mut y) = (1, 0);
+        for [(mark, mark_style), (text, style)] in entries {
+            if x > 1 && x + width(&mark) + 1 + width(&text) > area.width {
+                (x, y) = (1, y + 1);
+            }
+            x = self.put(area, x, y, &mark, mark_style) + 1;
+            x = self.put(area, x, y, &text, style) + 2;
+        }
+        y + 1
     }
 
     /// Writes a text that ends directly before column `end`.
@@ -312,15 +336,11 @@ impl<'f, 'h> Painter<'f, 'h> {
         }
         let long = (height * height / count).max(1);
         let at = first * (height - long) / (count - height).max(1);
+        // The style of the line under the cursor does not apply to the scroll bar.
+        let style = Style::reset().patch(self.theme.dim);
         for y in 0..height {
-            let within = (at..at + long).contains(&y);
-            self.dot(
-                area,
-                area.width - 1,
-                y as u16,
-                if within { '█' } else { '│' },
-                self.theme.dim,
-            );
+            let c = if (at..at + long).contains(&y) { '█' } else { '│' };
+            self.dot(area, area.width - 1, y as u16, c, style);
         }
     }
 }

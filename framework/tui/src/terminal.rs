@@ -57,14 +57,15 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
     let mut drawn = None::<Instant>;
     loop {
         changed |= app.tick(began.elapsed());
-        // The screen changes while cases run, because it shows their elapsed times.
+        // The screen changes while cases run, because it shows their elapsed times. Other work
+        // changes it only by a result, which `tick` reports.
         let moving = app.is_moving();
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {
             screen.terminal.draw(|frame| clicks = draw(frame, app))?;
             (changed, drawn) = (false, Some(Instant::now()));
         }
-        for event in input.within(if moving { FRAME } else { IDLE }) {
+        for event in input.within(if app.is_working() { FRAME } else { IDLE }) {
             handle(app, &event?, &clicks);
             changed = true;
             if app.exit_mode().is_some() {

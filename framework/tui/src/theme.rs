@@ -345,70 +345,40 @@ pub(crate) fn ascii(symbol: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Returns red, green and blue of a colour. The sixteen colours of the terminal are those of
-    /// xterm.
-    fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
-        match color {
-            Color::Reset => default,
-            Color::Black => [0, 0, 0],
-            Color::Green => [0, 205, 0],
-            Color::Yellow => [205, 205, 0],
-            Color::Cyan => [0, 205, 205],
-            Color::Gray => [229, 229, 229],
-            Color::LightRed => [255, 0, 0],
-            Color::LightMagenta => [255, 0, 255],
-            Color::Indexed(index @ 232..) => [8 + 10 * (index - 232); 3],
-            Color::Indexed(index @ 16..) => {
-                let index = index - 16;
-                [index / 36, index / 6 % 6, index % 6]
-                    .map(|level| if level == 0 { 0 } else { 55 + 40 * level })
-            }
-            Color::Rgb(r, g, b) => [r, g, b],
-            other => panic!("the contrast of {other} depends on the terminal"),
-        }
-    }
-
-    /// Returns the contrast ratio of two colours, as defined by WCAG 2.
-    fn contrast(a: [u8; 3], b: [u8; 3]) -> f64 {
-        let linear = |value: u8| {
-            let value = f64::from(value) / 255.0;
-            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        };
-        let luminance =
-            |[r, g, b]: [u8; 3]| 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
-        let (a, b) = (luminance(a), luminance(b));
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
-    }
+    use crate::contrast::{contrast, ratio};
 
     #[test]
     fn contrasts_are_those_of_the_definition() {
         // Two examples of the Web Content Accessibility Guidelines 2: black, and the grey #767676.
-        assert_eq!(contrast([0; 3], [255; 3]), 21.0);
-        assert!((contrast([0x76; 3], [255; 3]) - 4.54).abs() < 0.005);
+        assert_eq!(ratio([0; 3], [255; 3]), 21.0);
+        assert!((ratio([0x76; 3], [255; 3]) - 4.54).abs() < 0.005);
     }
 
     /// WCAG 2 requires a contrast ratio of 4.5 for text.
     #[test]
     fn every_style_can_be_read() {
         for theme in THEMES.iter().filter(|theme| theme.has_colours()) {
-            let (text, ground) =
-                if theme.name == "light" { ([0; 3], [255; 3]) } else { ([255; 3], [0; 3]) };
-            let styles = [
-                theme.text,
-                theme.dim,
-                theme.accent,
-                theme.good,
-                theme.warn,
-                theme.bad,
-                theme.cursor,
-                theme.faint_cursor,
-            ];
-            let marks = [&theme.series[..], &theme.parts, &theme.heat].concat();
+            // A new style of a theme does not compile until it is added here.
+            let Theme {
+                name: _,
+                text: plain,
+                dim,
+                accent,
+                good,
+                warn,
+                bad,
+                cursor,
+                faint_cursor,
+                series,
+                parts,
+                heat,
+                coloured: _,
+            } = *theme;
+            let styles = [plain, dim, accent, good, warn, bad, cursor, faint_cursor];
+            let marks = [&series[..], &parts, &heat].concat();
             for style in styles.into_iter().chain(marks.into_iter().map(fg)) {
-                let front = rgb(style.fg.unwrap_or_default(), text);
-                let back = rgb(style.bg.unwrap_or_default(), ground);
-                let contrast = contrast(front, back);
+                let (front, back) = (style.fg.unwrap_or_default(), style.bg.unwrap_or_default());
+                let contrast = contrast(front, back, theme.name == "light");
                 assert!(contrast >= 4.5, "{}: {contrast:.2} of {style:?}", theme.name);
                 assert!(!style.add_modifier.contains(Modifier::DIM), "{}: {style:?}", theme.name);
             }

@@ -222,6 +222,24 @@ fn the_network_in_its_ways() {
     insta::assert_snapshot!(seen);
 }
 
+/// Styles meet other backgrounds than their own in the line under the cursor and in overlays.
+#[test]
+fn everything_on_screen_can_be_read_in_every_theme() {
+    let mut session = compared();
+    let panels = ["1", "1G", "2", "3s", "4", "5", "6l", "7", "8", "9", "9v", "0jjl", "0jjj"];
+    let pictures = ["6v", "6v", "6v", "6o", "6o", "6o", "6o", "6o", "6c"];
+    for keys in panels.into_iter().chain(pictures).chain(["?", " /p", "<:", "<S"]) {
+        for key in keys.chars() {
+            let code = if key == '<' { KeyCode::Esc } else { KeyCode::Char(key) };
+            session.key(code);
+        }
+        session.settle();
+        for theme in ["default", "light", "rich"] {
+            assert_eq!(session.unreadable(theme, 120, 40), None, "after the keys {keys}");
+        }
+    }
+}
+
 #[test]
 fn plain_terminals_show_the_same_content() {
     let mut session = compared();

@@ -182,8 +182,8 @@ fn a_workload_of_the_collective_is_offered() {
     assert!(screen.contains("alltoall, allgather · Bruck"), "{screen}");
     assert!(!screen.contains("suh-shin"), "filtered by collective:\n{screen}");
     session.keys("G ");
-    let offer = "hypercube-allgather: allgather, but no such workload is selected: w selects allgather/uniform:64";
-    assert!(session.screen(160, 30).contains(offer), "{}", session.screen(160, 30));
+    let offer = "hypercube-allgather needs allgather: w selects allgather/uniform:64";
+    assert!(session.screen(80, 24).contains(offer), "{}", session.screen(80, 24));
     session.keys("w");
     assert_eq!(picked(&mut session, "Workloads"), "allgather/uniform:64");
     session.keys("R");

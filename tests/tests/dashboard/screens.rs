@@ -88,7 +88,8 @@ fn algorithms_share_one_colour_scale() {
     );
     terminal.keys("j");
     terminal.wait_for("bruck on torus:8x8");
-    terminal.wait_for("64 messages");
+    // The third step has arrived when its time is the maximum.
+    terminal.wait_for("maximum 2.160 ms");
     terminal.keys("ll");
     terminal.wait_for("link load 4");
     terminal.wait_for(scale);
@@ -159,7 +160,7 @@ fn equal_curves_are_drawn_once() {
     let (_folder, mut terminal) =
         done(&format!("--topology torus:8x8 {algorithms} {sizes}"), 80, 24);
     terminal.keys("4");
-    terminal.wait_for("▲ pairwise = pex   ● suh-shin");
+    terminal.wait_for("▲ pairwise = pex  ● suh-shin");
     // The curve is flat at its start, so the cell after the marker belongs to the line.
     let line = terminal.line("│▲");
     let after = line.split('▲').nth(1).unwrap().chars().next().unwrap();

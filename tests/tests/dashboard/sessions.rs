@@ -1,5 +1,9 @@
 //! A dashboard session without a terminal, for tests of panels.
 
+#[path = "../../../framework/tui/src/contrast.rs"]
+mod contrast;
+
+use contrast::contrast;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::backend::TestBackend;
 use ratatui::buffer::{Buffer, Cell};
@@ -97,7 +101,7 @@ impl Session {
     pub(super) fn settle(&mut self) {
         loop {
             self.app.tick(Duration::ZERO);
-            if !self.app.is_moving() {
+            if !self.app.is_working() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -134,6 +138,19 @@ impl Session {
     pub(super) fn is_coloured(&mut self, width: u16, height: u16) -> bool {
         let (buffer, _) = self.draw(width, height);
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
+    }
+
+    /// Returns the first text on the screen whose contrast is below that which WCAG 2 requires, in
+    /// the theme with this name.
+    pub(super) fn unreadable(&mut self, theme: &str, width: u16, height: u16) -> Option<String> {
+        self.app.set_appearance(Appearance { theme: Theme::named(theme).unwrap(), ascii: false });
+        let (buffer, _) = self.draw(width, height);
+        let contrast = |cell: &Cell| contrast(cell.fg, cell.bg, theme == "light");
+        let is_bad = |cell: &Cell| cell.symbol() != " " && contrast(cell) < 4.5;
+        let at = buffer.content.iter().position(is_bad)?;
+        let row = lines(&buffer).swap_remove(at / usize::from(width));
+        let cell = &buffer.content[at];
+        Some(format!("{theme}: {:.1} of `{}` in {row}", contrast(cell), cell.symbol()))
     }
 
     /// Returns the row of the cursor in the active panel.

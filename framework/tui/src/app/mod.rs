@@ -154,6 +154,11 @@ impl App {
         self.session.is_moving() || self.panels.iter().any(|panel| panel.is_animated())
     }
 
+    /// Returns whether events may arrive even if the user presses no key.
+    pub fn is_working(&self) -> bool {
+        self.is_moving() || self.session.is_working()
+    }
+
     /// Returns how the dashboard exits; `None` while the user has not decided to exit.
     pub fn exit_mode(&self) -> Option<ExitMode> {
         self.exit
@@ -412,6 +417,20 @@ mod tests {
         comparison.list_mut().filter = Filter::of("ring:5 !ring:50");
         app.session.compared.number += 1;
         assert_eq!(comparison.order(&app.session).len(), 4);
+    }
+
+    /// The analysis of many rows takes seconds. The panels show the former values until its result
+    /// arrives, so drawing them again 30 times a second would be wasted work.
+    #[test]
+    fn the_screen_is_not_drawn_while_the_analysis_runs() {
+        let mut app = app();
+        app.session.mark_baseline(Some("a".to_owned()));
+        assert_eq!((app.is_working(), app.is_moving()), (true, false));
+        let began = std::time::Instant::now();
+        while !app.tick(began.elapsed()) {
+            assert!(app.is_working() && began.elapsed() < Duration::from_secs(60));
+        }
+        assert!(!app.is_working());
     }
 
     #[test]

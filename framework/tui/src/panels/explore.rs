@@ -404,10 +404,8 @@ impl Explore {
         self.last = Some(spec.to_owned());
         if let Some((word, workload)) = session.selection.matching_workload(spec, &session.registry)
         {
-            session.show_message(
-                &format!("{spec}: {word}, but no such workload is selected: w selects {workload}"),
-                true,
-            );
+            // With the longest name of an algorithm, this fits a screen of 80 columns.
+            session.show_message(&format!("{spec} needs {word}: w selects {workload}"), true);
         }
     }
 

@@ -2,7 +2,7 @@
 //! such as start-up or contention.
 
 use crate::keys::{Binding, NEXT, PREVIOUS, bind, ch};
-use crate::paint::{Painter, widest, width};
+use crate::paint::{Painter, position, widest, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::{Line, UNCHARGED};
 use crate::session::{RenderKind, Session};
@@ -81,13 +81,8 @@ impl Panel for Parts {
             let area = painter.panel(area, Self::TITLE);
             return painter.placeholder(area, "No rows yet. Rows appear as cases end.");
         };
-        let which = if groups.len() > 1 {
-            format!(" ({} of {})", number + 1, groups.len())
-        } else {
-            String::new()
-        };
         let filtered = self.list.filter.suffix();
-        let head = format!("Where time goes{which}: ");
+        let head = format!("Where time goes{}: ", position(number, groups.len()));
         let room = usize::from(area.width.saturating_sub(8 + width(&head) + width(&filtered)));
         let title = format!("{head}{}{filtered}", session.compared.group_label(group, room));
         let area = painter.panel(area, &title);
@@ -208,19 +203,15 @@ fn spread(line: &Line) -> String {
 /// Draws a legend of the parts that occur in the bars. Returns the number of screen rows that this
 /// takes.
 fn legend(painter: &mut Painter<'_, '_>, lines: &[&Line], area: Rect) -> u16 {
-    let (mut x, mut y) = (1, 0);
-    for (part, (name, _)) in swapmeet_results::Parts::default().each().into_iter().enumerate() {
-        if lines.iter().all(|l| l.parts.each()[part].1.is_none_or(|time| time == 0.0)) {
-            continue;
-        }
-        if x > 1 && x + width(name) + 3 > area.width {
-            (x, y) = (1, y + 1);
-        }
-        let (c, style) = painter.theme.part(part);
-        painter.put(area, x, y, &format!("{c}{c}"), style);
-        x = painter.put(area, x + 3, y, name, painter.theme.text) + 2;
-    }
-    y + 1
+    let theme = painter.theme;
+    let occurs =
+        |part: usize| lines.iter().any(|l| l.parts.each()[part].1.is_some_and(|time| time != 0.0));
+    let names = swapmeet_results::Parts::default().each().into_iter().enumerate();
+    let entries = names.filter(|(part, _)| occurs(*part)).map(|(part, (name, _))| {
+        let (c, style) = theme.part(part);
+        [(format!("{c}{c}"), style), (name.to_owned(), theme.text)]
+    });
+    painter.legend(area, entries)
 }
 
 /// Draws a bar. The full width corresponds to the time `whole`. Returns the column in which the bar

@@ -209,6 +209,7 @@ impl WhatIf {
                 && scale(
                     painter,
                     slider,
+                    here,
                     Rect { x: area.x + x, y: area.y + y, width: room, height: 1 },
                 ) {
                 x + room + 1
@@ -231,9 +232,9 @@ impl WhatIf {
     }
 }
 
-/// Draws the scale of a slider for numbers, and marks the values of the machine presets. Returns
-/// false if the slider is not for numbers.
-fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
+/// Draws the scale of a slider for numbers, and marks the values of the machine presets. `here` is
+/// whether the cursor is on the slider. Returns false if the slider is not for numbers.
+fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect) -> bool {
     let Some(parameter) = slider.parameter else { return false };
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
     let (Some(value), Some(was)) = (number(&slider.value), number(&slider.was)) else {
@@ -253,21 +254,18 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, area: Rect) -> bool {
         let share = if x > 0.0 { (x / least).ln() / (most / least).ln() } else { 0.0 };
         (share.clamp(0.0, 1.0) * f64::from(area.width.saturating_sub(1))).round() as u16
     };
-    let theme = painter.theme;
+    // The colours of a theme cannot be read on the background of the cursor.
+    let (theme, cursor) = (painter.theme, painter.cursor());
+    let [dim, text, warn] =
+        [theme.dim, theme.text, theme.warn].map(|s| if here { cursor } else { s });
     for x in 0..area.width {
-        painter.dot(area, x, 0, '─', theme.dim);
+        painter.dot(area, x, 0, '─', dim);
     }
     for preset in presets {
-        painter.dot(area, place(preset), 0, '┼', theme.dim);
+        painter.dot(area, place(preset), 0, '┼', dim);
     }
-    painter.dot(area, place(was), 0, '○', theme.text);
-    painter.dot(
-        area,
-        place(value),
-        0,
-        '●',
-        if slider.is_changed() { theme.warn } else { theme.text },
-    );
+    painter.dot(area, place(was), 0, '○', text);
+    painter.dot(area, place(value), 0, '●', if slider.is_changed() { warn } else { text });
     true
 }
 

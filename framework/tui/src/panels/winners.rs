@@ -5,7 +5,7 @@ mod pivot;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch};
-use crate::paint::{Painter, cut_middle, scroll_start, widest, width, wrap};
+use crate::paint::{Painter, cut_middle, position, scroll_start, widest, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::{RenderKind, Request, Session};
 use crate::theme::mark;
@@ -149,11 +149,7 @@ impl Panel for Winners {
             let text = "A map needs rows of at least two block sizes, networks or machines. Select more in Explore (1), then press a to add them.";
             return painter.placeholder(area, text);
         };
-        let which = if maps.len() > 1 {
-            format!(" ({} of {})", self.map + 1, maps.len())
-        } else {
-            String::new()
-        };
+        let which = position(self.map, maps.len());
         let area = painter.panel(
             area,
             &format!(
@@ -315,23 +311,16 @@ fn shade(winner: &Winner) -> char {
 
 /// Draws the legend of marks and shades. Returns the number of screen rows that this takes.
 fn legend(painter: &mut Painter<'_, '_>, session: &Session, map: &WinnerMap, area: Rect) -> u16 {
-    let (mut x, mut y) = (1, 0);
-    for name in map.winners() {
+    let theme = painter.theme;
+    let entry = |name: &str| {
         let look = session.looks.number(name);
-        let text = format!("{} {name}", mark(look));
-        if x > 1 && x + width(&text) > area.width {
-            (x, y) = (1, y + 1);
-        }
-        x = painter.put(area, x, y, &text, painter.theme.series(look)) + 3;
-    }
-    painter.put(
-        area,
-        1,
-        y + 1,
-        "the next one is slower by: blank not significant  ░ up to 5 %  ▒ 25 %  ▓ 100 %  █ more",
-        painter.theme.dim,
-    );
-    y + 2
+        [mark(look).to_string(), name.to_owned()].map(|text| (text, theme.series(look)))
+    };
+    let y = painter.legend(area, map.winners().into_iter().map(entry));
+    let shades =
+        "the next one is slower by: blank not significant  ░ up to 5 %  ▒ 25 %  ▓ 100 %  █ more";
+    painter.put(area, 1, y, shades, theme.dim);
+    y + 1
 }
 
 /// Returns one line for each block size in a row of the map. The line names the fastest algorithm

@@ -2,9 +2,11 @@
 
 use super::Session;
 use super::comparison::Compared;
+use crate::memo::Memo;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Instant;
+use swapmeet_results::Record;
 
 /// The state of the analysis. It runs in a separate thread, and takes at most a fifth of the time
 /// unless the what-if panel is in use.
@@ -13,6 +15,9 @@ pub(super) struct Analysis {
     /// Whether the rows or the baseline have changed since the analysis was last started.
     pub(super) is_stale: bool,
     under_way: Option<(Instant, Receiver<Compared>)>,
+    /// The rows that are analysed. They depend on the number of changes of the queue, so sliders do
+    /// not collect them again.
+    records: Memo<u64, Arc<Vec<Arc<Record>>>>,
     /// The earliest time at which the analysis may start again.
     next: Option<Instant>,
 }
@@ -34,15 +39,17 @@ impl Session {
         {
             analysis.is_stale = false;
             let (sender, receiver) = channel();
-            let (records, baseline) = (self.queue.records(), self.baseline.clone());
+            let queue = &self.queue;
+            let records = analysis.records.get(queue.changes(), || Arc::new(queue.records()));
+            let (records, baseline) = (Arc::clone(&records), self.baseline.clone());
             let (scenario, number) = (self.what_if.scenario(), self.compared.number + 1);
             let work = move || {
                 let (records, scenario) = match scenario {
                     Some(scenario) => {
-                        let (records, result) = scenario.apply(records);
+                        let (records, result) = scenario.apply(&records);
                         (records, Some(result))
                     }
-                    None => (records.into_iter().map(Arc::unwrap_or_clone).collect(), None),
+                    None => (records.iter().map(|record| (**record).clone()).collect(), None),
                 };
                 let compared =
                     Compared { scenario, number, ..Compared::of(records, baseline.as_deref()) };

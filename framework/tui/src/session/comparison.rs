@@ -33,13 +33,21 @@ pub(crate) struct Line {
     /// algorithm. The reason is that the algorithm declares no rearrangement, although its messages
     /// have several blocks.
     pub(crate) is_uncharged: bool,
-    /// The index of the algorithm in [`Compared::algorithms`], and the index of the status and the
-    /// verification in [`Compared::outcomes`]. Many lines are sorted and filtered by these numbers,
-    /// because comparing texts would take several times as long.
-    pub(crate) algorithm: usize,
-    pub(crate) outcome: usize,
     /// One of the rows that the line summarises.
     pub(crate) sample: Record,
+}
+
+/// The texts of a line as numbers. Many lines are sorted and filtered by these numbers, because
+/// comparing texts would take several times as long. They are stored apart from the lines, because
+/// a filter would otherwise load all of the lines into the cache.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LineTexts {
+    /// The index of the line's group.
+    pub(crate) group: u32,
+    /// The index of the algorithm in [`Compared::algorithms`].
+    pub(crate) algorithm: u32,
+    /// The index of the status and the verification in [`Compared::outcomes`].
+    pub(crate) outcome: u32,
 }
 
 /// The results of the analysis.
@@ -50,6 +58,8 @@ pub(crate) struct Compared {
     pub(crate) groups: Vec<Group>,
     /// All lines, sorted by group. Within a group, the fastest line is first.
     pub(crate) lines: Vec<Line>,
+    /// The texts of each line.
+    pub(crate) texts: Vec<LineTexts>,
     /// The families of curves. A family is left out if its axis has only one value.
     pub(crate) families: Vec<Family>,
     /// The maps that show the fastest algorithm of each case.
@@ -116,8 +126,6 @@ impl Line {
             over_optimum: stats.optimum.map(|optimum| optimum.ratio),
             parts: parts::mean(rows.iter().copied()),
             is_uncharged: rows.iter().any(|row| row.note.contains(UNDECLARED)),
-            algorithm: 0,
-            outcome: 0,
             stats: stats.clone(),
             sample: sample.clone(),
         })
@@ -216,8 +224,7 @@ impl Compared {
             }
             lines
         };
-        let mut lines: Vec<Line> =
-            comparison.groups.iter().enumerate().flat_map(of_group).collect();
+        let lines: Vec<Line> = comparison.groups.iter().enumerate().flat_map(of_group).collect();
         let mut peaks: HashMap<[String; 2], Peaks> = HashMap::new();
         for Line { sample, .. } in &lines {
             let key = [&sample.topology, &sample.workload].map(Clone::clone);
@@ -227,8 +234,18 @@ impl Compared {
             peaks.node_bytes = peaks.node_bytes.max(bytes);
         }
         let outcome = |line: &Line| format!("{} {}", line.stats.status, line.stats.verification);
-        let algorithms = number(&mut lines, |l| l.stats.algorithm.clone(), |l| &mut l.algorithm);
-        let outcomes = number(&mut lines, outcome, |line| &mut line.outcome);
+        let group = |line: &Line| LineTexts { group: line.group as u32, ..LineTexts::default() };
+        let mut texts: Vec<LineTexts> = lines.iter().map(group).collect();
+        let mut number = |text: &dyn Fn(&Line) -> String, index: fn(&mut LineTexts) -> &mut u32| {
+            let all: BTreeSet<String> = lines.iter().map(text).collect();
+            let indices: HashMap<&String, u32> = all.iter().zip(0..).collect();
+            for (texts, line) in texts.iter_mut().zip(&lines) {
+                *index(texts) = indices.get(&text(line)).copied().unwrap_or_default();
+            }
+            all
+        };
+        let algorithms = number(&|line| line.stats.algorithm.clone(), |texts| &mut texts.algorithm);
+        let outcomes = number(&outcome, |texts| &mut texts.outcome);
         let groups = || comparison.groups.iter();
         let specs = GROUP_SPECS.map(|spec| groups().map(|group| spec(group).to_owned()).collect());
         let group_of =
@@ -240,6 +257,7 @@ impl Compared {
         let link_costs = link_costs(files.iter().flat_map(|(_, rows)| rows));
         Self {
             lines,
+            texts,
             families,
             maps,
             link_costs,
@@ -254,21 +272,6 @@ impl Compared {
             ..Self::default()
         }
     }
-}
-
-/// Returns the texts of all lines, and stores the index of each line's text.
-fn number(
-    lines: &mut [Line],
-    text: impl Fn(&Line) -> String,
-    index: impl Fn(&mut Line) -> &mut usize,
-) -> BTreeSet<String> {
-    let texts: BTreeSet<String> = lines.iter().map(&text).collect();
-    let indices: HashMap<&String, usize> = texts.iter().zip(0..).collect();
-    for line in lines {
-        let found = indices.get(&text(line)).copied();
-        *index(line) = found.unwrap_or_default();
-    }
-    texts
 }
 
 /// Returns [`Compared::ranks`].

@@ -2,8 +2,9 @@
 
 use super::batch::BatchEvent;
 use super::suggestions::about;
-use crate::filter::Filter;
+use crate::filter::{Filter, Found, Texts};
 use std::collections::{HashMap, HashSet};
+use std::ops::BitOr;
 use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{CaseId, Record, Status};
@@ -37,31 +38,39 @@ pub(crate) struct CaseRow {
     pub(crate) pace: ScheduleProgress,
     /// The total number of steps of the schedule, if it is known.
     length: Option<u64>,
-    /// The text that filters search, in lower case.
-    text: Box<str>,
+    /// The texts that filters search: those of the case, and that of the state.
+    texts: [u32; 6],
 }
 
 impl CaseRow {
-    fn new(case: Result<Case, String>, key: Arc<CaseId>) -> Self {
+    fn new(case: Result<Case, String>, key: Arc<CaseId>, texts: &mut Texts) -> Self {
         let CaseId { setting, implementation, seed, .. } = &*key;
-        let text =
-            [&setting.topology, &implementation.algorithm, &setting.workload, &setting.machine];
         let about = case.as_ref().map(|case| about(&case.algorithm.algorithm)).unwrap_or_default();
-        let text = [
-            &text.map(String::as_str).join(" "),
-            &*setting.machine_definition,
-            &*seed.to_string(),
-            &about,
+        let numbers = [
+            texts.number(&format!("{} {about}", implementation.algorithm)),
+            texts.number(&setting.topology),
+            texts.number(&setting.workload),
+            texts.number(&format!("{} {}", setting.machine, setting.machine_definition)),
+            texts.number(&seed.to_string()),
+            0,
         ];
-        let text = text.join(" ").to_lowercase().into();
-        Self {
+        let mut row = Self {
             case,
             key,
             state: CaseState::Waiting,
             pace: ScheduleProgress::default(),
             length: None,
-            text,
-        }
+            texts: numbers,
+        };
+        row.enter(CaseState::Waiting, texts);
+        row
+    }
+
+    /// Changes the state.
+    fn enter(&mut self, state: CaseState, texts: &mut Texts) {
+        self.state = state;
+        let reason = self.record().map_or("", |record| record.reason.as_str());
+        self.texts[5] = texts.number(&format!("{} {reason}", self.word()));
     }
 
     /// Returns the algorithm, the topology, the workload and the machine of the case.
@@ -107,13 +116,6 @@ impl CaseRow {
             .collect::<Vec<_>>()
             .join(": ")
     }
-
-    /// Returns whether the row passes a filter. The filter searches its specs, its state and its
-    /// reason.
-    pub(crate) fn passes(&self, filter: &Filter) -> bool {
-        let reason = self.record().map_or("", |r| r.reason.as_str());
-        filter.passes_any(&[&*self.text, self.word(), &*reason.to_lowercase()])
-    }
 }
 
 /// New rows for the queue. A separate thread prepares them, because this takes about a second for
@@ -128,6 +130,7 @@ pub(crate) struct Prepared {
     index: HashMap<Arc<CaseId>, usize>,
     common: Common,
     forecast: Forecast,
+    texts: Texts,
 }
 
 /// Returns the index of each row.
@@ -154,14 +157,14 @@ impl Prepared {
     /// Creates rows for the cases that are not in `known`.
     pub(crate) fn new(cases: Vec<Case>, known: Vec<Arc<CaseId>>) -> Self {
         let mut known: HashSet<Arc<CaseId>> = known.into_iter().collect();
-        let mut rows = Vec::new();
+        let (mut rows, mut texts) = (Vec::new(), Texts::default());
         for case in cases {
             let key = Arc::new(case.id());
             if known.insert(Arc::clone(&key)) {
-                rows.push(CaseRow::new(Ok(case), key));
+                rows.push(CaseRow::new(Ok(case), key, &mut texts));
             }
         }
-        Self::of(rows)
+        Self::of(rows, texts)
     }
 
     /// Creates rows from the records of files. If a case has several records, uses the first one.
@@ -169,20 +172,19 @@ impl Prepared {
     pub(crate) fn opened(records: Vec<Record>, registry: &Registry) -> Self {
         let (mut known, mut again) =
             (HashSet::new(), CaseLookup::new(registry, RunOptions::default()));
-        let mut rows = Vec::new();
+        let (mut rows, mut texts) = (Vec::new(), Texts::default());
         for record in records {
             let key = Arc::new(record.case().owned());
             if known.insert(Arc::clone(&key)) {
-                rows.push(CaseRow {
-                    state: CaseState::Done(Arc::new(record.clone())),
-                    ..CaseRow::new(again.row(&record), key)
-                });
+                let mut row = CaseRow::new(again.row(&record), key, &mut texts);
+                row.enter(CaseState::Done(Arc::new(record)), &mut texts);
+                rows.push(row);
             }
         }
-        Self::of(rows)
+        Self::of(rows, texts)
     }
 
-    fn of(rows: Vec<CaseRow>) -> Self {
+    fn of(rows: Vec<CaseRow>, texts: Texts) -> Self {
         let cases: Vec<Case> = open(&rows);
         let forecast = Forecast::new(&cases);
         let each = rows.iter().map(|row| row.specs().map(|spec| Some(spec.to_owned())));
@@ -195,7 +197,7 @@ impl Prepared {
             }
         }
         let index = index(&rows);
-        Self { rows, cases, algorithms, index, common, forecast }
+        Self { rows, cases, algorithms, index, common, forecast, texts }
     }
 
     /// Returns the algorithms of the new rows, in the order of their first rows.
@@ -217,7 +219,7 @@ impl Prepared {
         }
         for (row, record) in self.rows.iter_mut().zip(found) {
             if let Some(record) = record {
-                row.state = CaseState::Done(Arc::new(record));
+                row.enter(CaseState::Done(Arc::new(record)), &mut self.texts);
             }
         }
         self.cases = open(&self.rows);
@@ -263,6 +265,7 @@ pub(crate) struct Queue {
     forecast: Forecast,
     lengths: StepCounts,
     common: Common,
+    texts: Texts,
 }
 
 impl Queue {
@@ -297,6 +300,17 @@ impl Queue {
         self.changes
     }
 
+    /// Returns the indices of the rows that pass a filter. The filter searches their specs, their
+    /// states and their reasons.
+    pub(crate) fn passing(&self, filter: &Filter) -> Vec<usize> {
+        let found = self.texts.find(filter);
+        let passes = |row: &CaseRow| {
+            let texts = row.texts.iter().map(|number| found[*number as usize]);
+            filter.accepts(texts.fold(Found::default(), BitOr::bitor))
+        };
+        (0..self.rows.len()).filter(|index| passes(&self.rows[*index])).collect()
+    }
+
     /// Returns the index of the row of a case.
     pub(crate) fn index_of(&self, case: &CaseId) -> Option<usize> {
         self.index.get(case).copied()
@@ -327,13 +341,17 @@ impl Queue {
         let first = self.rows.len();
         if first == 0 {
             (self.common, self.index) = (prepared.common, prepared.index);
-            self.rows = prepared.rows;
+            (self.rows, self.texts) = (prepared.rows, prepared.texts);
         } else {
             if !prepared.rows.is_empty() {
                 self.common = join(std::mem::take(&mut self.common), &prepared.common);
             }
             // Cancelled rows have been removed, so the indices of the remaining rows may differ.
-            self.rows.extend(prepared.rows);
+            let numbers = self.texts.append(prepared.texts);
+            self.rows.extend(prepared.rows.into_iter().map(|mut row| {
+                row.texts = row.texts.map(|old| numbers[old as usize]);
+                row
+            }));
             self.index = index(&self.rows);
         }
         self.batch =
@@ -347,7 +365,7 @@ impl Queue {
     pub(crate) fn stop(&mut self) {
         for row in &mut self.rows {
             if matches!(row.state, CaseState::Waiting | CaseState::Running(_)) {
-                row.state = CaseState::Stopped;
+                row.enter(CaseState::Stopped, &mut self.texts);
             }
         }
         self.count();
@@ -378,7 +396,7 @@ impl Queue {
         let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) else { return };
         row.length = row.case.as_ref().ok().and_then(|case| self.lengths.of(case));
         *of(&mut self.tally, &row.state) -= 1;
-        row.state = state;
+        row.enter(state, &mut self.texts);
         self.changes += 1;
         *of(&mut self.tally, &row.state) += 1;
     }

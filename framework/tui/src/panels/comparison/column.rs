@@ -2,9 +2,10 @@
 
 use crate::filter::{Filter, Found};
 use crate::paint::Painter;
-use crate::session::comparison::{Compared, GROUP_SPECS, Line};
+use crate::session::comparison::{Compared, GROUP_SPECS, Line, LineTexts};
 use ratatui::style::Style;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::ops::BitOr;
 use swapmeet_results::units::number_to;
 use swapmeet_results::{Group, Status, duration};
 
@@ -74,8 +75,9 @@ impl Column {
     }
 
     /// Returns a number by which lines are sorted, if the line has one.
-    fn value(self, all: &Compared, line: &Line) -> Option<f64> {
-        let rank = |at: usize| all.ranks.get(line.group).map(|ranks| ranks[at] as f64);
+    fn value(self, all: &Compared, index: usize) -> Option<f64> {
+        let (texts, line) = (all.texts[index], &all.lines[index]);
+        let rank = |at: usize| all.ranks.get(texts.group as usize).map(|ranks| ranks[at] as f64);
         let count = |value: Option<u64>| value.map(|v| v as f64);
         match self {
             // Sort specs in the order in which the user selected them, so that 8x8 comes before
@@ -83,8 +85,8 @@ impl Column {
             Self::Topology => rank(0),
             Self::Workload => rank(1),
             Self::Machine => rank(2),
-            Self::Algorithm => Some(line.algorithm as f64),
-            Self::Verified => Some(line.outcome as f64),
+            Self::Algorithm => Some(f64::from(texts.algorithm)),
+            Self::Verified => Some(f64::from(texts.outcome)),
             Self::Time => line.stats.time.as_ref().map(|t| t.mean),
             Self::Ratio => line.ratio(),
             Self::Interval => line.interval().map(|i| i.high - i.low),
@@ -206,50 +208,66 @@ impl Column {
     }
 }
 
-/// Returns the indices of the lines that pass the filter. Each text that occurs in many lines is
-/// searched only once. `about` describes an algorithm, in lower case.
+/// Returns whether each line passes the filter. Each text that occurs in many lines is searched only
+/// once. `about` describes an algorithm, in lower case.
 pub(super) fn passing<'s>(
     compared: &Compared,
     filter: &Filter,
     about: impl Fn(&str) -> &'s str,
-) -> Vec<usize> {
-    if filter.text().is_empty() {
-        return (0..compared.lines.len()).collect();
-    }
+) -> Vec<bool> {
     let find = |text: &str| filter.find(&text.to_lowercase());
-    let mut specs: HashMap<&str, Found> = HashMap::new();
-    let mut groups: Vec<Found> = Vec::with_capacity(compared.groups.len());
-    for group in &compared.groups {
-        let found = GROUP_SPECS[..3].iter().map(|spec| {
-            let text = spec(group);
-            *specs.entry(text).or_insert_with(|| find(text))
-        });
-        groups.push(found.fold(Found::default(), |all, found| all | found));
-    }
+    let mut specs = [0, 1, 2].map(|at| vec![None; compared.specs[at].len()]);
+    let of_group = |(group, ranks): (&Group, &[usize; 3])| {
+        let found = specs.iter_mut().zip(ranks).zip(GROUP_SPECS);
+        let found = found
+            .map(|((known, rank), spec)| *known[*rank].get_or_insert_with(|| find(spec(group))));
+        found.fold(Found::default(), BitOr::bitor)
+    };
+    let groups: Vec<Found> = compared.groups.iter().zip(&compared.ranks).map(of_group).collect();
     let of_algorithm = |name: &String| find(name) | filter.find(about(name));
     let algorithms: Vec<Found> = compared.algorithms.iter().map(of_algorithm).collect();
     let outcomes: Vec<Found> = compared.outcomes.iter().map(|text| find(text)).collect();
-    let passes = |index: &usize| {
-        let Line { group, algorithm, outcome, .. } = &compared.lines[*index];
-        filter.accepts(groups[*group] | algorithms[*algorithm] | outcomes[*outcome])
+    let passes = |texts: &LineTexts| {
+        let (group, algorithm) =
+            (groups[texts.group as usize], algorithms[texts.algorithm as usize]);
+        filter.accepts(group | algorithm | outcomes[texts.outcome as usize])
     };
-    (0..compared.lines.len()).filter(passes).collect()
+    compared.texts.iter().map(passes).collect()
 }
 
-/// Sorts the indices of lines by a column. Lines without a value are last, both in ascending and in
-/// descending order.
-pub(super) fn sort(compared: &Compared, lines: &[usize], by: Column, reverse: bool) -> Vec<usize> {
-    // A line becomes one integer: its value in the upper half, and its position in the lower half,
-    // which keeps lines with equal values in their order. Integers are sorted several times as fast
-    // as values of any kind.
-    let key = |(position, index): (usize, &usize)| {
-        let value = by.value(compared, &compared.lines[*index]).map(ordered);
-        let value = if reverse { value.map(|value| !value) } else { value };
-        u128::from(value.unwrap_or(u64::MAX)) << 64 | position as u128
-    };
-    let mut keys: Vec<u128> = lines.iter().enumerate().map(key).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|key| lines[key as u64 as usize]).collect()
+/// The lines of a comparison, sorted by a column. Lines without a value are last, both in ascending
+/// and in descending order.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    /// The indices of the lines with a value, in ascending order.
+    valued: Vec<usize>,
+    /// The indices of the lines without a value.
+    others: Vec<usize>,
+}
+
+impl Sorted {
+    pub(super) fn by(compared: &Compared, column: Column) -> Self {
+        // A line becomes one integer: its value in the upper half, and its index in the lower half,
+        // which keeps lines with equal values in their order. Integers are sorted several times as
+        // fast as values of any kind.
+        let (mut keys, mut others) = (Vec::with_capacity(compared.lines.len()), Vec::new());
+        for index in 0..compared.lines.len() {
+            match column.value(compared, index) {
+                Some(value) => keys.push(u128::from(ordered(value)) << 64 | index as u128),
+                None => others.push(index),
+            }
+        }
+        keys.sort_unstable();
+        Self { valued: keys.into_iter().map(|key| key as u64 as usize).collect(), others }
+    }
+
+    /// Returns the lines in this order.
+    pub(super) fn lines(&self, reverse: bool) -> impl Iterator<Item = usize> {
+        let count = self.valued.len();
+        let valued =
+            (0..count).map(move |at| self.valued[if reverse { count - 1 - at } else { at }]);
+        valued.chain(self.others.iter().copied())
+    }
 }
 
 /// Converts a number to an integer, such that integers have the order of `f64::total_cmp`.
@@ -267,7 +285,8 @@ mod tests {
     use swapmeet_results::Record;
 
     fn sorted(all: &Compared, by: Column, reverse: bool, filter: &str) -> Vec<usize> {
-        sort(all, &passing(all, &Filter::of(filter), |_| ""), by, reverse)
+        let passes = passing(all, &Filter::of(filter), |_| "");
+        Sorted::by(all, by).lines(reverse).filter(|line| passes[*line]).collect()
     }
 
     fn names(all: &Compared, lines: &[usize]) -> String {

@@ -12,7 +12,7 @@ use crate::paint::{Painter, cut, width};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::{Compared, Line, UNCHARGED, UNCHARGED_IN_WORDS};
 use crate::session::{Request, Session};
-use column::{Column, passing, sort};
+use column::{Column, Sorted, passing};
 use layout::{Layout, LayoutInput};
 use ratatui::layout::Rect;
 use std::collections::BTreeSet;
@@ -31,19 +31,22 @@ pub(crate) struct Comparison {
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
-    /// The lines that pass the filter. They depend on the number of the analysis and on the filter.
+    /// Which lines pass the filter. This depends on the number of the analysis and on the filter.
     shown: Memo<(u64, String), Shown>,
-    /// The order of these lines. It depends on the same two inputs, on the sort column and on its
-    /// direction.
+    /// All lines in the order of the sort column. They do not depend on the filter, so that lines
+    /// are not sorted again for each letter of it.
+    sorted: Memo<(u64, Column), Sorted>,
+    /// The lines that pass the filter, in the order in which they are displayed. They depend on the
+    /// number of the analysis, on the filter, on the sort column and on its direction.
     order: Memo<(u64, String, Option<Column>, bool), Vec<usize>>,
 }
 
 /// The lines that pass the filter.
 #[derive(Debug)]
 struct Shown {
-    /// The indices of the lines, sorted by group.
-    lines: Vec<usize>,
-    /// The algorithms of the lines.
+    /// Whether each line passes.
+    passes: Vec<bool>,
+    /// The algorithms of the lines that pass.
     algorithms: BTreeSet<String>,
 }
 
@@ -248,12 +251,14 @@ impl Comparison {
     fn passing(&self, session: &Session) -> Rc<Shown> {
         let (compared, filter) = (&session.compared, &self.list.filter);
         self.shown.get((compared.number, filter.text().to_owned()), || {
-            let lines = passing(compared, filter, |label| session.about(label));
+            let passes = passing(compared, filter, |label| session.about(label));
             let mut is_shown = vec![false; compared.algorithms.len()];
-            lines.iter().for_each(|index| is_shown[compared.lines[*index].algorithm] = true);
+            for (texts, passes) in compared.texts.iter().zip(&passes) {
+                is_shown[texts.algorithm as usize] |= passes;
+            }
             let names = compared.algorithms.iter().zip(is_shown);
             let algorithms = names.filter(|(_, is_shown)| *is_shown).map(|(name, _)| name.clone());
-            Shown { algorithms: algorithms.collect(), lines }
+            Shown { algorithms: algorithms.collect(), passes }
         })
     }
 
@@ -261,10 +266,15 @@ impl Comparison {
     pub(crate) fn order(&self, session: &Session) -> Rc<Vec<usize>> {
         let filter = self.list.filter.text().to_owned();
         self.order.get((session.compared.number, filter, self.sort, self.reverse), || {
-            let lines = &self.passing(session).lines;
+            let (compared, shown) = (&session.compared, self.passing(session));
+            let passes = |line: &usize| shown.passes[*line];
             match self.sort {
-                None => lines.clone(),
-                Some(column) => sort(&session.compared, lines, column, self.reverse),
+                None => (0..shown.passes.len()).filter(passes).collect(),
+                Some(column) => {
+                    let sorted = (compared.number, column);
+                    let sorted = self.sorted.get(sorted, || Sorted::by(compared, column));
+                    sorted.lines(self.reverse).filter(passes).collect()
+                }
             }
         })
     }

@@ -85,8 +85,11 @@ impl Axes {
         let mut line: Vec<(f64, f64)> =
             points.first().map(|p| place(p.x, p.time)).into_iter().collect();
         for (from, to) in points.iter().zip(points.iter().skip(1)) {
-            for i in 1..=columns {
-                let share = f64::from(i) / f64::from(columns);
+            // One point for each column of the screen is enough.
+            let share = (self.along(to.x) - self.along(from.x)) / (self.x.1 - self.x.0);
+            let pieces = (share * f64::from(columns)).ceil().max(1.0) as u32;
+            for i in 1..=pieces {
+                let share = f64::from(i) / f64::from(pieces);
                 let x = if self.log_x {
                     from.x * (to.x / from.x).powf(share)
                 } else {

@@ -5,7 +5,7 @@ mod axes;
 
 use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
 use crate::memo::Memo;
-use crate::paint::{Painter, width};
+use crate::paint::{Painter, position, width};
 use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
 use crate::session::comparison::Compared;
 use crate::session::{RenderKind, Session};
@@ -128,12 +128,7 @@ impl Panel for Curves {
             let text = "Curves need rows of at least two block sizes or two sizes of a topology. Select more in Explore (1), then press a to add them.";
             return painter.placeholder(area, text);
         };
-        let count = session.compared.families.len();
-        let which = if count > 1 {
-            format!(" ({} of {count})", self.family.min(count - 1) + 1)
-        } else {
-            String::new()
-        };
+        let which = position(self.family, session.compared.families.len());
         let filter = &self.list.filter;
         let title = format!(
             "Time against {}{which}: {}{}",
@@ -327,27 +322,16 @@ fn legend(
     has_optimum: bool,
     area: Rect,
 ) -> u16 {
-    let (mut x, mut y) = (1, 0);
-    let compared = &session.compared;
-    for curve in distinct(family) {
+    let (compared, theme) = (&session.compared, painter.theme);
+    let entry = |curve: &Curve| {
         let alike = family.curves.iter().filter(|other| coincide(curve, other));
         let names = alike.map(|other| other.algorithm.as_str()).collect::<Vec<_>>().join(" = ");
         let old = if compared.is_outdated(&curve.algorithm) { " (outdated)" } else { "" };
         let look = session.looks.number(&curve.algorithm);
-        let text = format!("{} {names}{old}", mark(look));
-        if x > 1 && x + width(&text) > area.width {
-            (x, y) = (1, y + 1);
-        }
-        x = painter.put(area, x, y, &text, painter.theme.series(look)) + 3;
-    }
-    if has_optimum {
-        let text = "- - optimum";
-        if x > 1 && x + width(text) > area.width {
-            (x, y) = (1, y + 1);
-        }
-        painter.put(area, x, y, text, painter.theme.dim);
-    }
-    y + 1
+        [mark(look).to_string(), format!("{names}{old}")].map(|text| (text, theme.series(look)))
+    };
+    let optimum = has_optimum.then(|| ["- -", "optimum"].map(|text| (text.to_owned(), theme.dim)));
+    painter.legend(area, distinct(family).map(entry).chain(optimum))
 }
 
 /// Draws the axes and their labels.

@@ -50,7 +50,7 @@ pub(crate) struct WhatIf {
     fetching: Option<FactsWorkers>,
     answers: Arc<HashMap<CaseId, Arc<Record>>>,
     /// The cases that workers will plan again when the user has made no change for a moment.
-    pending: Vec<Case>,
+    pending: Arc<Vec<Case>>,
     due: Option<Instant>,
     following: Option<Batch>,
 }
@@ -171,7 +171,7 @@ impl WhatIf {
         /// The delay before workers start. It is longer than the time between two repetitions of a
         /// key that is held down.
         const MOMENT: Duration = Duration::from_millis(250);
-        self.pending.clone_from(&result.pending);
+        self.pending = Arc::clone(&result.pending);
         let waits = self.fetching.is_some() || self.following.is_some();
         self.due = (!self.pending.is_empty() && !waits).then(|| Instant::now() + MOMENT);
     }
@@ -183,7 +183,7 @@ impl WhatIf {
 
     fn changed(&mut self) {
         (self.following, self.due) = (None, None);
-        self.pending.clear();
+        self.pending = Arc::default();
     }
 }
 
@@ -419,7 +419,7 @@ impl Session {
         if what_if.due.is_some_and(|due| Instant::now() >= due) {
             what_if.due = None;
             let cases = std::mem::take(&mut what_if.pending);
-            what_if.following = Some(Batch::start(cases, self.runs.workers.clone(), None));
+            what_if.following = Some(Batch::start(cases.to_vec(), self.runs.workers.clone(), None));
         }
         self.analysis.is_stale |= news && self.what_if.is_on();
         news

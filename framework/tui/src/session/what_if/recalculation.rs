@@ -45,7 +45,7 @@ pub(crate) struct ScenarioResult {
     pub(crate) instant: usize,
     pub(crate) took: Duration,
     /// The cases that workers have to plan again.
-    pub(super) pending: Vec<Case>,
+    pub(super) pending: Arc<Vec<Case>>,
 }
 
 /// The new row of an affected case. The variants state how the row was obtained.
@@ -57,12 +57,12 @@ enum Price {
 
 impl Scenario {
     /// Replaces the affected rows by their recalculated rows.
-    pub(crate) fn apply(&self, records: Vec<Arc<Record>>) -> (Vec<Record>, ScenarioResult) {
+    pub(crate) fn apply(&self, records: &[Arc<Record>]) -> (Vec<Record>, ScenarioResult) {
         let began = Instant::now();
         let prices = self.prices();
         let mut result = ScenarioResult { took: began.elapsed(), ..ScenarioResult::default() };
         let mut new: HashMap<*const Record, Record> = HashMap::new();
-        let mut asked = HashSet::new();
+        let (mut asked, mut pending_cases) = (HashSet::new(), Vec::new());
         for (affected_row, price) in self.affected.iter().zip(prices) {
             let old = &affected_row.record;
             let record = match price {
@@ -75,7 +75,7 @@ impl Scenario {
                     let (record, case) = *pending;
                     result.outdated.insert(record.algorithm.clone());
                     if asked.insert(case.id()) {
-                        result.pending.push(case);
+                        pending_cases.push(case);
                     }
                     record
                 }
@@ -86,9 +86,10 @@ impl Scenario {
             }
             new.insert(Arc::as_ptr(old), record);
         }
+        result.pending = Arc::new(pending_cases);
         let replaced =
-            |old: Arc<Record>| new.remove(&Arc::as_ptr(&old)).unwrap_or_else(|| (*old).clone());
-        (records.into_iter().map(replaced).collect(), result)
+            |old: &Arc<Record>| new.remove(&Arc::as_ptr(old)).unwrap_or_else(|| (**old).clone());
+        (records.iter().map(replaced).collect(), result)
     }
 
     /// Recalculates all affected rows, in parallel on all cores.
