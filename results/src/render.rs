@@ -172,8 +172,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
         if exact == comparison.groups.len() {
             "Every case is deterministic and was run once: times and ratios are exact.".to_owned()
         } else {
-            "Cases without repetitions are deterministic: their times and ratios are exact."
-                .to_owned()
+            "Deterministic cases without repetitions have exact times and ratios.".to_owned()
         }
     });
     let tested = comparison.tested;
@@ -296,7 +295,7 @@ pub(crate) mod tests {
             .map(|r| Record { machine: "sp2".to_owned(), ..row("fast", r, 10.0 + f64::from(r)) });
         assert_eq!(
             notes_on([vec![of("paragon")], again.to_vec()].concat()),
-            "Cases without repetitions are deterministic: their times and ratios are exact."
+            "Deterministic cases without repetitions have exact times and ratios."
         );
         let workload = "irregular:dist=pareto,mean=512,cv=2".to_owned();
         assert_eq!(

@@ -107,7 +107,9 @@ fn a_plugin_refuses_unsupported_problems() {
         "c-ring",
     ];
     swapmeet(&args).args(["--workload", "scatter/uniform:1"]).assert().code(0).stdout(
-        predicate::str::contains("c-ring on ring:4: `c-ring` does not implement `scatter`"),
+        predicate::str::contains(
+            "c-ring on ring:4: `c-ring` does not implement `scatter`, only workloads `alltoall/..`",
+        ),
     );
 }
 

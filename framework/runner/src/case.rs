@@ -233,7 +233,7 @@ pub fn select_algorithm(text: &Text, registry: &Registry) -> Result<SelectedAlgo
     let algorithm = registry.algorithm(spec.name()).map_err(|unknown| {
         text.error_at(0, spec.name().len(), format!("unknown algorithm `{}`", unknown.name)).near(
             &unknown.near,
-            "`swapmeet list algorithms` shows the known algorithms, `swapmeet list plugins` the plugin files",
+            "`swapmeet list algorithms` shows the known algorithms; `--plugin-dir PATH` loads further plugins",
         )
     })?;
     /// Maximum size in bytes of a file that a parameter names.

@@ -15,6 +15,7 @@ use swapmeet_abi::{
     SWM_ERROR, SWM_INVALID, SWM_OK, SWM_STOPPED, SWM_UNSUPPORTED, SwmHost, SwmParam, SwmProblem,
     SwmRun, SwmStr, SwmTopology,
 };
+use swapmeet_core::delivery::collective::of_bits;
 use swapmeet_core::delivery::fault::{Count, Fault};
 use swapmeet_core::limits;
 use swapmeet_core::network::topology::Topology;
@@ -238,9 +239,13 @@ impl<'a> PlanCall<'a> {
     ) -> Result<Simulation<'l>, Outcome> {
         let Self { algorithm, params, task, .. } = self;
         if algorithm.collectives >> task.collective.kind().code & 1 == 0 {
+            let others: Vec<String> =
+                of_bits(algorithm.collectives).map(|kind| format!("`{}/..`", kind.word)).collect();
             return Err(Outcome::Unsupported(format!(
-                "`{}` does not implement `{}`",
-                algorithm.name, task.collective
+                "`{}` does not implement `{}`, only workloads {}",
+                algorithm.name,
+                task.collective,
+                others.join(", ")
             )));
         }
         let FunctionTable { raw, supports, plan } = algorithm.table().map_err(Outcome::Failed)?;

@@ -317,7 +317,7 @@ fn links_says_why_an_algorithm_has_no_times() {
     .unwrap();
     assert!(output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
-    let reason = "`ring-allreduce` does not implement `alltoall`";
+    let reason = "`ring-allreduce` does not implement `alltoall`, only workloads `allreduce/..`";
     assert!(said.contains(&format!("ring-allreduce on ring:3: unsupported: {reason}")), "{said}");
 }
 
