@@ -6,7 +6,9 @@
 
 use counts::ByteCounts;
 use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
+use std::hash::{Hash, Hasher};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use swapmeet_interchange::schedule::{
@@ -31,6 +33,9 @@ pub struct Format {
     pub output: OutputKind,
     /// Whether the format needs the number of bytes of each block.
     pub wants_sizes: bool,
+    /// Whether the format needs the vertices of each route. For other formats, the path of a
+    /// message may be empty if it is the topology's own route.
+    pub wants_routes: bool,
     start: Start,
 }
 
@@ -40,7 +45,7 @@ type Start = fn(&Header, OutputFolder) -> Result<Box<dyn Export>, ExportError>;
 impl Format {
     /// Returns whether the format needs to know which blocks or sums a message contains. Other
     /// formats only need its number of bytes.
-    fn wants_blocks(&self) -> bool {
+    pub fn wants_blocks(&self) -> bool {
         self.wants_sizes || self.name == "msccl"
     }
 }
@@ -60,6 +65,7 @@ pub static FORMATS: [Format; 5] = [
         help: "GOAL text of LogGOPSim and ATLAHS, one file",
         output: OutputKind::File(goal::FILE),
         wants_sizes: false,
+        wants_routes: false,
         start: |head, folder| Ok(Box::new(goal::Goal::new(head, folder)?)),
     },
     Format {
@@ -67,6 +73,7 @@ pub static FORMATS: [Format; 5] = [
         help: "Chakra execution traces of ASTRA-sim's custom collectives, one file for each rank",
         output: OutputKind::Folder,
         wants_sizes: false,
+        wants_routes: false,
         start: |head, folder| Ok(Box::new(chakra::Chakra::new(head, folder)?)),
     },
     Format {
@@ -74,6 +81,7 @@ pub static FORMATS: [Format; 5] = [
         help: "a list of all messages and their blocks, and the C program that executes it under MPI-3 and writes measured rows",
         output: OutputKind::Folder,
         wants_sizes: true,
+        wants_routes: false,
         start: |head, folder| Ok(Box::new(mpi::Mpi::new(head, folder)?)),
     },
     Format {
@@ -81,6 +89,7 @@ pub static FORMATS: [Format; 5] = [
         help: "XML of the MSCCL runtime and RCCL, one file",
         output: OutputKind::File(msccl::FILE),
         wants_sizes: false,
+        wants_routes: false,
         start: |head, folder| Ok(Box::new(msccl::Msccl::new(head, folder)?)),
     },
     Format {
@@ -88,6 +97,7 @@ pub static FORMATS: [Format; 5] = [
         help: "a SimGrid platform with these routes, the messages, and the program that plays them",
         output: OutputKind::Folder,
         wants_sizes: false,
+        wants_routes: true,
         start: |head, folder| Ok(Box::new(simgrid::SimGrid::new(head, folder)?)),
     },
 ];
@@ -223,8 +233,9 @@ pub struct Exporter {
     current: u64,
     earlier_steps: Vec<u64>,
     step: Step,
-    /// For each sender, receiver and route, the index of their message in the current step.
-    by_route: HashMap<(u64, u64, Vec<u64>, Vec<i8>), usize>,
+    /// For each sender, receiver and hash of a route, the index of their message in the current
+    /// step. The routes themselves would take more memory than all other data of the step.
+    by_route: HashMap<(u64, u64, u64), usize>,
 }
 
 impl Exporter {
@@ -294,7 +305,8 @@ impl Exporter {
         };
         // Renumber the steps without gaps, because steps without messages are not exported.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
-        let Send { from, to, bytes, path, signs, bandwidths, .. } = send;
+        let route = (send.from, send.to, hash_of(&(&send.path, &send.signs)));
+        let Send { from, to, bytes, path, bandwidths, .. } = send;
         let message = Message { from, to, bytes, after, path, bandwidths, blocks, counts };
         // Case 1: a node sends to itself. This is a local copy, not a message.
         if message.from == message.to {
@@ -307,7 +319,6 @@ impl Exporter {
         }
         // Case 3: all other messages. If the step already has a message between the same nodes on
         // the same route, merge both messages.
-        let route = (message.from, message.to, message.path.clone(), signs);
         match self.by_route.get(&route).and_then(|at| self.step.messages.get_mut(*at)) {
             Some(first) => {
                 first.bytes = first.bytes.saturating_add(message.bytes);
@@ -324,6 +335,12 @@ impl Exporter {
         }
         Ok(())
     }
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Exporter {

@@ -4,7 +4,7 @@ use crate::args::{ExportArgs, PluginArgs};
 use crate::failure::Failure;
 use crate::output;
 use crate::run;
-use crate::trace;
+use crate::trace::{self, Omitted};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -119,7 +119,8 @@ pub(crate) fn translated(
     let passed_on = |error: io::Error| failed(error.into());
     exporter.head(head).map_err(|e| passed_on(io::Error::other(e)))?;
     let mut lines = LineParser::new(&mut exporter);
-    let (record, written) = trace::events(case, plugins, &mut lines)?;
+    let omitted = Omitted { routes: !format.wants_routes, contents: !format.wants_blocks() };
+    let (record, written) = trace::events(case, plugins, omitted, &mut lines)?;
     written.map_err(passed_on)?;
     // Finish the exported files only if the schedule is valid. Files that are not finished are
     // incomplete.

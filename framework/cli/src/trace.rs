@@ -30,6 +30,7 @@ mod watcher;
 mod writer;
 
 pub(crate) use page::{MOST_BYTES, title_of};
+pub(crate) use selection::Omitted;
 pub(crate) use watcher::WATCH;
 
 /// Writes the schedule of one algorithm on one topology, or a page with the schedules of one or two
@@ -61,6 +62,7 @@ pub(crate) fn trace(args: &TraceArgs) -> Result<ExitCode, Failure> {
     }
     let options = TraceOptions {
         json: args.format == TraceFormat::Json,
+        omitted: Omitted::default(),
         facts: false,
         summary: *summary,
         step: *step,
@@ -164,17 +166,18 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes only the events of the JSON document, one event per line, without the head and the
-/// outcome.
+/// Writes only the events of the JSON document, one event per line, without the head, the outcome
+/// and the omitted fields.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,
+    omitted: Omitted,
     out: &mut dyn Write,
 ) -> Result<Traced, Failure> {
     write_events(
         std::slice::from_ref(case),
         plugins,
-        &TraceOptions { json: true, ..TraceOptions::default() },
+        &TraceOptions { json: true, omitted, ..TraceOptions::default() },
         &mut write_text(out),
     )
 }

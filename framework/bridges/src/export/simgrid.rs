@@ -11,11 +11,10 @@
 //! All latencies are zero. With positive latencies, the bandwidth that SimGrid gives to a message
 //! would depend on the round-trip time.
 
-use super::{Export, ExportError, Message, OutputFolder, Step};
+use super::{Export, ExportError, Message, OutputFolder, Step, hash_of};
 use std::collections::BTreeMap;
-use std::collections::hash_map::{DefaultHasher, Entry, HashMap};
+use std::collections::hash_map::{Entry, HashMap};
 use std::fs::File;
-use std::hash::{Hash, Hasher};
 use std::io::{self, BufWriter, Seek, Write};
 use std::iter;
 use swapmeet_interchange::schedule::Header;
@@ -45,12 +44,6 @@ pub(super) struct SimGrid {
     links: BTreeMap<(u64, u64), f64>,
     /// Whether a message has both ends on one node.
     connects_ranks_of_a_node: bool,
-}
-
-fn digest(path: &[u64]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    path.hash(&mut hasher);
-    hasher.finish()
 }
 
 impl SimGrid {
@@ -157,7 +150,7 @@ impl Export for SimGrid {
                 )
                 .into());
             }
-            let digest = digest(&message.path);
+            let digest = hash_of(&message.path);
             match self.known.entry((from as u32, to as u32)) {
                 Entry::Vacant(unknown) => {
                     unknown.insert(digest);

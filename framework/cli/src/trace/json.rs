@@ -1,14 +1,16 @@
 //! Writes a complete schedule for other programs, with all block sets, routes and byte counts. The
 //! result is one JSON document with one event per line (`docs/trace.md`).
 
-use super::selection::SendSelection;
+use super::selection::{Omitted, SendSelection};
 use super::times::Timetable;
 use super::writer::Writer;
 use serde_json::{Map, Value, json};
+use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::payload::Proof;
+use swapmeet_core::network::topology::Route;
 use swapmeet_core::simulation::listener::{Interests, Listener, ScheduleEvent, Sent};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
@@ -52,20 +54,25 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
 /// Writes the events of a schedule as JSON. This runs in the worker that makes the schedule.
 pub(crate) struct Json<W: Write> {
     out: W,
+    /// The text of the current event. The buffer is kept, because a schedule may have millions of
+    /// events.
+    text: String,
     selection: SendSelection,
+    omitted: Omitted,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
     /// The numbers of bytes that the next send transfers to each destination. This is only set if
-    /// the schedule counts bytes instead of blocks.
-    share: Option<Value>,
+    /// the schedule counts bytes instead of blocks. It is JSON.
+    share: Option<String>,
     laid_out: bool,
     first: bool,
 }
 
 impl<W: Write> Json<W> {
-    pub(super) fn new(out: W, selection: SendSelection, case: &Case) -> Self {
+    pub(super) fn new(out: W, selection: SendSelection, omitted: Omitted, case: &Case) -> Self {
         let block_bytes = case.workload.is_uniform().then(|| case.workload.block_bytes());
-        Self { out, selection, block_bytes, share: None, laid_out: false, first: true }
+        let (text, share, laid_out) = (String::new(), None, false);
+        Self { out, text, selection, omitted, block_bytes, share, laid_out, first: true }
     }
 
     fn put(&mut self, text: &str) {
@@ -134,7 +141,7 @@ impl<W: Write> Listener for Json<W> {
             ScheduleEvent::Rearrangement { .. } if is_all => {
                 self.event(&json!({ "rearrange": true }));
             }
-            ScheduleEvent::Redistribution(r) if is_all => {
+            ScheduleEvent::Redistribution(r) if is_all && !self.omitted.contents => {
                 let (node, buckets, cycle, first) = (r.node, r.buckets, r.cycle, r.first);
                 let event = json!({ "node": node, "buckets": buckets, "cycle": cycle, "first": first, "starts": r.starts, "firsts": r.firsts });
                 self.event(&json!({ "redistribute": event }));
@@ -155,15 +162,17 @@ impl<W: Write> Listener for Json<W> {
 impl<W: Write> Json<W> {
     fn share(&mut self, share: &ByteSend<'_>) {
         self.share = Some(match share.what {
-            ByteSelection::Bucket(bucket) => json!({ "bucket": bucket }),
+            ByteSelection::Bucket(bucket) => format!("{{\"bucket\":{bucket}}}"),
             ByteSelection::Listed(byte_counts) => {
-                let pair = |(destination, bytes): &(u64, u64)| {
-                    json!([
-                        destination,
-                        if *bytes == ALL_BYTES { Value::from("all") } else { (*bytes).into() }
-                    ])
-                };
-                json!({ "byte_counts": byte_counts.iter().map(pair).collect::<Value>() })
+                let mut text = "{\"byte_counts\":".to_owned();
+                push_list(&mut text, byte_counts, |text, (destination, bytes)| {
+                    let _ = match *bytes {
+                        ALL_BYTES => write!(text, "[{destination},\"all\"]"),
+                        bytes => write!(text, "[{destination},{bytes}]"),
+                    };
+                });
+                text.push('}');
+                text
             }
         });
     }
@@ -175,17 +184,6 @@ impl<W: Write> Json<W> {
         if !self.selection.includes(sent.step, sent.from, sent.to) {
             return;
         }
-        // Each node is identified by its physical number. If the schedule has its own grid, the
-        // number of the node in this grid is added.
-        let mut event = Map::new();
-        let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
-        set("step", sent.step.into());
-        set("from", sent.from.physical.into());
-        set("to", sent.to.physical.into());
-        if !sent.placement.is_identity() {
-            set("virtual_from", sent.from.virtual_node.into());
-            set("virtual_to", sent.to.virtual_node.into());
-        }
         // If the schedule counts bytes, the load of a send is in bytes. If it counts blocks,
         // multiply the load by the block size.
         let segments = if sent.proof == Proof::ByteCounts { 1 } else { sent.segments };
@@ -194,52 +192,121 @@ impl<W: Write> Json<W> {
         } else {
             self.bytes(sent.load, segments)
         };
-        set("bytes", load.into());
+        self.text.clear();
+        if !std::mem::replace(&mut self.first, false) {
+            self.text.push(',');
+        }
+        // Keys are in alphabetical order, as in all JSON of this program. The fields of the route
+        // are missing in a local copy.
+        let mut event = Fields { text: &mut self.text, is_empty: true };
+        let is_local = sent.from.physical == sent.to.physical;
+        let (path, bandwidths) = match is_local || self.omitted.routes && has_own_path(sent) {
+            true => (Vec::new(), Vec::new()),
+            false => path(sent, sent.route),
+        };
         if sent.latest_arrival > 0 {
-            set("after", sent.latest_arrival.into());
+            event.set("after", sent.latest_arrival);
+        }
+        // On most networks, all links have the same bandwidth, which the machine defines. Write
+        // a list of bandwidths only for other networks.
+        if !path.is_empty() && sent.topology.bandwidths().is_some() {
+            event.set("bandwidths", serde_json::to_string(&bandwidths).unwrap_or_default());
+        }
+        // The content of the message is the number of bytes per destination, or sets of blocks.
+        if share.is_none() || self.omitted.contents {
+            let boxes = if self.omitted.contents { &[][..] } else { &sent.boxes[..] };
+            push_list(event.key("blocks"), boxes, |text, bits| push_block_set(text, sent, bits));
+        }
+        event.set("bytes", load);
+        if sent.combine {
+            event.set("combine", true);
         }
         if sent.copy {
-            set("copy", true.into());
+            event.set("copy", true);
         }
-        if sent.combine {
-            set("combine", true.into());
+        event.set("from", sent.from.physical);
+        if !is_local && sent.route.is_none() {
+            event.set("own_route", true);
         }
-        if sent.from.physical != sent.to.physical {
-            let (path, bandwidths) = path(sent);
-            set("path", path.into());
-            match sent.route {
-                None => set("own_route", true.into()),
-                // If two links connect the same vertices, the directions determine which of the two
-                // links the message uses.
-                Some(route) if !route.signs.is_empty() => set("signs", route.signs.clone().into()),
-                Some(_) => None,
-            };
-            // On most networks, all links have the same bandwidth, which the machine defines. Write
-            // a list of bandwidths only for other networks.
-            if sent.topology.bandwidths().is_some() {
-                set("bandwidths", bandwidths.into());
-            }
+        if !path.is_empty() {
+            push_list(event.key("path"), &path, push);
         }
-        // The last field is the content of the message: the number of bytes per destination, or
-        // sets of blocks.
-        match share {
-            Some(share) => set("share", share),
-            None => set("blocks", sent.boxes.iter().map(|bits| block_set(sent, bits)).collect()),
-        };
-        self.event(&Value::Object(event));
+        if let Some(share) = share.filter(|_| !self.omitted.contents) {
+            event.set("share", share);
+        }
+        // If two links connect the same vertices, the directions determine which of the two links
+        // the message uses.
+        if let Some(route) = sent.route.filter(|route| !is_local && !route.signs.is_empty()) {
+            push_list(event.key("signs"), &route.signs, push);
+        }
+        event.set("step", sent.step);
+        event.set("to", sent.to.physical);
+        // Each node is identified by its physical number. If the schedule has its own grid, the
+        // number of the node in this grid is added.
+        if !sent.placement.is_identity() {
+            event.set("virtual_from", sent.from.virtual_node);
+            event.set("virtual_to", sent.to.virtual_node);
+        }
+        self.text.push_str("}\n");
+        // A failed write is ignored, as in `put`.
+        drop(self.out.write_all(self.text.as_bytes()));
     }
+}
+
+/// Writes the fields of a JSON object.
+struct Fields<'a> {
+    text: &'a mut String,
+    is_empty: bool,
+}
+
+impl Fields<'_> {
+    /// Writes a key. The caller writes its value to the returned text.
+    fn key(&mut self, key: &str) -> &mut String {
+        let begin = if std::mem::replace(&mut self.is_empty, false) { "{\"" } else { ",\"" };
+        self.text.push_str(begin);
+        self.text.push_str(key);
+        self.text.push_str("\":");
+        self.text
+    }
+
+    /// Writes a key and a value whose text is JSON.
+    fn set(&mut self, key: &str, value: impl Display) {
+        push(self.key(key), &value);
+    }
+}
+
+fn push(text: &mut String, value: &impl Display) {
+    // Writing to a `String` cannot fail.
+    let _ = write!(text, "{value}");
+}
+
+/// Writes a JSON list.
+fn push_list<T>(text: &mut String, items: &[T], mut push_item: impl FnMut(&mut String, &T)) {
+    text.push('[');
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            text.push(',');
+        }
+        push_item(text, item);
+    }
+    text.push(']');
+}
+
+/// Returns whether a message passes the vertices that the topology's own route passes.
+fn has_own_path(sent: &Sent<'_>) -> bool {
+    sent.route.is_none() || path(sent, sent.route).0 == path(sent, None).0
 }
 
 /// Returns the vertices of a route (`Topology::endpoint`), including its source and destination,
 /// and the bandwidth of each link.
-fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
+fn path(sent: &Sent<'_>, route: Option<&Route>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
     let start = topology.endpoint(from);
     // A route consists of runs of links. The links of a run are in ascending order, even if the
     // message passes them in descending order. To find the order in which the message passes the
     // links, follow the vertices that the links connect.
     let mut links = Vec::new();
-    let routed = topology.route(from, sent.to.physical, sent.route, &mut |run| {
+    let routed = topology.route(from, sent.to.physical, route, &mut |run| {
         links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
     });
     let (mut path, mut bandwidths) = (vec![start], Vec::new());
@@ -261,32 +328,30 @@ fn path(sent: &Sent<'_>) -> (Vec<u64>, Vec<f64>) {
     (path, bandwidths)
 }
 
-/// Returns the blocks of a box as ranges of physical origins and destinations. A range consists of
+/// Writes the blocks of a box as ranges of physical origins and destinations. A range consists of
 /// its first and its last node. If the schedule does not distinguish blocks by origin, the origins
 /// are left out; the same is true for destinations.
-fn block_set(sent: &Sent<'_>, bits: &[u64]) -> Value {
-    let mut set = Map::new();
-    for (side, key) in [(Side::Origins, "origins"), (Side::Destinations, "destinations")] {
+fn push_block_set(text: &mut String, sent: &Sent<'_>, bits: &[u64]) {
+    let mut set = Fields { text, is_empty: true };
+    for (side, key) in [(Side::Destinations, "destinations"), (Side::Origins, "origins")] {
         if sent.layout.has(side) {
-            let nodes = sent
-                .layout
-                .nodes_of(side, bits)
-                .into_iter()
-                .map(|node| sent.placement.physical(node));
-            set.insert(key.to_owned(), runs(nodes.collect()));
+            let mut nodes = sent.layout.nodes_of(side, bits);
+            nodes.iter_mut().for_each(|node| *node = sent.placement.physical(*node));
+            push_runs(set.key(key), nodes);
         }
     }
     if sent.layout.segments() > 1 {
         let segments = sent.layout.coordinates_of(Side::Segments, bits).concat();
-        set.insert("segments".to_owned(), runs(segments));
+        push_runs(set.key("segments"), segments);
     }
-    Value::Object(set)
+    let end = if set.is_empty { "{}" } else { "}" };
+    set.text.push_str(end);
 }
 
-fn runs(mut numbers: Vec<u64>) -> Value {
+fn push_runs(text: &mut String, mut numbers: Vec<u64>) {
     numbers.sort_unstable();
-    numbers
-        .chunk_by(|a, b| a + 1 == *b)
-        .filter_map(|run| Some(json!([run.first()?, run.last()?])))
-        .collect()
+    let runs: Vec<&[u64]> = numbers.chunk_by(|a, b| a + 1 == *b).collect();
+    push_list(text, &runs, |text, run| {
+        let _ = write!(text, "[{},{}]", run[0], run[run.len() - 1]);
+    });
 }

@@ -1,5 +1,6 @@
-//! The selection of the sends that a trace prints.
+//! The selection of the sends that a trace prints, and of their fields.
 
+use serde::{Deserialize, Serialize};
 use swapmeet_core::delivery::fault::PlacedNode;
 
 /// Selects sends by step and node. All sends are selected if neither is given.
@@ -18,4 +19,14 @@ impl SendSelection {
     pub(super) fn is_all(&self) -> bool {
         self.step.is_none() && self.node.is_none()
     }
+}
+
+/// The fields of sends that the reader of a trace does not need. A step with many messages is much
+/// smaller without them.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+pub(crate) struct Omitted {
+    /// The vertices of a route, if they are those of the topology's own route.
+    pub routes: bool,
+    /// The blocks or the byte counts of a message, and redistributions.
+    pub contents: bool,
 }

@@ -3,7 +3,7 @@
 
 use super::facts::StepFacts;
 use super::json::Json;
-use super::selection::SendSelection;
+use super::selection::{Omitted, SendSelection};
 use super::text::Text;
 use super::times::Times;
 use super::writer::Writer;
@@ -21,6 +21,7 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct TraceOptions {
     pub json: bool,
+    pub omitted: Omitted,
     /// Whether to report the facts of steps, too, as one object per step.
     pub facts: bool,
     pub summary: bool,
@@ -34,7 +35,7 @@ pub(crate) const WATCH: ObserverKind = ObserverKind {
     name: "trace",
     max_value_bytes: max_bytes::TRACE,
     start: |case, options, report| {
-        let TraceOptions { json, facts, summary, step, node, times } =
+        let TraceOptions { json, omitted, facts, summary, step, node, times } =
             TraceOptions::deserialize(options).map_err(|e| e.to_string())?;
         let report = Rc::new(RefCell::new(report));
         let share = || -> SendValue {
@@ -44,7 +45,7 @@ pub(crate) const WATCH: ObserverKind = ObserverKind {
         let out = Lines { text: Vec::new(), report: share() };
         let selection = SendSelection { step, node };
         let writer: Box<dyn Writer> = match json {
-            true => Box::new(Json::new(out, selection, case)),
+            true => Box::new(Json::new(out, selection, omitted, case)),
             false => Box::new(Text::new(
                 out,
                 selection,
