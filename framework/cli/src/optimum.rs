@@ -18,7 +18,7 @@ use swapmeet_core::simulation::Task;
 use swapmeet_optimum::certificate::{Certificate, Origin};
 use swapmeet_optimum::check::check;
 use swapmeet_optimum::optimum::{Optimum, Options, Question, problem, solve};
-use swapmeet_results::{Record, duration};
+use swapmeet_results::duration;
 use swapmeet_runner::case::{Case, Product, drawn, spec_error};
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -59,11 +59,12 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     }
     // Run the algorithms, unless the network is too large.
     let runs = first.topology.nodes() <= answer::MAX_RUN_NODES;
-    let Some(rows) = rows(args, if runs { &cases } else { &[] })? else {
+    let cases = if runs { &cases[..] } else { &[] };
+    let Some(rows) = run::collect(cases, None, &args.plugins)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let optimum_us = setting.with_startups(&optimum);
-    let answer = Answer { optimum, optimum_us, rows, seconds };
+    let answer = Answer::new(optimum, optimum_us, rows, seconds);
     output::print(&match args.format {
         OptimumFormat::Text => answer.text(),
         OptimumFormat::Json => format!("{:#}\n", answer.json()),
@@ -73,8 +74,6 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
 
 /// Returns one case for each algorithm that supports the collective and needs no input file.
 fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> {
-    /// The time limit of a case, in seconds.
-    const LONGEST: f64 = 60.0;
     let flag = |name: &str, spec: &Option<String>| {
         spec.iter().map(|spec| Text::flag(name, spec)).collect::<Vec<Text>>()
     };
@@ -83,7 +82,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
         workloads: flag("--workload", &args.workload),
         machines: flag("--machine", &args.machine),
         seed: args.seed,
-        timeout_secs: Some(LONGEST),
+        timeout_secs: Some(args.timeout),
         ..Experiment::default()
     };
     run::fill_in(&mut experiment)?;
@@ -158,18 +157,6 @@ impl Setting {
         let topology = self.task.topology.as_ref();
         self.machine.lower_bound(topology, &traffic.with_link_load(bytes)).total_us()
     }
-}
-
-/// Runs the cases and returns the rows that have a time, sorted by time in ascending order; `None`
-/// after an interrupt.
-fn rows(args: &OptimumArgs, cases: &[Case]) -> Result<Option<Vec<Record>>, Failure> {
-    let Some(mut rows) = run::collect(cases, None, &args.plugins)? else { return Ok(None) };
-    rows.retain(|row| row.time_us.is_some());
-    rows.sort_by(|a, b| {
-        let by_time = a.time_us.partial_cmp(&b.time_us).unwrap_or(std::cmp::Ordering::Equal);
-        by_time.then_with(|| a.algorithm.cmp(&b.algorithm))
-    });
-    Ok(Some(rows))
 }
 
 /// Verifies the certificate in a file. The certificate names the specs of a topology, a workload

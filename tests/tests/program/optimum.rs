@@ -47,6 +47,16 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
     assert!(text.contains("\nbottleneck: ") && text.contains("bytes/optimum"), "{text}");
 }
 
+/// The search of `flow` for 256 nodes takes longer than 50 ms.
+#[test]
+fn algorithms_that_take_too_long_are_named() {
+    let args = words("--topology mesh:16x16 --timeout 0.05");
+    let text = swapmeet(&["optimum"]).args(&args).assert().success().get_output().stdout.clone();
+    let text = String::from_utf8(text).unwrap();
+    let named = text.lines().find_map(|l| l.strip_prefix("not finished in time (`--timeout`): "));
+    assert!(named.is_some_and(|names| names.split(", ").any(|name| name == "flow")), "{text}");
+}
+
 /// Runs all algorithms on regular and irregular networks under four models. No time may be below
 /// the lower end of the interval.
 #[test]

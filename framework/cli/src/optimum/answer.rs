@@ -5,24 +5,42 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use swapmeet_optimum::optimum::{Bottleneck, Optimum};
 use swapmeet_optimum::{Certificate, demand::Demand};
-use swapmeet_results::{Record, duration};
+use swapmeet_results::{Record, Status, duration};
 
 /// Algorithms are run only on networks with at most this number of nodes.
 pub(super) const MAX_RUN_NODES: u64 = 1024;
 
 /// The optimum of a case, and the rows of the algorithms.
 pub(super) struct Answer {
-    pub optimum: Optimum,
+    optimum: Optimum,
     /// The lower end of the interval plus the start-ups and latencies that every schedule has, in
     /// µs.
-    pub optimum_us: f64,
+    optimum_us: f64,
     /// The rows that have a time, in ascending order of time.
-    pub rows: Vec<Record>,
+    rows: Vec<Record>,
+    /// The algorithms whose cases exceeded the time limit.
+    unfinished: Vec<String>,
     /// The duration of the search for the optimum, in seconds.
-    pub seconds: f64,
+    seconds: f64,
 }
 
 impl Answer {
+    pub(super) fn new(
+        optimum: Optimum,
+        optimum_us: f64,
+        mut rows: Vec<Record>,
+        seconds: f64,
+    ) -> Self {
+        let unfinished = rows.iter().filter(|row| row.status == Status::Timeout);
+        let unfinished = unfinished.map(|row| row.algorithm.clone()).collect();
+        rows.retain(|row| row.time_us.is_some());
+        rows.sort_by(|a, b| {
+            let by_time = a.time_us.partial_cmp(&b.time_us).unwrap_or(std::cmp::Ordering::Equal);
+            by_time.then_with(|| a.algorithm.cmp(&b.algorithm))
+        });
+        Self { optimum, optimum_us, rows, unfinished, seconds }
+    }
+
     pub(super) fn text(&self) -> String {
         let Optimum { lower_us, upper_us, certificate, .. } = &self.optimum;
         let origin = &certificate.origin;
@@ -43,6 +61,10 @@ impl Answer {
             duration(self.optimum_us)
         );
         let _ = writeln!(text, "bottleneck: {}", self.bottleneck());
+        if !self.unfinished.is_empty() {
+            let names = self.unfinished.join(", ");
+            let _ = writeln!(text, "not finished in time (`--timeout`): {names}");
+        }
         if self.rows.is_empty() {
             let _ = writeln!(
                 text,
@@ -89,6 +111,7 @@ impl Answer {
             "topology": origin.topology, "workload": origin.workload, "machine": origin.machine,
             "seed": origin.seed, "lower_us": lower_us, "upper_us": upper_us,
             "optimum_us": self.optimum_us, "bottleneck": bottleneck, "algorithms": algorithms,
+            "unfinished": self.unfinished,
             "seconds": self.seconds,
         })
     }
