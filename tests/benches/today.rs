@@ -39,6 +39,7 @@ const SECTIONS: [(&str, &str); 5] = [
         "dragonfly:33x8x4 pairwise moe:experts=1056,top=8,tokens=4096,bytes=7KiB 1
          fat-tree:64x2 pairwise moe:experts=256,top=8,tokens=1024,bytes=7KiB 8
          fat-tree:64x2 linear moe:experts=256,top=8,tokens=1024,bytes=7KiB 30
+         fat-tree:128x2 linear moe:experts=256,top=8,tokens=1024,bytes=7KiB 60
          fat-tree:128x2 pairwise uniform:1KiB 4
          dragonfly:128x16x32 ring-allreduce allreduce/uniform:1MiB 10",
     ),

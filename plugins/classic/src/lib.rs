@@ -93,7 +93,8 @@ impl Algorithm for Linear {
         };
         let planned = schedule.symmetric(&symmetry)?;
         if from_each_to_each && planned.is_everyone() {
-            check_step_size(n)?;
+            let is_alltoall = problem.collective() == Collective::AllToAll;
+            check_step_size(n, is_alltoall && !problem.is_uniform())?;
         }
         schedule.step()?;
         match problem.collective() {
@@ -147,14 +148,17 @@ impl Algorithm for Linear {
     }
 }
 
-/// Returns an error if a step has too many messages to be held in memory.
-fn check_step_size(n: u64) -> Result<(), Stop> {
-    const MAX_NODES: u64 = 2048;
-    if n <= MAX_NODES {
+/// Returns an error if a step has too many messages to be held in memory. `may_be_sparse`: whether
+/// blocks can be empty, so that there may be far fewer messages than pairs of nodes. The host then
+/// limits the messages.
+fn check_step_size(n: u64, may_be_sparse: bool) -> Result<(), Stop> {
+    const MAX_NODES: u64 = 4096;
+    const MAX_SPARSE_NODES: u64 = 16_384;
+    if n <= if may_be_sparse { MAX_SPARSE_NODES } else { MAX_NODES } {
         return Ok(());
     }
     Err(Stop::unsupported(format!(
-        "{n} nodes would send {} messages in one step; the limit for a full plan is {MAX_NODES} nodes (pairwise and ring use several steps)",
+        "{n} nodes would send {} messages in one step; the limit for a full plan is {MAX_NODES} nodes, and {MAX_SPARSE_NODES} nodes of an all-to-all with a size for each pair (pairwise and ring use several steps)",
         n.saturating_mul(n - 1)
     )))
 }

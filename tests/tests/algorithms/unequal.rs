@@ -71,3 +71,35 @@ fn padding_is_charged() {
     assert_eq!(two_phase.total_bytes, plain.total_bytes.map(|bytes| bytes + headers));
     assert_eq!(two_phase.messages, plain.messages.map(|messages| 3 * messages));
 }
+
+/// In `linear`, only messages with data take memory, so there can be more ranks than in a complete
+/// exchange. Each rank has one token for the rank that is three after it, so the values follow from
+/// the definition of the columns. In each of the 46 rows, three of these ranks are in the next row.
+#[test]
+fn many_ranks_with_few_receivers_send_in_one_step() {
+    const N: u64 = 2116;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    let lines: String = (0..N).map(|rank| format!("{rank} {}\n", (rank + 3) % N)).collect();
+    std::fs::write(&file, lines).unwrap();
+    let workload = format!("tokens:{},bytes=64", file.display());
+    let machine = ["--machine", "free:model=wormhole,byte_us=1,startup_us=5"];
+    let of = |topology: &str, workload: &str| {
+        let args = ["--topology", topology, "--algorithm", "linear", "--workload", workload];
+        rows(&[&args[..], &machine].concat()).remove(0)
+    };
+    let row = of("torus:46x46", &workload);
+    assert_eq!((row.status, row.verified), (Status::Ok, Verified::Blocks), "{}", row.reason);
+    assert_eq!((row.messages, row.steps), (Some(N), Some(1)));
+    let bytes = [64 * N, 64 * (3 * N + 3 * 46)].map(|bytes| Some(u128::from(bytes)));
+    assert_eq!([row.total_bytes, row.total_hop_bytes], bytes);
+    assert_eq!((row.max_sends, row.startup_us), (Some(1), Some(5.0)));
+    let refused = of("ring:16385", "moe:experts=4,top=1,tokens=1,bytes=8");
+    assert_eq!(
+        (refused.status, refused.reason.as_str()),
+        (
+            Status::Unsupported,
+            "16385 nodes would send 268451840 messages in one step; the limit for a full plan is 4096 nodes, and 16384 nodes of an all-to-all with a size for each pair (pairwise and ring use several steps)"
+        )
+    );
+}

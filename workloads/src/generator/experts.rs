@@ -156,12 +156,12 @@ impl Pattern for TokensFile {
     }
 
     fn sizes(&self, nodes: u64, _: u64, _: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        Matrix::check_nodes(nodes)?;
-        let mut bytes = vec![0; (nodes * nodes) as usize];
-        for (row, tokens) in bytes.chunks_exact_mut(nodes as usize).zip(self.placed(nodes)?) {
-            tokens.iter().flatten().for_each(|to| row[*to as usize] += self.bytes);
-        }
-        Ok(Arc::new(Matrix::new(nodes, bytes)))
+        let placed = self.placed(nodes)?;
+        let matrix = Matrix::from_rows(nodes, |node, row| {
+            let receivers = placed[node as usize].iter().flatten();
+            receivers.for_each(|to| row[*to as usize] += self.bytes);
+        });
+        Ok(Arc::new(matrix?))
     }
 
     fn tokens(&self, nodes: u64, _: u64) -> Result<Tokens, String> {

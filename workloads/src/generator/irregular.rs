@@ -131,12 +131,10 @@ impl Pattern for Irregular {
     }
 
     fn sizes(&self, nodes: u64, element: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        Matrix::check_nodes(nodes)?;
-        let matrix = match &self.law {
-            SizeLaw::Independent(distribution) => distribution.matrix(nodes, element, seed),
-            SizeLaw::ByRank(zipf) => zipf.matrix(nodes, element, seed),
-        };
-        Ok(Arc::new(if self.density < 1.0 { thin(matrix, self.density, seed) } else { matrix }))
+        if self.density == 1.0 {
+            Matrix::check_nodes(nodes)?;
+        }
+        Ok(Arc::new(Matrix::from_rows(nodes, self.rows(nodes, element, seed))?))
     }
 
     /// Creates one size for each node. They are the sizes of row 0 of the matrix.
@@ -146,27 +144,42 @@ impl Pattern for Irregular {
         element: u64,
         seed: u64,
     ) -> Result<Arc<dyn BlockSizes>, String> {
-        let mut bytes = match &self.law {
-            SizeLaw::Independent(distribution) => distribution.row(0, nodes, element, seed),
-            SizeLaw::ByRank(zipf) => zipf.rows(0..1, nodes, element, seed),
-        };
-        if self.density < 1.0 {
-            thin_row(&mut bytes, 0, self.density, seed);
-        }
+        let mut bytes = vec![0; nodes as usize];
+        self.rows(nodes, element, seed)(0, &mut bytes);
         Ok(Arc::new(NodeSizes { bytes, by: SizedBy::Origin }))
     }
 }
 
-/// Keeps the sizes of a random fraction of the pairs (`density`), and sets all other sizes to 0.
-/// The random numbers come from streams that sizes do not use, so that the kept sizes do not depend
-/// on the density.
-fn thin(mut matrix: Matrix, density: f64, seed: u64) -> Matrix {
-    (0..).zip(matrix.rows_mut()).for_each(|(row, sizes)| thin_row(sizes, row, density, seed));
-    matrix
+impl Irregular {
+    /// Returns a function that draws the sizes of the blocks which one node sends (a row of the
+    /// matrix). All sizes are multiples of `element`.
+    fn rows(&self, nodes: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
+        let by_rank = match &self.law {
+            SizeLaw::Independent(_) => Vec::new(),
+            SizeLaw::ByRank(zipf) => zipf.by_rank(nodes, element),
+        };
+        move |number, row| {
+            let mut stream = Stream::new(seed, number);
+            match &self.law {
+                SizeLaw::Independent(distribution) => {
+                    row.iter_mut().for_each(|size| *size = distribution.draw(element, &mut stream));
+                }
+                SizeLaw::ByRank(_) => {
+                    let ranks = stream.shuffled(nodes);
+                    let sizes = ranks.into_iter().map(|rank| by_rank[rank as usize]);
+                    row.iter_mut().zip(sizes).for_each(|(size, drawn)| *size = drawn);
+                }
+            }
+            if self.density < 1.0 {
+                thin_row(row, number, self.density, seed);
+            }
+        }
+    }
 }
 
 /// Keeps the sizes of a random fraction of the pairs in one row (`density`), and sets the other
-/// sizes of this row to 0.
+/// sizes of this row to 0. The random numbers come from streams that sizes do not use, so that the
+/// kept sizes do not depend on the density.
 fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);
@@ -278,19 +291,10 @@ impl Distribution {
         }
     }
 
-    /// Draws the sizes for all pairs of nodes. All sizes are multiples of `element`.
-    pub fn matrix(&self, nodes: u64, element: u64, seed: u64) -> Matrix {
-        Matrix::new(nodes, (0..nodes).flat_map(|row| self.row(row, nodes, element, seed)).collect())
-    }
-
-    /// Draws the sizes of the blocks that one node sends, which are one row of the matrix.
-    fn row(&self, row: u64, nodes: u64, element: u64, seed: u64) -> Vec<u64> {
-        let mut stream = Stream::new(seed, row);
-        let mut size = || {
-            let elements = (self.quantile(stream.fraction()) / element as f64).round().max(0.0);
-            (elements as u64).saturating_mul(element)
-        };
-        (0..nodes).map(|_| size()).collect()
+    /// Draws one size, which is a multiple of `element`.
+    fn draw(&self, element: u64, stream: &mut Stream) -> u64 {
+        let elements = (self.quantile(stream.fraction()) / element as f64).round().max(0.0);
+        (elements as u64).saturating_mul(element)
     }
 }
 
@@ -303,6 +307,12 @@ pub(super) fn normal_quantile(u: f64) -> f64 {
 mod tests {
     use super::*;
 
+    /// Draws the sizes for all pairs of nodes.
+    fn matrix(law: SizeLaw, density: f64, (nodes, element, seed): (u64, u64, u64)) -> Matrix {
+        let irregular = Irregular { law, density };
+        Matrix::from_rows(nodes, irregular.rows(nodes, element, seed)).unwrap()
+    }
+
     #[test]
     fn samples_have_the_requested_mean_and_variation() {
         for (shape, cv) in [
@@ -312,7 +322,8 @@ mod tests {
             (DistributionKind::Pareto, 0.4),
             (DistributionKind::Bimodal, 2.0),
         ] {
-            let matrix = Distribution::new(shape, 100_000.0, cv).unwrap().matrix(300, 1, 7);
+            let law = SizeLaw::Independent(Distribution::new(shape, 100_000.0, cv).unwrap());
+            let matrix = matrix(law, 1.0, (300, 1, 7));
             let n = 90_000.0;
             let all: Vec<u64> = (0..300).collect();
             let mean = matrix.total(&all, &all) as f64 / n;
@@ -347,7 +358,8 @@ mod tests {
     #[test]
     fn sizes_are_pinned() {
         let sizes = |shape, cv, element| {
-            let matrix = Distribution::new(shape, 1000.0, cv).unwrap().matrix(2, element, 42);
+            let law = SizeLaw::Independent(Distribution::new(shape, 1000.0, cv).unwrap());
+            let matrix = matrix(law, 1.0, (2, element, 42));
             [matrix.bytes(0, 0), matrix.bytes(0, 1), matrix.bytes(1, 0), matrix.bytes(1, 1)]
         };
         assert_eq!(
@@ -374,13 +386,37 @@ mod tests {
     /// kept sizes must be equal to those of the dense matrix.
     #[test]
     fn a_sparse_matrix_keeps_a_share_of_the_sizes() {
-        let dense =
-            Distribution::new(DistributionKind::Lognormal, 1e6, 0.5).unwrap().matrix(200, 1, 7);
-        let sparse = thin(dense.clone(), 0.1, 7);
+        let [dense, sparse] = [1.0, 0.1].map(|density| {
+            let law = Distribution::new(DistributionKind::Lognormal, 1e6, 0.5).unwrap();
+            matrix(SizeLaw::Independent(law), density, (200, 1, 7))
+        });
         let pairs = || (0..200).flat_map(|o| (0..200).map(move |d| (o, d)));
         let left = pairs().filter(|(o, d)| sparse.bytes(*o, *d) > 0).count();
         assert!((3700..4300).contains(&left), "{left}");
         assert!(pairs().all(|(o, d)| [0, dense.bytes(o, d)].contains(&sparse.bytes(o, d))));
+    }
+
+    #[test]
+    fn sizes_by_rank_are_proportional_and_senders_send_equal_amounts() {
+        let by_rank = |mean, exponent, nodes, seed| {
+            matrix(SizeLaw::ByRank(Zipf { mean, exponent }), 1.0, (nodes, 1, seed))
+        };
+        for row in 0..4 {
+            let sizes = by_rank(25.0, 1.0, 4, 3);
+            let mut sizes: Vec<u64> = (0..4).map(|to| sizes.bytes(row, to)).collect();
+            sizes.sort_unstable();
+            // 1 + 1/2 + 1/3 + 1/4 = 25/12. The row has 100 bytes, so the destination with rank 1
+            // has 48 bytes.
+            assert_eq!(sizes, [12, 16, 24, 48]);
+        }
+        let favourites = |seed: u64| {
+            let matrix = by_rank(100.0, 1.0, 64, seed);
+            (0..64)
+                .map(|row| (0..64).max_by_key(|to| matrix.bytes(row, *to)).unwrap())
+                .collect::<Vec<u64>>()
+        };
+        assert_ne!(favourites(1), favourites(2));
+        assert_eq!(by_rank(8.0, 0.0, 3, 1), Matrix::new(3, vec![8; 9]));
     }
 
     #[test]

@@ -224,7 +224,23 @@ impl Pattern for MatrixFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
     nodes: u64,
-    bytes: Vec<u64>,
+    cells: MatrixCells,
+    largest: u64,
+}
+
+/// The sizes of a matrix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum MatrixCells {
+    /// All sizes, row by row.
+    Dense(Vec<u64>),
+    /// The sizes that are not 0, row by row (compressed sparse rows).
+    Sparse {
+        /// The position of the first size of each row, and the number of all sizes.
+        first: Vec<usize>,
+        /// The column of each size. Columns are in ascending order in each row.
+        columns: Vec<u32>,
+        bytes: Vec<u64>,
+    },
 }
 
 /// An error in a file of sizes.
@@ -239,8 +255,17 @@ pub struct MatrixError {
 }
 
 impl Matrix {
-    /// The maximum number of nodes. A matrix for this number of nodes takes half a gigabyte.
+    /// The maximum number of nodes, unless most sizes are 0. A matrix for this number of nodes takes
+    /// half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
+    /// The maximum number of nodes if most sizes are 0. Sizes are drawn in a buffer for a whole row.
+    const MAX_SPARSE_NODES: u64 = 1 << 16;
+    /// The maximum number of sizes that are not 0, if there are more than [`Matrix::MAX_NODES`]
+    /// nodes. They take 200 MB.
+    const MAX_PAIRS: usize = 1 << 24;
+    /// Up to this number of nodes, all sizes are stored, because this is faster and takes at most 32
+    /// MB.
+    const ALWAYS_DENSE: u64 = 2048;
     /// The maximum number of bytes of a file, which is eight bytes for each entry of the largest
     /// matrix.
     pub const MAX_TEXT: u64 = crate::file::MAX_BYTES;
@@ -259,7 +284,62 @@ impl Matrix {
 
     pub(crate) fn new(nodes: u64, bytes: Vec<u64>) -> Self {
         debug_assert_eq!(bytes.len() as u64, nodes * nodes);
-        Self { nodes, bytes }
+        let largest = bytes.iter().copied().max().unwrap_or(0);
+        Self { nodes, cells: MatrixCells::Dense(bytes), largest }
+    }
+
+    /// Creates a matrix row by row. `fill` receives the number of a row, and its sizes, which are 0
+    /// at first. If most sizes are 0, the matrix takes memory only for the others. The text of `Err`
+    /// is as in [`Matrix::check_nodes`].
+    pub(crate) fn from_rows(
+        nodes: u64,
+        mut fill: impl FnMut(u64, &mut [u64]),
+    ) -> Result<Self, String> {
+        let (n, most) = (nodes as usize, Self::MAX_SPARSE_NODES);
+        if nodes > most {
+            return Err(format!(
+                "has a size for every pair: at most {most} nodes, most of them without data for each other, there are {nodes}"
+            ));
+        }
+        if nodes <= Self::ALWAYS_DENSE {
+            let mut bytes = vec![0; n * n];
+            (0..).zip(bytes.chunks_exact_mut(n)).for_each(|(number, row)| fill(number, row));
+            return Ok(Self::new(nodes, bytes));
+        }
+        let (mut first, mut columns, mut bytes) = (vec![0], Vec::new(), Vec::new());
+        let mut row = vec![0; n];
+        for number in 0..nodes {
+            row.fill(0);
+            fill(number, &mut row);
+            for (column, size) in (0..).zip(&row).filter(|(_, size)| **size > 0) {
+                columns.push(column);
+                bytes.push(*size);
+            }
+            first.push(bytes.len());
+            // A size and its column take 12 bytes, and finding it takes a search. So if many sizes
+            // are not 0, it is better to store all of them.
+            if nodes <= Self::MAX_NODES && bytes.len() > n * n / 4 {
+                let mut all = vec![0; n * n];
+                let (done, rest) = all.split_at_mut(first.len().saturating_sub(1) * n);
+                for (row, ends) in done.chunks_exact_mut(n).zip(first.windows(2)) {
+                    for at in ends[0]..ends[1] {
+                        row[columns[at] as usize] = bytes[at];
+                    }
+                }
+                let rows = (number + 1..).zip(rest.chunks_exact_mut(n));
+                rows.for_each(|(number, row)| fill(number, row));
+                return Ok(Self::new(nodes, all));
+            }
+            if nodes > Self::MAX_NODES && bytes.len() > Self::MAX_PAIRS {
+                return Err(format!(
+                    "has data for more than {} pairs of {nodes} nodes; with more than {} nodes, so many pairs are the limit (fewer tokens or a smaller density give fewer)",
+                    Self::MAX_PAIRS,
+                    Self::MAX_NODES
+                ));
+            }
+        }
+        let largest = bytes.iter().copied().max().unwrap_or(0);
+        Ok(Self { nodes, cells: MatrixCells::Sparse { first, columns, bytes }, largest })
     }
 
     pub fn nodes(&self) -> u64 {
@@ -271,10 +351,6 @@ impl Matrix {
     pub fn parse(content: &str) -> Result<Self, MatrixError> {
         let Cells { rows, bytes, .. } = Cells::parse(content, false, byte_count)?;
         Ok(Self::new(rows as u64, bytes))
-    }
-
-    pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = &mut [u64]> {
-        self.bytes.chunks_exact_mut(self.nodes as usize)
     }
 }
 
@@ -358,16 +434,53 @@ impl Cells {
 
 impl BlockSizes for Matrix {
     fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        self.bytes[(origin * self.nodes + destination) as usize]
+        match &self.cells {
+            MatrixCells::Dense(bytes) => bytes[(origin * self.nodes + destination) as usize],
+            MatrixCells::Sparse { first, columns, bytes } => {
+                let start = first[origin as usize];
+                let row = &columns[start..first[origin as usize + 1]];
+                row.binary_search(&(destination as u32)).map_or(0, |at| bytes[start + at])
+            }
+        }
     }
 
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
-        let row = |o: &u64| &self.bytes[(o * self.nodes) as usize..((o + 1) * self.nodes) as usize];
-        origins.iter().map(|o| destinations.iter().map(|d| row(o)[*d as usize]).sum::<u64>()).sum()
+        match &self.cells {
+            MatrixCells::Dense(bytes) => {
+                let row = |o: &u64| &bytes[(o * self.nodes) as usize..][..self.nodes as usize];
+                let in_row = |o| destinations.iter().map(|d| row(o)[*d as usize]).sum::<u64>();
+                origins.iter().map(in_row).sum()
+            }
+            MatrixCells::Sparse { .. } => {
+                let mut sum = 0;
+                for &origin in origins {
+                    self.each_receiver(origin, self.nodes, &mut |destination, bytes| {
+                        let is_one = destinations.binary_search(&destination).is_ok();
+                        sum += if is_one { bytes } else { 0 };
+                    });
+                }
+                sum
+            }
+        }
+    }
+
+    fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
+        match &self.cells {
+            MatrixCells::Dense(bytes) => {
+                let row = &bytes[(origin * self.nodes) as usize..][..self.nodes as usize];
+                let sizes = (0..nodes).zip(row).filter(|(_, bytes)| **bytes > 0);
+                sizes.for_each(|(destination, bytes)| visit(destination, *bytes));
+            }
+            MatrixCells::Sparse { first, columns, bytes } => {
+                for at in first[origin as usize]..first[origin as usize + 1] {
+                    visit(columns[at].into(), bytes[at]);
+                }
+            }
+        }
     }
 
     fn largest(&self) -> u64 {
-        self.bytes.iter().copied().max().unwrap_or(0)
+        self.largest
     }
 }
 
@@ -380,6 +493,58 @@ mod tests {
         let matrix = Matrix::parse("0, 1,2\n10,0,12\r\n20,21,0\n\n").unwrap();
         assert_eq!((matrix.nodes(), matrix.bytes(1, 2), matrix.largest()), (3, 12, 21));
         assert_eq!(matrix.total(&[0, 2], &[0, 1]), 1 + 20 + 21);
+    }
+
+    /// A matrix with few sizes is stored as sparse rows. It has the values of a function that is
+    /// evaluated for each pair.
+    #[test]
+    fn sparse_matrices_have_the_sizes_of_their_rows() {
+        let size = |from: u64, to: u64| {
+            if (from * 7 + to) % 701 == 0 { 1 + from * 3 + to } else { 0 }
+        };
+        let rows = |nodes| {
+            Matrix::from_rows(nodes, |from, row| {
+                (0..).zip(row).for_each(|(to, bytes)| *bytes = size(from, to));
+            })
+        };
+        for nodes in [2048, 2049] {
+            let matrix = rows(nodes).unwrap();
+            assert_eq!(matches!(matrix.cells, MatrixCells::Sparse { .. }), nodes > 2048);
+            let mut largest = 0;
+            for from in (0..nodes).step_by(19) {
+                let (mut received, mut sum) = (Vec::new(), 0);
+                matrix.each_receiver(from, nodes, &mut |to, bytes| received.push((to, bytes)));
+                for to in 0..nodes {
+                    assert_eq!(matrix.bytes(from, to), size(from, to), "{from} {to}");
+                    sum += if to % 3 == 0 { size(from, to) } else { 0 };
+                }
+                let expected = (0..nodes).map(|to| (to, size(from, to)));
+                assert_eq!(received, expected.filter(|of| of.1 > 0).collect::<Vec<_>>());
+                let thirds: Vec<u64> = (0..nodes).step_by(3).collect();
+                assert_eq!(matrix.total(&[from], &thirds), sum);
+            }
+            for from in 0..nodes {
+                largest = (0..nodes).map(|to| size(from, to)).fold(largest, u64::max);
+            }
+            assert_eq!(matrix.largest(), largest);
+        }
+        // If many sizes are not 0, all of them are stored. Rows that were sparse at first are kept.
+        let half = Matrix::from_rows(2050, |from, row| {
+            row.iter_mut().skip(from as usize % 2).step_by(2).for_each(|bytes| *bytes = from + 1);
+        });
+        let half = half.unwrap();
+        assert!(matches!(half.cells, MatrixCells::Dense(_)));
+        for from in [0, 1, 1025, 1026, 2049] {
+            assert_eq!([from % 2, 1 - from % 2].map(|to| half.bytes(from, to)), [from + 1, 0]);
+        }
+        assert_eq!(
+            Matrix::from_rows(8193, |_, row| row.fill(1)).unwrap_err(),
+            "has data for more than 16777216 pairs of 8193 nodes; with more than 8192 nodes, so many pairs are the limit (fewer tokens or a smaller density give fewer)"
+        );
+        assert_eq!(
+            Matrix::from_rows(65_537, |_, _| {}).unwrap_err(),
+            "has a size for every pair: at most 65536 nodes, most of them without data for each other, there are 65537"
+        );
     }
 
     #[test]

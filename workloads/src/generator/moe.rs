@@ -220,16 +220,14 @@ impl Pattern for Dispatch {
     }
 
     fn sizes(&self, nodes: u64, _: u64, seed: u64) -> Result<Arc<dyn BlockSizes>, String> {
-        Matrix::check_nodes(nodes)?;
         self.check_draws(nodes)?;
         let sampler = ExpertSampler::new(self.shares(seed));
-        let mut bytes = vec![0; (nodes * nodes) as usize];
-        for (node, row) in (0..nodes).zip(bytes.chunks_exact_mut(nodes as usize)) {
+        let matrix = Matrix::from_rows(nodes, |node, row| {
             self.draw(&sampler, nodes, &mut Stream::new(seed, node), |receivers| {
                 receivers.iter().for_each(|to| row[*to as usize] += self.bytes);
             });
-        }
-        Ok(Arc::new(Matrix::new(nodes, bytes)))
+        });
+        Ok(Arc::new(matrix?))
     }
 
     fn tokens(&self, nodes: u64, seed: u64) -> Result<Tokens, String> {

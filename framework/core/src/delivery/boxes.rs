@@ -118,6 +118,9 @@ pub trait Layout: Debug {
     /// Returns the coordinates in the set of an axis, in ascending order.
     fn coordinates(&self, axis: usize, a: &[Self::Element]) -> Vec<u64>;
 
+    /// Returns the smallest coordinate in the set of an axis; 0 if the set is empty.
+    fn first_coordinate(&self, axis: usize, a: &[Self::Element]) -> u64;
+
     /// Replaces the set of an axis of `out` by `set`, which must pass `Axis::check`.
     fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [Self::Element]);
 
@@ -273,9 +276,8 @@ pub trait Layout: Debug {
     /// Returns the smallest node of one side of a box; 0 if boxes do not have this side.
     fn first_of(&self, side: Side, a: &[Self::Element]) -> u64 {
         let axes = self.axes();
-        axes.of_side(side).fold(0, |node, axis| {
-            node * axes.radices[axis] + self.coordinates(axis, a).first().copied().unwrap_or(0)
-        })
+        axes.of_side(side)
+            .fold(0, |node, axis| node * axes.radices[axis] + self.first_coordinate(axis, a))
     }
 
     /// Returns the selection of all blocks.

@@ -117,6 +117,8 @@ struct InFlight<E> {
     /// The sends of a reduction. The receiver processes all values of a send together. Empty for
     /// other collectives.
     sends: Vec<ReductionSend>,
+    /// The length of `records` from which on boxes for the same receiver are joined.
+    join_from: usize,
 }
 
 /// A send of a reduction.

@@ -93,6 +93,11 @@ impl<E: Element> Holdings<E> {
         Self { format, lists, inner: record.clone(), joined: record, remainder: Vec::new() }
     }
 
+    /// Returns as many lists with the same format, but without boxes.
+    pub(crate) fn without_boxes(&self) -> Self {
+        Self::with_format(self.format, vec![Vec::new(); self.lists.len()])
+    }
+
     /// Adds the step of arrival to each record, with the initial value 0.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {

@@ -9,6 +9,7 @@
 //! number of sends (times the number of routes between two nodes).
 
 use crate::delivery::contents::Contents;
+use crate::delivery::fault::Fault;
 use crate::network::topology::Route;
 use crate::simulation::listener::Interests;
 use crate::simulation::step::Transfer;
@@ -150,6 +151,18 @@ impl Messages {
         self.list.is_empty()
     }
 
+    /// Errors if the step has more than `most` messages. Very many messages would exhaust the memory
+    /// of the computer.
+    #[inline]
+    pub(crate) fn check_count(&self, step: u64, most: u64) -> Result<(), Fault> {
+        if self.list.len() as u64 <= most {
+            return Ok(());
+        }
+        Err(Fault::Refused(format!(
+            "step {step} has more than {most} messages, which are held in memory until the step ends: an algorithm with several steps, such as pairwise, has fewer in each"
+        )))
+    }
+
     /// Adds a send between two different nodes to step number `step`. Loads are limited to 64 bits.
     /// They exceed this limit only if blocks are delivered twice, which is a fault.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, notes: SendNotes) {
@@ -277,6 +290,21 @@ pub(crate) fn number_of(routes: &mut Vec<Route>, route: &Route) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn too_many_messages_are_refused() {
+        let mut messages = Messages::new(3, Interests::FACTS);
+        let mut send = |to| {
+            let sent = Transfer { from: 0, to, route: 0, hops: 0, load: 1 };
+            messages.add(1, sent, SendNotes::default());
+            messages.check_count(1, 1).map_err(|refused| refused.to_string())
+        };
+        assert_eq!(send(1), Ok(()));
+        assert_eq!(
+            send(2).unwrap_err(),
+            "step 1 has more than 1 messages, which are held in memory until the step ends: an algorithm with several steps, such as pairwise, has fewer in each"
+        );
+    }
 
     proptest! {
         /// In each step, the sends between two nodes on one route form one message, at the position

@@ -67,9 +67,18 @@ impl Field {
         out[self.word + (bit / 64) as usize] |= 1 << (bit % 64);
     }
 
-    fn contains(&self, coordinate: u64, a: &[u64]) -> bool {
-        let bit = u64::from(self.shift) + coordinate;
-        a[self.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
+    /// Returns the coordinates of the axis, in ascending order.
+    #[inline]
+    fn coordinates(self, a: &[u64]) -> impl Iterator<Item = u64> {
+        a[self.range()].iter().enumerate().flat_map(move |(number, word)| {
+            let mut left = word & self.mask;
+            std::iter::from_fn(move || {
+                let bit = u64::from(left.trailing_zeros());
+                let is_set = left != 0;
+                left &= left.wrapping_sub(1);
+                is_set.then(|| number as u64 * 64 + bit - u64::from(self.shift))
+            })
+        })
     }
 
     /// Inserts `count` consecutive coordinates, starting with `first`. All of them must be within
@@ -169,8 +178,11 @@ impl Layout for BitLayout {
     }
 
     fn coordinates(&self, axis: usize, a: &[u64]) -> Vec<u64> {
-        let field = &self.fields[axis];
-        (0..u64::from(field.radix)).filter(|c| field.contains(*c, a)).collect()
+        self.fields[axis].coordinates(a).collect()
+    }
+
+    fn first_coordinate(&self, axis: usize, a: &[u64]) -> u64 {
+        self.fields[axis].coordinates(a).next().unwrap_or(0)
     }
 
     fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [u64]) {

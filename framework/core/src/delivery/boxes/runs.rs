@@ -144,6 +144,10 @@ impl Layout for RunLayout {
         (0..self.axes.radices[axis]).filter(|c| a[axis].contains(*c)).collect()
     }
 
+    fn first_coordinate(&self, axis: usize, a: &[Set]) -> u64 {
+        (0..self.axes.radices[axis]).find(|c| a[axis].contains(*c)).unwrap_or(0)
+    }
+
     fn set_axis(&self, axis: usize, set: Axis<'_>, out: &mut [Set]) {
         let radix = self.axes.radices[axis];
         out[axis] = Set::of(set, radix);
@@ -252,7 +256,7 @@ impl Layout for RunLayout {
     }
 
     fn least_image(&self, node: u64, a: &[Set], one: &[Set]) -> Option<u64> {
-        let first = |axis: usize| self.coordinates(axis, one).first().copied().unwrap_or(0);
+        let first = |axis: usize| self.first_coordinate(axis, one);
         let last = a.len() - 1;
         if !a[last].contains(first(last)) {
             return None;

@@ -19,6 +19,13 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
             .sum()
     }
 
+    /// Calls `visit` with each of the nodes 0 to `nodes` - 1 for which `origin` has a block that is
+    /// not empty, in ascending order, and with the bytes of this block.
+    fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
+        let sizes = (0..nodes).map(|destination| (destination, self.bytes(origin, destination)));
+        sizes.filter(|(_, bytes)| *bytes > 0).for_each(|(to, bytes)| visit(to, bytes));
+    }
+
     /// Returns the bytes of the largest block; 0 if there are no blocks.
     fn largest(&self) -> u64;
 
@@ -28,12 +35,13 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
         let mut busiest = MaxTraffic::default();
         for origin in 0..nodes {
             let (mut bytes, mut peers) = (0, 0);
-            for destination in (0..nodes).filter(|destination| *destination != origin) {
-                let block = self.bytes(origin, destination);
-                let (all, from) = &mut received[destination as usize];
-                (*all, *from) = (*all + block, *from + u64::from(block > 0));
-                (bytes, peers) = (bytes + block, peers + u64::from(block > 0));
-            }
+            self.each_receiver(origin, nodes, &mut |destination, block| {
+                if destination != origin {
+                    let (all, from) = &mut received[destination as usize];
+                    (*all, *from) = (*all + block, *from + 1);
+                    (bytes, peers) = (bytes + block, peers + 1);
+                }
+            });
             busiest.sent = busiest.sent.max(bytes);
             busiest.peers = busiest.peers.max(peers);
             busiest.pairs += peers;

@@ -1,6 +1,6 @@
 //! The end of a step: boxes in flight are added to their receivers' holdings.
 
-use super::{Exchange, InFlight};
+use super::{Exchange, InFlight, Inventory};
 use crate::delivery::boxes::Layout;
 use crate::delivery::collective::RedundantDelivery;
 use crate::delivery::fault::{DeliveryFault, Fault, PlacedNode};
@@ -24,6 +24,28 @@ impl<L: Layout> Exchange<L> {
             }
         }
         Ok(())
+    }
+
+    /// Joins boxes in flight that have the same receiver, so that a step with very many sends takes
+    /// little memory. The receivers hold the same blocks at the end of the step. In reductions and
+    /// symmetric schedules, boxes in flight must stay separate. So they do after a copy, because a
+    /// block can then arrive twice, and the fault has to name the first arrival of the two.
+    pub(super) fn join_in_flight(&mut self) {
+        let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
+        let elements = holdings.format().elements();
+        if !self.has_copies && in_flight.sends.is_empty() && layout.group().is_none() {
+            let mut joined = holdings.without_boxes();
+            let records = in_flight.records.chunks_exact(elements);
+            for (receiver, record) in in_flight.receivers.iter().zip(records) {
+                joined.insert(layout, *receiver as usize, record);
+            }
+            in_flight.clear();
+            for list in 0..joined.lists() {
+                in_flight.records.extend_from_slice(joined.records(list));
+                in_flight.receivers.resize(in_flight.records.len() / elements, list as u64);
+            }
+        }
+        in_flight.join_from = in_flight.join_from.max(2 * in_flight.records.len());
     }
 
     /// Adds a record (a box of blocks) to a list, without the blocks that the receiver already

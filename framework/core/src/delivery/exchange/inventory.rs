@@ -210,6 +210,15 @@ impl<L: Layout> Inventory<L> {
     /// Returns the load of a box of `count` units.
     pub(super) fn load(&self, a: &[L::Element], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
+        // Most sends of direct exchanges are single blocks, for which no lists are needed.
+        if count == 1 && self.collective.tokens().is_none() {
+            let [origin, destination] =
+                [Side::Origins, Side::Destinations].map(|side| match self.identifies(side) {
+                    true => self.placement.physical(self.layout.first_of(side, a)),
+                    false => self.shared_end(),
+                });
+            return sizes.bytes(origin, destination);
+        }
         let [origins, destinations] = self.ends(a);
         if let Some(tokens) = self.collective.tokens() {
             let classes = self.layout.coordinates(self.layout.segment_axis(), a);
@@ -237,17 +246,25 @@ impl<L: Layout> Inventory<L> {
             }
     }
 
+    /// Returns the node that stands for a side which does not distinguish blocks: the root, or node
+    /// 0 if there is no root.
+    fn shared_end(&self) -> u64 {
+        self.collective.root().unwrap_or(0)
+    }
+
     /// Returns the origins and the destinations of the blocks of a box, as nodes of the machine in
-    /// ascending order. If a side does not distinguish blocks, its only node is the root, or node 0
-    /// if there is no root.
+    /// ascending order. If a side does not distinguish blocks, its only node is
+    /// [`Inventory::shared_end`].
     fn ends(&self, a: &[L::Element]) -> [Vec<u64>; 2] {
         [Side::Origins, Side::Destinations].map(|side| {
             if !self.identifies(side) {
-                return vec![self.collective.root().unwrap_or(0)];
+                return vec![self.shared_end()];
             }
-            let nodes = self.layout.nodes_of(side, a).into_iter();
-            let mut nodes: Vec<u64> = nodes.map(|node| self.placement.physical(node)).collect();
-            nodes.sort_unstable();
+            let mut nodes = self.layout.nodes_of(side, a);
+            if !self.placement.is_identity() {
+                nodes.iter_mut().for_each(|node| *node = self.placement.physical(*node));
+                nodes.sort_unstable();
+            }
             nodes
         })
     }

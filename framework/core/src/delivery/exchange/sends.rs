@@ -9,15 +9,20 @@ use crate::limits;
 
 impl<E> InFlight<E> {
     pub(super) const fn new() -> Self {
-        Self { receivers: Vec::new(), records: Vec::new(), sends: Vec::new() }
+        Self { receivers: Vec::new(), records: Vec::new(), sends: Vec::new(), join_from: JOIN_FROM }
     }
 
     pub(super) fn clear(&mut self) {
         self.receivers.clear();
         self.records.clear();
         self.sends.clear();
+        self.join_from = JOIN_FROM;
     }
 }
+
+/// The number of elements of the boxes in flight from which on boxes for the same receiver are
+/// joined. So many elements take 32 MiB or more.
+const JOIN_FROM: usize = 1 << 22;
 
 impl<L: Layout> Exchange<L> {
     /// Executes one send. Returns its load, including extra bytes, or `None` if the sender holds
@@ -26,6 +31,9 @@ impl<L: Layout> Exchange<L> {
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.check(rule)?;
+        if self.in_flight.records.len() >= self.in_flight.join_from {
+            self.join_in_flight();
+        }
         let Self { inventory, holdings, in_flight, selection, .. } = self;
         select(inventory, rule, selection).map_err(|(side, what)| {
             Fault::Send(self.step, SendFault::BadSet { from: rule.from, to: rule.to, side, what })
@@ -59,7 +67,9 @@ impl<L: Layout> Exchange<L> {
             let (values, load) = inventory.values(&boxes());
             (values, inventory.layout.values(selection.elements()), load)
         } else if inventory.sizes.is_some() {
-            (count, selection.count(), boxes().map(|a| inventory.load(a, 0)).sum())
+            let records = in_flight.records[start..].chunks_exact(format.elements());
+            let loads = records.map(|r| inventory.load(format.box_of(r), format.count(r)));
+            (count, selection.count(), loads.sum())
         } else {
             (count, selection.count(), count)
         };

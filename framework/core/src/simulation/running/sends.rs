@@ -7,6 +7,7 @@ use crate::delivery::contents::Contents;
 use crate::delivery::exchange::{Exchange, Rule};
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::Payload;
+use crate::limits;
 use crate::network::topology::Route;
 use crate::simulation::listener::{EmptySend, ScheduleEvent, Sent};
 use crate::simulation::listeners::Listeners;
@@ -58,6 +59,7 @@ impl Running {
                 }
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 self.add_message(listeners, ends, load, contents, route);
+                self.messages.check_count(self.payload.step(), limits::FULL_STEP_MESSAGES)?;
             }
             // Case 4: only representatives are planned and reported.
             (Reported::Representatives(links), Some((load, _))) => {

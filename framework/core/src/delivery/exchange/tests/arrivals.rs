@@ -78,3 +78,48 @@ fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
     x.send(&pass(3, 1)).unwrap();
     assert_eq!(x.latest_arrival(), 1);
 }
+
+/// Boxes in flight can be joined at any time before the step ends. The nodes then hold the same
+/// blocks as without this, and a missing block is still found.
+#[test]
+fn joined_boxes_in_flight_are_received() {
+    const N: u64 = 70;
+    // `joins_after` divides the numbers of the sends after which boxes are joined.
+    let exchanged = |joins_after: usize, without: Option<(u64, u64)>| {
+        let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
+        x.begin_step();
+        let pairs = (0..N).flat_map(|v| (1..N).map(move |distance| (v, (v + distance) % N)));
+        for (number, (from, to)) in pairs.filter(|pair| Some(*pair) != without).enumerate() {
+            x.send(&block(from, to, from, to)).unwrap();
+            if number % joins_after == 0 {
+                x.join_in_flight();
+            }
+        }
+        let boxes = x.in_flight_boxes();
+        x.end_step().unwrap();
+        (boxes, x.held().to_vec(), x.verify())
+    };
+    let (boxes, held, verified) = exchanged(usize::MAX, None);
+    assert_eq!((boxes as u64, verified), (N * (N - 1), Ok(())));
+    for joins_after in [1, 10, 1000] {
+        let (joined, held_joined, verified) = exchanged(joins_after, None);
+        assert_eq!((held_joined, verified), (held.clone(), Ok(())), "{joins_after}");
+        assert!(joined < boxes / 3, "{joins_after}: {joined} of {boxes}");
+    }
+    assert_eq!(exchanged(1, Some((5, 6))).2, exchanged(usize::MAX, Some((5, 6))).2);
+    assert!(exchanged(1, Some((5, 6))).2.is_err());
+}
+
+/// A block that arrives twice is a fault that names its receiver, so boxes stay separate after a
+/// copy.
+#[test]
+fn copies_in_flight_are_not_joined() {
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
+    x.begin_step();
+    for _ in 0..2 {
+        x.send(&Rule { copy: true, ..block(0, 1, 0, 1) }).unwrap();
+        x.join_in_flight();
+    }
+    assert_eq!(x.in_flight_boxes(), 2);
+    assert!(message(x.end_step()).contains("node 1"));
+}
