@@ -500,7 +500,7 @@ mod tests {
     #[test]
     fn sparse_matrices_have_the_sizes_of_their_rows() {
         let size = |from: u64, to: u64| {
-            if (from * 7 + to) % 701 == 0 { 1 + from * 3 + to } else { 0 }
+            if (from * 7 + to).is_multiple_of(701) { 1 + from * 3 + to } else { 0 }
         };
         let rows = |nodes| {
             Matrix::from_rows(nodes, |from, row| {

@@ -13,6 +13,7 @@ use crate::network::topology::Route;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::{Step, Transfer};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 pub(super) mod data_order;
 pub(super) mod engine;
@@ -70,12 +71,12 @@ pub(super) struct StepMessage {
 #[derive(Debug, Clone)]
 pub(super) struct StepIndex {
     /// All messages of the step, sorted by sender. Messages of the same sender are in the order of
-    /// the schedule.
-    messages: Vec<StepMessage>,
+    /// the schedule. Copies of a simulation share them.
+    messages: Arc<Vec<StepMessage>>,
     /// For each sender, the index of its first message in `messages`.
     first_send: Vec<u32>,
     /// Indices into `messages`, sorted by receiver.
-    received: Vec<u32>,
+    received: Arc<Vec<u32>>,
     /// For each receiver, the position of its first message in `received`.
     first_receive: Vec<u32>,
     /// In a folded simulation, one sender stands for a whole orbit of nodes. `targets` then has,
@@ -106,9 +107,9 @@ impl StepIndex {
         let mut arranged = Self {
             summed: Vec::new(),
             targets: Vec::new(),
-            messages: Vec::new(),
+            messages: Arc::default(),
             first_send: Vec::new(),
-            received: Vec::new(),
+            received: Arc::default(),
             first_receive: Vec::new(),
             routes: step.routes.to_vec(),
             unit_bytes: segment_bytes(unit_bytes, step.segments),
@@ -134,18 +135,18 @@ impl StepIndex {
         };
         (self.first_send, self.first_receive) =
             (ends(|message| message.from), ends(|message| message.to));
-        self.messages =
-            vec![StepMessage { from: 0, to: 0, route: 0, back: 0, load: 0 }; messages.len()];
-        self.received = vec![0; messages.len()];
+        let none = StepMessage { from: 0, to: 0, route: 0, back: 0, load: 0 };
+        let (mut sent, mut received) = (vec![none; messages.len()], vec![0; messages.len()]);
         let (mut next_send, mut next_receive) =
             (self.first_send.clone(), self.first_receive.clone());
         for message in messages {
             let (place, number) =
                 (&mut next_receive[message.to as usize], &mut next_send[message.from as usize]);
-            self.messages[*number as usize] = *message;
-            self.received[*place as usize] = *number;
+            sent[*number as usize] = *message;
+            received[*place as usize] = *number;
             (*place, *number) = (*place + 1, *number + 1);
         }
+        (self.messages, self.received) = (Arc::new(sent), Arc::new(received));
     }
 
     /// Returns the messages that a rank sends, in the order in which it sends them.

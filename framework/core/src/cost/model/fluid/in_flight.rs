@@ -45,22 +45,61 @@ pub(super) struct InFlight {
     pub alone: f64,
     /// Whether the transmission uses links; false between ranks of the same node.
     uses_links: bool,
-    /// The critical path to the start of the message.
-    path: Path,
+    /// The number of the critical path to the start of the message in [`Paths`].
+    path: u32,
 }
 
 impl InFlight {
-    /// Returns the critical path to the arrival of the message at the time `now`.
-    pub(super) fn path(&self, now: f64) -> Path {
+    /// Returns the critical path to the arrival of the message at the time `now`. `start` is the
+    /// critical path to its start.
+    fn path(&self, start: Path, now: f64) -> Path {
         let lasted = now - self.started - self.latency;
         let contention = (lasted - self.alone).max(0.0);
-        let Path { propagation, transmission, .. } = self.path;
         Path {
-            propagation: propagation + self.latency,
-            transmission: transmission + lasted - contention,
-            contention: self.path.contention + contention,
-            ..self.path
+            propagation: start.propagation + self.latency,
+            transmission: start.transmission + lasted - contention,
+            contention: start.contention + contention,
+            ..start
         }
+    }
+}
+
+/// The critical paths to the starts of messages in flight. Messages that start one after another
+/// often have the same path, which is then stored once.
+#[derive(Debug, Clone, Default)]
+struct Paths {
+    /// Each path with the number of messages that have it.
+    paths: Vec<(Path, u32)>,
+    /// Unused indices of `paths`, for reuse.
+    free: Vec<u32>,
+    /// The path of the message that started last.
+    last: u32,
+}
+
+impl Paths {
+    /// Adds the path of a message. Returns its number.
+    fn add(&mut self, path: Path) -> u32 {
+        match self.paths.get_mut(self.last as usize) {
+            Some((last, messages)) if *messages > 0 && *last == path => *messages += 1,
+            _ => {
+                self.last = self.free.pop().unwrap_or(self.paths.len() as u32);
+                match self.paths.get_mut(self.last as usize) {
+                    Some(unused) => *unused = (path, 1),
+                    None => self.paths.push((path, 1)),
+                }
+            }
+        }
+        self.last
+    }
+
+    /// Removes the path of a message, and returns it.
+    fn remove(&mut self, number: u32) -> Path {
+        let (path, messages) = &mut self.paths[number as usize];
+        *messages -= 1;
+        if *messages == 0 {
+            self.free.push(number);
+        }
+        *path
     }
 }
 
@@ -72,7 +111,9 @@ pub(super) struct MessagesInFlight {
     /// The orbits of nodes and links.
     pub fold: Arc<Fold>,
     pub shares: Shares,
-    messages: Vec<InFlight>,
+    /// Copies of a simulation share the messages until one of them starts another message.
+    messages: Arc<Vec<InFlight>>,
+    paths: Paths,
     /// Unused indices of `messages`, for reuse.
     free: Vec<u32>,
     /// Number of background messages.
@@ -122,7 +163,8 @@ impl MessagesInFlight {
             fold: Arc::new(fold),
             machine: machine.clone(),
             topology,
-            messages: Vec::new(),
+            messages: Arc::default(),
+            paths: Paths::default(),
             free: Vec::new(),
             background: 0,
             route: Vec::new(),
@@ -170,6 +212,7 @@ impl MessagesInFlight {
         // Ranks of the same node share no link.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
         let alone = if uses_links { bytes / narrowest } else { within };
+        let path = self.paths.add(path);
         let number = self.store(
             InFlight { from, to, source, started: now, latency, alone, uses_links, path },
             bytes,
@@ -225,11 +268,12 @@ impl MessagesInFlight {
     /// Stores a message that uses the most recently found route. Returns its index.
     fn store(&mut self, message: InFlight, bytes: f64, weight: f64) -> usize {
         let number = self.free.pop().unwrap_or(self.messages.len() as u32) as usize;
-        if number == self.messages.len() {
-            self.messages.push(message);
+        let messages = Arc::make_mut(&mut self.messages);
+        if number == messages.len() {
+            messages.push(message);
             self.ends.grow(number + 1);
         } else {
-            self.messages[number] = message;
+            messages[number] = message;
         }
         self.shares.define(number, bytes, weight, &self.route);
         if self.shares.reserved_hops() > MAX_HOPS {
@@ -259,9 +303,9 @@ impl MessagesInFlight {
         // Copy each message in flight to the new orbits.
         let mut is_free = vec![false; messages.len()];
         free.iter().for_each(|number| is_free[*number as usize] = true);
-        for (number, old) in
-            messages.into_iter().enumerate().filter(|(number, _)| !is_free[*number])
-        {
+        let mut paths = std::mem::take(&mut self.paths);
+        for (number, old) in messages.iter().enumerate().filter(|(number, _)| !is_free[*number]) {
+            let path = paths.remove(old.path);
             // Skip messages whose step is no longer stored.
             let Some((step, index, sender)) =
                 old.source.and_then(|(step, index)| Some((steps.get(step)?, index, old.from)))
@@ -274,7 +318,8 @@ impl MessagesInFlight {
             for &from in &ranks[sender as usize] {
                 let target = self.fold.moved(target, before.first(sender), self.fold.first(from));
                 self.find_route(from, target, route);
-                let message = InFlight { from, to: self.fold.orbit(target), ..old };
+                let path = self.paths.add(path);
+                let message = InFlight { from, to: self.fold.orbit(target), path, ..*old };
                 let copy = self.store(message, shares.left(number, now), shares.weight(number));
                 if shares.is_sharing(number) {
                     self.shares.add(copy, now);
@@ -285,9 +330,19 @@ impl MessagesInFlight {
         }
     }
 
+    /// Frees the memory of all messages, of which none will arrive.
+    pub(super) fn clear(&mut self) {
+        if !self.messages.is_empty() {
+            self.shares = Shares::new([].into_iter(), 1.0);
+            (self.messages, self.paths, self.free) = Default::default();
+            self.ends = Timers::new(1);
+        }
+    }
+
     /// Ends the current phase of a message, which is its latency or its transmission. Returns the
-    /// message if it has arrived now and is not background traffic.
-    pub(super) fn next_phase(&mut self, number: usize, now: f64) -> Option<InFlight> {
+    /// message, and the critical path to its arrival, if it has arrived now and is not background
+    /// traffic.
+    pub(super) fn next_phase(&mut self, number: usize, now: f64) -> Option<(InFlight, Path)> {
         let message = self.messages[number];
         if message.uses_links && !self.shares.is_sharing(number) {
             self.shares.add(number, now);
@@ -298,7 +353,8 @@ impl MessagesInFlight {
         }
         self.free.push(number as u32);
         self.background -= usize::from(message.source.is_none());
-        message.source.map(|_| message)
+        let path = message.path(self.paths.remove(message.path), now);
+        message.source.map(|_| (message, path))
     }
 
     /// Computes the fair rates of all messages. If `fraction` is 0, rates are exact. Otherwise they

@@ -9,6 +9,7 @@
 
 use super::level_queue::LevelQueue;
 use link::Link;
+use std::sync::Arc;
 use windows::Windows;
 
 mod link;
@@ -70,8 +71,9 @@ pub(super) struct Shares {
     rest: Vec<Progress>,
     /// The binary logarithm of the number of hops for which each flow has space.
     shift: u32,
-    hops: Vec<Hop>,
-    /// For each hop, its position in the list `on` of the link.
+    /// Copies of a simulation share the hops until one of them starts another message.
+    hops: Arc<Vec<Hop>>,
+    /// For each hop, its position in the list `on` of the link. Empty until a flow is on such a list.
     place: Vec<u32>,
     levels: LevelQueue,
     /// Flows that have started since the last solve.
@@ -111,7 +113,7 @@ impl Shares {
             flows: Vec::new(),
             rest: Vec::new(),
             shift: 0,
-            hops: Vec::new(),
+            hops: Arc::default(),
             place: Vec::new(),
             levels: LevelQueue::new(most / least_weight),
             added: Vec::new(),
@@ -154,27 +156,32 @@ impl Shares {
                 bound_times: 1.0,
             });
             self.rest.push(Progress { left: 0.0, since: 0.0, before: 0.0, solve: 0, hops: 0 });
-            self.hops.resize((flow + 1) << self.shift, Hop::default());
-            self.place.resize((flow + 1) << self.shift, 0);
+            Arc::make_mut(&mut self.hops).resize((flow + 1) << self.shift, Hop::default());
         }
         self.flows[flow].weight = weight;
         self.rest[flow].left = bytes;
         self.rest[flow].hops = route.len() as u32;
-        self.hops[flow << self.shift..][..route.len()].copy_from_slice(route);
+        let hops = &mut Arc::make_mut(&mut self.hops)[flow << self.shift..];
+        hops[..route.len()].copy_from_slice(route);
     }
 
     /// Doubles the number of hops for which each flow has space.
     fn widen(&mut self) {
         let (old, flows) = (self.shift, self.flows.len());
         self.shift += 1;
-        let (hops, place) = (std::mem::take(&mut self.hops), std::mem::take(&mut self.place));
-        self.hops.resize(flows << self.shift, Hop::default());
-        self.place.resize(flows << self.shift, 0);
+        let (mut hops, mut place) = (vec![Hop::default(); flows << self.shift], Vec::new());
+        if !self.place.is_empty() {
+            self.place.resize(flows << old, 0);
+            place.resize(flows << self.shift, 0);
+        }
         for flow in 0..flows {
             let (from, to, count) = (flow << old, flow << self.shift, 1 << old);
-            self.hops[to..to + count].copy_from_slice(&hops[from..from + count]);
-            self.place[to..to + count].copy_from_slice(&place[from..from + count]);
+            hops[to..to + count].copy_from_slice(&self.hops[from..from + count]);
+            if !place.is_empty() {
+                place[to..to + count].copy_from_slice(&self.place[from..from + count]);
+            }
         }
+        (self.hops, self.place) = (Arc::new(hops), place);
         let moved = |hop: u32| (hop >> old << self.shift) | (hop & ((1 << old) - 1));
         self.links.iter_mut().flat_map(|link| &mut link.on).for_each(|hop| *hop = moved(*hop));
     }
@@ -208,6 +215,9 @@ impl Shares {
         self.sharing += 1;
         if self.windows.is_some() {
             return self.add_to_windows(flow);
+        }
+        if self.place.len() < self.hops.len() {
+            self.place.resize(self.hops.len(), 0);
         }
         for hop in self.hops_of(flow as u32) {
             let on = &mut self.links[self.hops[hop].link as usize].on;

@@ -152,6 +152,11 @@ impl Simulation {
         Self { most_exact: 0, ..self }
     }
 
+    /// Frees the memory of messages, if the simulation has ended.
+    pub(super) fn clear(&mut self) {
+        self.in_flight.clear();
+    }
+
     /// Begins the start-up of a rank's send.
     fn begin_startup(&mut self, rank: usize, step: u64, index: u32) {
         let Some(known) = self.progress.steps.get(step) else { return };
@@ -208,9 +213,8 @@ impl Simulation {
         self.in_flight.start(message, route, self.now, path);
     }
 
-    /// Completes a message at its sender and its receiver.
-    fn arrive(&mut self, message: &InFlight) {
-        let path = message.path(self.now);
+    /// Completes a message at its sender and its receiver. `path` is the critical path to its arrival.
+    fn arrive(&mut self, message: &InFlight, path: Path) {
         let ends = [message.from, message.to].map(|rank| rank as usize);
         let by_data = self.progress.data_order.is_some();
         if let (true, Some((step, _))) = (by_data, message.source) {
@@ -392,8 +396,8 @@ impl RankModel for Simulation {
         } else if let Some(rank) = self.reductions.pop(limit) {
             self.end_reduction(rank);
         } else if let Some(message) = self.in_flight.ends.pop(limit) {
-            if let Some(message) = self.in_flight.next_phase(message, self.now) {
-                self.arrive(&message);
+            if let Some((message, path)) = self.in_flight.next_phase(message, self.now) {
+                self.arrive(&message, path);
             }
         } else if self.in_flight.shares.is_disturbed(self.now) {
             self.share();

@@ -440,7 +440,7 @@ impl Shares {
         for link in &mut self.links {
             *link = Link::new(link.capacity);
         }
-        (self.added, self.dirty) = (Vec::new(), Vec::new());
+        (self.added, self.dirty, self.place) = (Vec::new(), Vec::new(), Vec::new());
         (self.removed, self.load) = (0, 0);
         self.windows = Some(windows);
     }
