@@ -157,16 +157,18 @@ fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect)
     app.panels[panel].list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
-/// Draws the current message or the key hints and, at the right, the progress of a run that has no
-/// room beside the tabs.
+/// Draws the current message or the key hints and, at the right, the progress of a run or the word
+/// `frozen`, if it has no room beside the tabs.
 fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, Style)>, area: Rect) {
     let theme = painter.theme;
     let mut area = area;
-    if let Some((text, style)) = progress.filter(|_| app.session.queue.is_busy()) {
+    let session = &app.session;
+    let is_shown = session.queue.is_busy() || session.runs.frozen;
+    if let Some((text, style)) = progress.filter(|_| is_shown) {
         painter.put_right(area, area.width - 1, 0, &text, style);
         area.width = area.width.saturating_sub(width(&text) + 2);
     }
-    if let Some(message) = &app.session.message {
+    if let Some(message) = &session.message {
         painter.put(area, 1, 0, &message.text, if message.is_bad { theme.bad } else { theme.good });
         return;
     }

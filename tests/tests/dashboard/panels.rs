@@ -561,6 +561,31 @@ fn leaving_with_rows_asks_first_while_cases_run() {
     assert_eq!(session.app.exit_mode(), Some(ExitMode::PrintRows));
 }
 
+/// What has no room on a small screen is wrapped, or a text says that it is hidden.
+#[test]
+fn small_screens_say_what_they_hide() {
+    let mut session = Session::new(
+        r#"
+        topologies = ["torus:4x4"]
+        algorithms = ["pex", "suh-shin", "bruck", "pairwise"]
+        "#,
+    );
+    session.keys("R");
+    session.settle();
+    for (keys, height, text) in [
+        ("f", 24, "frozen"),
+        ("fF", 24, " .png .pdf are figures"),
+        ("<0", 14, "2 further algorithms are hidden"),
+    ] {
+        for key in keys.chars() {
+            session.key(if key == '<' { KeyCode::Esc } else { KeyCode::Char(key) });
+        }
+        session.settle();
+        let screen = session.screen(80, height);
+        assert!(screen.contains(text), "no `{text}` in\n{screen}");
+    }
+}
+
 #[test]
 fn saved_rows_need_no_confirmation() {
     let folder = tempfile::tempdir().unwrap();

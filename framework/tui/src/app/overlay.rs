@@ -183,9 +183,12 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
             write(painter, &saved.preview, theme.dim);
         }
     } else if matches!(prompt.purpose, Purpose::Render(_)) {
-        match app.rendered_file(Path::new(text)) {
-            Ok(saved) => write(painter, &saved.preview, theme.dim),
-            Err(why) => write(painter, &why, theme.warn),
+        let (about, style) = match app.rendered_file(Path::new(text)) {
+            Ok(saved) => (saved.preview, theme.dim),
+            Err(why) => (why, theme.warn),
+        };
+        for part in wrap(&about, columns).iter().take(3) {
+            write(painter, part, style);
         }
     }
     let found = app.completions();

@@ -307,10 +307,10 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
     let foot = u16::from(area.height > 5);
     let names = widest(lines.iter().map(|line| &line.stats.algorithm)).min(area.width / 3);
     let most = lines.iter().filter_map(|line| line.stats.mean()).fold(0.0, f64::max);
-    for line in lines {
-        if y + foot >= area.height {
-            break;
-        }
+    // If not all lines fit, the row after the last line says how many are hidden.
+    let room = usize::from(area.height.saturating_sub(y + foot));
+    let hidden = if lines.len() > room { lines.len() + 1 - room.max(1) } else { 0 };
+    for line in &lines[..lines.len() - hidden] {
         // Show the status of an algorithm that has no time, instead of a bar.
         let Some(time) = line.stats.mean() else {
             painter.put(area, 1, y, &cut(&line.stats.algorithm, names), theme.dim);
@@ -351,6 +351,10 @@ fn ranking(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) {
             painter.dot(area, names + 25 + x, y, if is_outdated { '░' } else { '█' }, style);
         }
         y += 1;
+    }
+    if hidden > 0 && room > 0 {
+        let text = format!("{hidden} further algorithms are hidden");
+        painter.put(area, 1, y, &text, theme.dim);
     }
     // The last row shows how many schedules can be recalculated without being planned again.
     if foot > 0 {

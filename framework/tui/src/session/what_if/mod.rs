@@ -224,9 +224,10 @@ impl Session {
     fn find_affected_rows(&mut self) {
         let rows = self.queue.tally();
         let rows = rows.cases - rows.waiting - rows.running;
-        let Some(base) = self.what_if.base.clone().filter(|_| self.what_if.rows != rows) else {
+        if self.what_if.rows == rows {
             return;
-        };
+        }
+        let Some(base) = self.what_if.base.clone() else { return };
         let what_if = &mut self.what_if;
         let (mut affected, mut wanted) = (Vec::new(), Vec::new());
         for row in self.queue.rows() {
