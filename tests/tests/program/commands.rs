@@ -148,6 +148,8 @@ fn succeeds(folder: &Path, script: &str) -> String {
     sh.env_remove("SWAPMEET_PLUGIN_PATH").env_remove("RUSTFLAGS");
     sh.env("CARGO_NET_OFFLINE", "true").env("XDG_DATA_HOME", "/nonexistent");
     sh.env("CHECKOUT", project(""));
+    // Without optimization, plugins are built in a fifth of the time, and checked nearly as fast.
+    sh.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
     // The tests may run as root, with more ranks than cores.
     for setting in [
         "ALLOW_RUN_AS_ROOT",
