@@ -17,8 +17,8 @@ use std::time::Duration;
 const LIMIT: &str = "120";
 
 /// Cases: (machine, lines). Each line has a topology, an algorithm, a workload and the goal in
-/// seconds.
-const SECTIONS: [(&str, &str); 5] = [
+/// seconds. The goal of a combine is the time of the dispatch of the same tokens.
+const SECTIONS: [(&str, &str); 6] = [
     (
         "free:model=fluid,byte_us=0.001,hop_us=0.1",
         "torus:16x16 linear irregular:dist=lognormal,mean=1024,cv=1 0.5
@@ -52,6 +52,13 @@ const SECTIONS: [(&str, &str); 5] = [
         "torus:32x32 four-stage irregular:dist=lognormal,mean=1024,cv=1 0.12
          torus:32x32 suh-shin irregular:dist=lognormal,mean=1024,cv=1 0.08
          torus:32x32 bruck irregular:dist=lognormal,mean=1024,cv=1 0.08",
+    ),
+    (
+        "dgx-h100",
+        "groups:32x8,inside=9 direct-dispatch dispatch/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3
+         groups:32x8,inside=9 hierarchical-dispatch dispatch/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3
+         groups:32x8,inside=9 direct-combine combine/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3
+         groups:32x8,inside=9 hierarchical-combine combine/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3",
     ),
 ];
 

@@ -44,7 +44,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins)?;
-    let cases = shard_cases(&all, args.shard)?;
+    let cases: Arc<[Case]> = shard_cases(&all, args.shard)?.into();
     for machine in all.machines_without_optimum().filter(|_| !args.quiet) {
         say!("remark: rows of machine `{machine}` get no optimum: {NO_LINKS}");
     }
@@ -63,8 +63,12 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     // interrupted.
     let mut tally = Tally::default();
     found.rows.iter().flatten().for_each(|record| tally.add(record));
-    let open: Vec<usize> = (0..cases.len()).filter(|i| found.rows[*i].is_none()).collect();
-    let to_run: Vec<Case> = open.iter().map(|i| cases[*i].clone()).collect();
+    let is_in_order = found.in_order;
+    let open = cases.iter().zip(found.rows).filter(|(_, row)| row.is_none());
+    let to_run: Arc<[Case]> = match kept {
+        0 => Arc::clone(&cases),
+        _ => open.map(|(case, _)| case.clone()).collect(),
+    };
     let progress = Progress::new(cases.len(), &to_run, args.quiet);
     let mut course = Progression {
         progress,
@@ -73,13 +77,13 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
         ordered: ReorderBuffer::default(),
         ended: 0,
         lines: 0,
-        in_order: found.in_order,
+        in_order: is_in_order,
     };
     // Rows are written to a file in the order in which cases end, and sorted after the last case.
     // After an interrupt, the rows stay unsorted until a run with `--resume` sorts them.
     let finished = course.follow(
         &to_run,
-        &workers(args.jobs, args.memory_limit, units(&to_run).len(), &args.plugins)?,
+        &workers(args.jobs, args.memory_limit, units(&*to_run).len(), &args.plugins)?,
         &interrupted,
     )?;
     let Progression { tally, progress, in_order, .. } = course;
@@ -295,13 +299,13 @@ impl Progression<'_> {
     /// Runs the cases. Returns whether all of them ended without an interrupt.
     fn follow(
         &mut self,
-        cases: &[Case],
+        cases: &Arc<[Case]>,
         workers: &Workers,
         interrupted: &AtomicBool,
     ) -> Result<bool, Failure> {
         /// The maximum time until the program notices an interrupt.
         const SLICE: Duration = Duration::from_millis(100);
-        let batch = Batch::start(cases, workers)
+        let batch = Batch::start(Arc::clone(cases), workers)
             .map_err(|e| Failure::Output(format!("no thread could be started: {e}")))?;
         let mut stopping = false;
         while let Some(event) = batch.next_within(SLICE) {

@@ -126,7 +126,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
             run::rows::open_and_lock(path, run::before(args), &cases, &all, report)?;
         let csv = run::rows::sink(file, path, &remarks).map_err(|e| Failure::file(path, &e))?;
         rows = Some(Arc::new(Mutex::new(csv)) as swapmeet_tui::RowSink);
-        found = earlier.rows;
+        found = earlier.rows.into_iter().map(|row| row.map(|row| *row)).collect();
     }
     let setup = Setup {
         registry,

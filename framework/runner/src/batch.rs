@@ -45,8 +45,10 @@ struct Shared {
 
 impl Batch {
     /// Starts to run the cases. Returns an error if not even one thread can be started.
-    pub fn start(cases: &[Case], workers: &Workers) -> io::Result<Self> {
-        Self::begin(cases, units(cases), workers)
+    pub fn start(cases: impl Into<Arc<[Case]>>, workers: &Workers) -> io::Result<Self> {
+        let cases = cases.into();
+        let units = units(&*cases);
+        Self::begin(cases, units, workers)
     }
 
     /// Starts to run the cases, but in another order than [`Batch::start`]: the first repetition of
@@ -56,16 +58,16 @@ impl Batch {
         let mut units = units(cases);
         // A stable sort keeps the original order of units with the same repetition.
         units.sort_by_key(|unit| cases.get(unit.cases.start).map(|case| case.repetition));
-        Self::begin(cases, units, workers)
+        Self::begin(cases.into(), units, workers)
     }
 
-    fn begin(cases: &[Case], units: Vec<Unit>, workers: &Workers) -> io::Result<Self> {
+    fn begin(cases: Arc<[Case]>, units: Vec<Unit>, workers: &Workers) -> io::Result<Self> {
         let (sender, events) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let queue: VecDeque<Unit> = units.into();
         let jobs = workers.jobs.clamp(1, queue.len().max(1));
         let shared = Shared {
-            cases: cases.into(),
+            cases,
             queue: Arc::new(Mutex::new(queue)),
             events: sender,
             stop: Arc::clone(&stop),

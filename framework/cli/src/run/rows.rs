@@ -5,6 +5,7 @@ use super::row_file::{Remarks, RowFile};
 use crate::args::RowFormat;
 use crate::failure::Failure;
 use crate::output;
+use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write};
@@ -12,7 +13,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use swapmeet_results::{
-    CaseId, CsvSink, FileRows, ReadError, Record, Sink, Status, atomic_file, columns, read_rows,
+    CaseId, CsvSink, FileRows, ReadError, Record, Shards, Sink, Status, atomic_file, columns,
+    read_rows,
 };
 use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::optimum::Search;
@@ -37,7 +39,7 @@ pub(crate) enum Rows {
 /// The rows that a file already contains, assigned to the cases of the run.
 pub(crate) struct Found {
     /// One entry for each case of the run: its existing row, or `None`.
-    pub rows: Vec<Option<Record>>,
+    pub rows: Vec<Option<Box<Record>>>,
     /// Whether the existing rows belong to the first cases of the run and are in the order of these
     /// cases.
     pub in_order: bool,
@@ -199,22 +201,17 @@ impl Rows {
                 path.display()
             )));
         }
-        // Read the rows from the file, because this program does not keep them in memory.
+        // Read the rows from the file one at a time, as `merge` does, because they may need more
+        // memory than all other data of the run.
         let sorted = || {
-            let name = path.display().to_string();
-            let text = File::open(path).map_err(|e| Failure::writing(&name, &e))?;
-            let records = read_rows(name, text)
-                .and_then(FileRows::complete)
-                .map_err(|e| Failure::Output(e.to_string()))?;
-            let held = records.len();
-            let found = assign_to_cases(path, records, cases)?;
-            if found.kept() < held {
-                return Err(Failure::Output(format!(
-                    "{}: it has rows that do not belong to this run",
-                    path.display()
-                )));
+            let failed = |error: &dyn std::error::Error| Failure::Output(error.to_string());
+            let rows = Shards::read(&[path]).map_err(|e| failed(&e))?;
+            if let Some(torn) = rows.torn().first() {
+                return Err(Failure::Output(torn.to_string()));
             }
-            rewrite(path, &found)
+            let order =
+                rows.in_case_order(|| cases.iter().map(Case::id)).map_err(|e| failed(&e))?;
+            rewrite(path, rows.rows(&order).map(|row| row.map_err(io::Error::other)))
         };
         // From now on, lock the new file instead of the old one. If sorting fails, the unsorted
         // file remains and contains all rows.
@@ -228,14 +225,16 @@ impl Rows {
     }
 }
 
-/// Atomically replaces the file by a new file with the rows of `found`, in the order of their
-/// cases. Returns the new file, which is locked.
-fn rewrite(path: &Path, found: &Found) -> Result<File, Failure> {
+/// Atomically replaces the file by a new file with these rows. Returns the new file, which is
+/// locked.
+fn rewrite(
+    path: &Path,
+    mut rows: impl Iterator<Item = io::Result<impl Borrow<Record>>>,
+) -> Result<File, Failure> {
     let (temporary, real) = output::temporary_for(path)?;
     let failed = |e: &io::Error| Failure::file(path, e);
     let mut csv = CsvSink::new(io::BufWriter::new(temporary.as_file()));
-    let mut rows = found.rows.iter().flatten();
-    let written = rows.try_for_each(|row| csv.record(row)).and_then(|()| csv.finish());
+    let written = rows.try_for_each(|row| csv.record(row?.borrow())).and_then(|()| csv.finish());
     written.map_err(|e| failed(&e))?;
     drop(csv);
     temporary.as_file().sync_all().map_err(|e| failed(&e))?;
@@ -293,7 +292,7 @@ pub(crate) fn open_and_lock(
                 let dropped = before == Before::KeepGood && found.drop_failed();
                 let changed = found.add_optima(cases, report);
                 if dropped || replaced || changed || !is_as_written {
-                    file = rewrite(path, &found)?;
+                    file = rewrite(path, found.rows.iter().flatten().map(|row| Ok(&**row)))?;
                 }
             }
             None => file.set_len(0).map_err(|e| refused(&e))?,
@@ -448,7 +447,7 @@ fn assign_to_cases(path: &Path, records: Vec<Record>, cases: &[Case]) -> Result<
             ));
         };
         found.in_order &= number == line;
-        found.rows[number] = Some(record);
+        found.rows[number] = Some(Box::new(record));
     }
     Ok(found)
 }

@@ -109,7 +109,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
     ] {
         let command = command.iter().map(PathBuf::from).collect();
         let workers = Workers { command, jobs: 1, memory_limit: 1 << 30 };
-        let rows: Vec<Record> = Batch::start(&cases, &workers)
+        let rows: Vec<Record> = Batch::start(cases.as_slice(), &workers)
             .unwrap()
             .filter_map(|event| match event {
                 BatchEvent::Finished { record, .. } => Some(*record),
