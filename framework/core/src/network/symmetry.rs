@@ -211,6 +211,31 @@ impl Group {
         generators
     }
 
+    /// Returns a subgroup whose generators are all accepted. On each axis, it has the multiples of
+    /// the smallest number for which this is true.
+    pub(crate) fn subgroup(&self, accepts: impl Fn(u64) -> bool) -> Self {
+        let alone = |moved: usize, unit: u64| {
+            let axes = self.axes.iter().enumerate().map(|(axis, own)| GroupAxis {
+                unit: if axis == moved { unit } else { own.radix },
+                ..*own
+            });
+            Self { axes: axes.collect(), ..*self }
+        };
+        let axis = |(moved, own): (usize, &GroupAxis)| {
+            let units = (1..=own.radix / own.unit).map(|times| times * own.unit);
+            let mut units = units.filter(|unit| {
+                own.radix.is_multiple_of(*unit) && (!own.xor || unit.is_power_of_two())
+            });
+            let unit = units.find(|unit| {
+                alone(moved, *unit).generators().into_iter().all(|generator| accepts(generator))
+            });
+            GroupAxis { unit: unit.unwrap_or(own.radix), ..*own }
+        };
+        let axes: Vec<GroupAxis> = self.axes.iter().enumerate().map(axis).collect();
+        let representatives = axes.iter().map(|axis| axis.unit).product();
+        Self { axes, representatives, order: self.order * self.representatives / representatives }
+    }
+
     /// Returns whether a permutation, which maps node i to `images[i]`, commutes with every
     /// element.
     pub(crate) fn commutes_with(&self, images: &[u32]) -> bool {

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub(crate) mod adjacency;
+pub(crate) mod automorphisms;
 mod degraded;
 mod dragonfly;
 mod fat_tree;
@@ -33,6 +34,7 @@ mod slim_fly;
 mod switched;
 mod twisted_torus;
 
+pub use automorphisms::{Automorphisms, AxisSymmetry};
 pub use degraded::{Damage, SingleFault, single_faults};
 pub use fat_tree::FatTree;
 pub use fully_connected::FullyConnected;
@@ -184,6 +186,10 @@ pub trait Topology: fmt::Debug + Send + Sync {
     /// Returns the symmetry of the routes.
     fn regularity(&self) -> Regularity<'_> {
         Regularity::Irregular
+    }
+    /// Returns the known automorphisms, if there are any besides the identity.
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        None
     }
     /// Returns an upper limit of the link numbers. All link numbers are less than this limit, and
     /// some numbers may be unused.

@@ -56,6 +56,8 @@ pub(crate) struct StepStatistics {
     busiest_links: Vec<(u64, f64)>,
     inverse_bandwidth: Vec<f64>,
     mean_hops: Vec<f64>,
+    /// The messages, routes and facts of the last step, if they can be used again.
+    last: (Vec<Transfer>, Vec<Route>, Option<StepFacts>),
 }
 
 impl StepStatistics {
@@ -83,6 +85,7 @@ impl StepStatistics {
             busiest_links: Vec::new(),
             inverse_bandwidth: Vec::new(),
             mean_hops: Vec::new(),
+            last: (Vec::new(), Vec::new(), None),
             topology,
         }
     }
@@ -114,6 +117,19 @@ impl StepStatistics {
         contents: Option<&[Contents]>,
         routes: &[Route],
     ) -> Result<StepFacts, Fault> {
+        // Many schedules repeat a step. Equal messages have equal facts.
+        let same =
+            |(own, last): (&Transfer, &Transfer)| Transfer { hops: last.hops, ..*own } == *last;
+        if let (last, on, Some(facts)) = &self.last
+            && contents.is_none()
+            && last.len() == transfers.len()
+            && transfers.iter().zip(last).all(same)
+            && routes == on
+        {
+            transfers.copy_from_slice(last);
+            return Ok(*facts);
+        }
+        self.last.2 = None;
         self.step += 1;
         let load = transfers.first().map_or(0, |t| t.load);
         let equal_loads = transfers.iter().all(|t| t.load == load);
@@ -149,6 +165,12 @@ impl StepStatistics {
         self.mean_hops.clear();
         if self.topology.random_routing().is_some() {
             facts.expected = Some(self.expected(transfers));
+        }
+        if contents.is_none() {
+            self.last.0.clear();
+            self.last.0.extend_from_slice(transfers);
+            self.last.1 = routes.to_vec();
+            self.last.2 = Some(facts);
         }
         Ok(facts)
     }

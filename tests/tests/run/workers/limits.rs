@@ -151,7 +151,7 @@ const UNEQUAL: [&str; 12] = [
     "--algorithm",
     "linear",
     "--machine",
-    "free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35,flow_window=0",
+    "free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35,flow_window=0,noise=0.0000001",
     "--workload",
     "uniform:256KiB",
     "--workload",

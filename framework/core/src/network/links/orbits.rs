@@ -2,15 +2,16 @@
 //! representative. Each message of a representative stands for all of its images under the symmetry
 //! group. If possible, loads are found without expanding these images.
 //!
-//! * [`LinkOrbits`] is used if the group maps every route to a route. Links then have orbits, as
-//!   nodes do. If the route of a message has m links in the orbit of a link, then m images of the
-//!   message cross this link.
+//! * [`LinkOrbits`] is used if the group or a subgroup maps every route to a route. Links then have
+//!   orbits, as nodes do. If the route of a message has m links in the orbit of a link, and no
+//!   element except the identity maps the link to itself, then m images of the message cross this
+//!   link.
 //! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
 //!   torus. The images of a message then put the same load on all lines of a dimension, or loads
 //!   that depend only on whether an addition of lower digits carries.
 //! * Otherwise the caller expands the messages and counts them one by one. This is the case on all
-//!   other networks, if links have different bandwidths, and for requested routes that
-//!   [`GridLines`] cannot count.
+//!   other networks, if links have different bandwidths, and for requested routes that neither
+//!   [`GridLines`] nor a table of orbits can count.
 
 mod grid_lines;
 mod link_orbits;
@@ -69,6 +70,11 @@ impl OrbitLinkLoad {
             },
             _ => Method::Expanded,
         };
+        let method = match method {
+            Method::Expanded if uniform => LinkOrbits::of_automorphisms(topology, group)
+                .map_or(Method::Expanded, Method::LinkOrbits),
+            method => method,
+        };
         Self { method, last: Vec::new(), routes: Vec::new(), counts: OrbitCounts::default() }
     }
 
@@ -81,9 +87,12 @@ impl OrbitLinkLoad {
         routes: &[Route],
     ) -> Result<Option<(&OrbitCounts, u64)>, (usize, RouteError)> {
         let Self { method, last, counts, .. } = self;
-        if matches!(method, Method::Expanded)
-            || matches!(method, Method::GridLines(_)) && messages.iter().any(|t| t.route > 0)
-        {
+        let counts_requested_routes = match method {
+            Method::LinkOrbits(link_orbits) => link_orbits.counts_requested_routes(),
+            Method::GridLines(_) => false,
+            Method::Expanded => return Ok(None),
+        };
+        if !counts_requested_routes && messages.iter().any(|t| t.route > 0) {
             return Ok(None);
         }
         let same = last.iter().copied().eq(messages.iter().map(|t| (t.from, t.to, t.route)))

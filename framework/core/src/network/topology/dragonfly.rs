@@ -12,8 +12,8 @@
 //! three hops between routers. There may be a shorter path of two hops through a third group, but
 //! no route uses two global links.
 
-use super::Topology;
 use super::switched::{Fabric, FamilyArgs, Switched};
+use super::{AxisSymmetry, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -99,6 +99,11 @@ impl Fabric for Dragonfly {
 
     fn symmetry_period(&self) -> u64 {
         self.routers
+    }
+
+    /// Routes depend on the difference of group numbers, and on the numbers of routers.
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        vec![AxisSymmetry::Rotations, AxisSymmetry::Fixed]
     }
 
     fn distances(&self, switch: u64) -> (u64, u64) {

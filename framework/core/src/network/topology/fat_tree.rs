@@ -13,7 +13,7 @@
 //! links down. In each direction, links are sorted by level from the nodes on, within a level by
 //! the switch (or node) at their lower end, and then by the digit.
 
-use super::{Bisection, Properties, Run, Topology};
+use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
 use crate::limits;
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -100,6 +100,10 @@ impl Topology for FatTree {
         &self.properties
     }
 
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        Some(self)
+    }
+
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
         // The higher vertex has the higher number. A link is identified by its lower vertex and by
         // one digit of the label of its higher vertex.
@@ -160,5 +164,35 @@ impl Topology for FatTree {
             )
         };
         Some(if up { (below, above) } else { (above, below) })
+    }
+}
+
+/// Each digit of a node number may be permuted on its own. A route to a node sets one digit of the
+/// switch label after another to a digit of this node, so that a label consists of digits of
+/// sender and receiver, and the permutations of these digits map routes to routes.
+impl Automorphisms for FatTree {
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        vec![AxisSymmetry::Permutations; self.levels as usize]
+    }
+
+    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        let (level, within) = (link / self.nodes, link % self.nodes);
+        // At the boundary b above 0, the link number has digit `b - 1` of the receiver last. Before
+        // it are the digits of the lower switch's label: the digits of the receiver below `b - 1`,
+        // and the digits of the sender from b on.
+        let boundary = level % self.levels;
+        let mut moved = 0;
+        for index in 0..self.levels {
+            let digit = match boundary {
+                0 => index,
+                _ if index == 0 => boundary - 1,
+                _ if index < boundary => index - 1,
+                _ => index,
+            };
+            let axis = (self.levels - 1 - digit) as usize;
+            let at = self.digit(within, index as u32);
+            moved = self.with_digit(moved, index as u32, image(axis, at));
+        }
+        level * self.nodes + moved
     }
 }

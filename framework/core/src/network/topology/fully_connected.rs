@@ -1,6 +1,6 @@
 //! Complete graphs: a link from every node to every other node.
 
-use super::{Bisection, Properties, Regularity, Run, Topology};
+use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Regularity, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -51,6 +51,10 @@ impl Topology for FullyConnected {
         Regularity::Complete
     }
 
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        Some(self)
+    }
+
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
         (from != to).then(|| Run::link(from * self.nodes() + to))
     }
@@ -65,5 +69,16 @@ impl Topology for FullyConnected {
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         let n = self.nodes();
         (link < n * n && link / n != link % n).then(|| (link / n, link % n))
+    }
+}
+
+impl Automorphisms for FullyConnected {
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        vec![AxisSymmetry::Permutations]
+    }
+
+    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        let n = self.nodes();
+        image(0, link / n) * n + image(0, link % n)
     }
 }

@@ -16,8 +16,10 @@
 //! Routes of a grid follow the last dimension first, so the order of the dimensions is Z, Y, X, A,
 //! C, B.
 
+use super::automorphisms::moved_node;
 use super::{
-    Bisection, Plane, Properties, Regularity, Route, RouteError, Run, Topology, strides, walk_path,
+    Automorphisms, AxisSymmetry, Bisection, Plane, Properties, Regularity, Route, RouteError, Run,
+    Topology, strides, walk_path,
 };
 use crate::spec::{Spec, SpecError, parse_dims};
 use std::sync::Arc;
@@ -355,6 +357,10 @@ impl Topology for GridNet {
         }
     }
 
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        Some(self)
+    }
+
     fn eccentricity(&self, node: u64) -> u64 {
         let farthest = |(dim, (n, closed)): (usize, (u64, bool))| {
             let at = self.coordinate(node, dim);
@@ -405,5 +411,18 @@ impl Topology for GridNet {
         let there =
             n > 1 && (self.closed[dim] || a.abs_diff(b) == 1 && (b > a) == (plane % 2 == 0));
         there.then(|| (node, node - a * stride + b * stride))
+    }
+}
+
+/// A rotation of a ring maps routes to routes.
+impl Automorphisms for GridNet {
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        let axis = |(_, closed)| if closed { AxisSymmetry::Rotations } else { AxisSymmetry::Fixed };
+        self.sides().map(axis).collect()
+    }
+
+    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        let (plane, node) = (link / self.nodes(), link % self.nodes());
+        plane * self.nodes() + moved_node(&self.dims, node, image)
     }
 }

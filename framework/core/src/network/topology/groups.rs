@@ -8,8 +8,9 @@
 //! its group or through the joining switch. With `inside=B`, links within a group have B times the
 //! machine's bandwidth. With `inside_hop=H`, their latency is H times the machine's `hop_us`.
 
+use super::automorphisms::moved_node;
 use super::switched::FamilyArgs;
-use super::{Bisection, Properties, Run, Topology};
+use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -92,6 +93,10 @@ impl Topology for Groups {
         &self.properties
     }
 
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        Some(self)
+    }
+
     fn bandwidth(&self, link: u64) -> f64 {
         if link < 2 * self.nodes() { self.inside } else { 1.0 }
     }
@@ -129,5 +134,17 @@ impl Topology for Groups {
             3 => Some((all, rank)),
             _ => None,
         }
+    }
+}
+
+/// A route depends only on whether its ends are in the same group.
+impl Automorphisms for Groups {
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        vec![AxisSymmetry::Permutations; 2]
+    }
+
+    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        let n = self.nodes();
+        link / n * n + moved_node(&self.radices, link % n, image)
     }
 }

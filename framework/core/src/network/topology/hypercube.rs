@@ -1,7 +1,8 @@
 //! Hypercubes. Two nodes are linked if their numbers differ in one bit. Routes change the differing
 //! bits one by one, the lowest bit first (e-cube routing).
 
-use super::{Bisection, Properties, Regularity, Run, Topology};
+use super::automorphisms::moved_node;
+use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Regularity, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -57,6 +58,10 @@ impl Topology for Hypercube {
         Regularity::Hypercube(self.dims as u32)
     }
 
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        Some(self)
+    }
+
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
         let bit = from ^ to;
         bit.is_power_of_two().then(|| self.run(from, u64::from(bit.trailing_zeros())))
@@ -76,5 +81,15 @@ impl Topology for Hypercube {
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
         let d = self.dims;
         (link < self.link_slots()).then(|| (link / d, (link / d) ^ (1 << (link % d))))
+    }
+}
+
+impl Automorphisms for Hypercube {
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        vec![AxisSymmetry::Permutations; self.dims as usize]
+    }
+
+    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        moved_node(self.radices(), link / self.dims, image) * self.dims + link % self.dims
     }
 }

@@ -9,7 +9,7 @@
 //! dimension first.
 
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
-use super::{Topology, strides};
+use super::{AxisSymmetry, Topology, strides};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -61,6 +61,17 @@ impl Fabric for HyperX {
 
     fn symmetry_period(&self) -> u64 {
         1
+    }
+
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        vec![AxisSymmetry::Permutations; self.dims.len()]
+    }
+
+    /// A port is identified by the coordinate to which it leads.
+    fn moved_port(&self, port: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        let dim = self.lines.iter().rposition(|(_, first)| *first <= port).unwrap_or(0);
+        let first = self.lines[dim].1;
+        first + image(dim, port - first)
     }
 
     fn distances(&self, _: u64) -> (u64, u64) {

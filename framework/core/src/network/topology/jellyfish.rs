@@ -9,11 +9,11 @@
 //! are shortest routes. If there are several, each switch forwards to the neighbour with the lowest
 //! number.
 
-use super::Topology;
 use super::adjacency::Adjacency;
 use super::random::SplitMix64;
 use super::routing_table::RoutingTable;
 use super::switched::{Fabric, FamilyArgs, Switched};
+use super::{AxisSymmetry, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -119,6 +119,10 @@ impl Fabric for Jellyfish {
 
     fn symmetry_period(&self) -> u64 {
         self.switches()
+    }
+
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        vec![AxisSymmetry::Fixed]
     }
 
     fn distances(&self, switch: u64) -> (u64, u64) {

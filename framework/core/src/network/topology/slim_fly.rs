@@ -19,9 +19,9 @@
 //! there may be several routes of two hops. If the first hop of one of them stays within the first
 //! router's column, this route is used.
 
-use super::Topology;
 use super::field::Field;
 use super::switched::{Fabric, FamilyArgs, Switched, nodes_argument};
+use super::{AxisSymmetry, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
 
@@ -180,6 +180,16 @@ impl Fabric for SlimFly {
 
     fn symmetry_period(&self) -> u64 {
         1
+    }
+
+    /// If q is a prime, adding a number to the last coordinate of all routers preserves the three
+    /// rules for links, and the differences on which routes depend. In a field of another size, the
+    /// addition is not a rotation of numbers.
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        let q = self.field.size();
+        let is_prime = (2..q).take_while(|p| p * p <= q).all(|p| q % p > 0);
+        let places = if is_prime { AxisSymmetry::Rotations } else { AxisSymmetry::Fixed };
+        vec![AxisSymmetry::Fixed, AxisSymmetry::Fixed, places]
     }
 
     /// Neighbours are one hop away, and all other routers are two hops away.

@@ -7,7 +7,8 @@
 //! (port p of switch s is link `2 n + s * radix + p`). A family defines the switch to which each
 //! port leads, and the next port of a route.
 
-use super::{Bisection, Properties, Run, Topology};
+use super::automorphisms::moved_node;
+use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
@@ -25,6 +26,13 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     /// Returns a period p of the symmetry: the network looks the same from switch s and from switch
     /// `s % p`.
     fn symmetry_period(&self) -> u64;
+    /// Returns the symmetry of each axis of the switch numbers.
+    fn axes(&self) -> Vec<AxisSymmetry>;
+    /// Returns the port of a switch's image that is the image of a port. `image` returns the image
+    /// of a coordinate, given the index of its axis.
+    fn moved_port(&self, port: u64, _image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        port
+    }
     /// Returns the hops from a switch to the farthest other switch, and the sum of the hops to all
     /// switches.
     fn distances(&self, switch: u64) -> (u64, u64);
@@ -98,6 +106,10 @@ impl<F: Fabric> Topology for Switched<F> {
         &self.properties
     }
 
+    fn automorphisms(&self) -> Option<&dyn Automorphisms> {
+        Some(self)
+    }
+
     fn eccentricity(&self, node: u64) -> u64 {
         self.distances_from(node / self.nodes_each % self.fabric.symmetry_period()).0
     }
@@ -143,6 +155,25 @@ impl<F: Fabric> Topology for Switched<F> {
                     .filter(|at| *at < self.fabric.switches())?;
                 let to = self.fabric.neighbour(at, port % self.fabric.radix())?;
                 Some((switch(at), switch(to)))
+            }
+        }
+    }
+}
+
+/// The nodes of a switch are interchangeable, because a route depends only on the switches of its
+/// ends.
+impl<F: Fabric> Automorphisms for Switched<F> {
+    fn axes(&self) -> Vec<AxisSymmetry> {
+        [self.fabric.axes(), vec![AxisSymmetry::Permutations]].concat()
+    }
+
+    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        let (n, radix, radices) = (self.nodes, self.fabric.radix(), self.radices());
+        match link.checked_sub(2 * n) {
+            None => link / n * n + moved_node(radices, link % n, image),
+            Some(port) => {
+                let switch = moved_node(&radices[..radices.len() - 1], port / radix, image);
+                2 * n + switch * radix + self.fabric.moved_port(port % radix, image)
             }
         }
     }

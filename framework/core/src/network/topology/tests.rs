@@ -5,6 +5,7 @@ use crate::network::topology::adjacency::Adjacency;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
+mod automorphisms;
 mod degraded;
 mod families;
 mod folded;

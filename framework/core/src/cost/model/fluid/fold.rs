@@ -4,22 +4,25 @@
 //! Folding is possible if translations of the network map a schedule onto itself. An orbit is the
 //! set of all images of a node, or of a link, under these translations. All nodes of an orbit do
 //! the same work at the same time, and all links of an orbit have the same load. If the route of a
-//! message has several links of an orbit, the message crosses the link of the folded network this
-//! number of times.
+//! message has m links of an orbit, and the orbit has as many links as there are translations, then
+//! m images of the message cross each of these links. If the orbit has fewer links, more images
+//! cross each of them.
 
-use crate::network::topology::{Regularity, Topology};
+use crate::network::topology::automorphisms::{CoordinateImages, OrbitTable};
+use crate::network::topology::{AxisSymmetry, Topology};
 
-/// A torus and its orbits of nodes. In each dimension, neighbouring nodes of an orbit are one
-/// *period* apart. A hypercube is a torus of rings of two nodes. Other networks are not folded:
-/// they are stored as one ring whose period is its length.
+/// The grid of node numbers of a network and its orbits of nodes. In each dimension, neighbouring
+/// nodes of an orbit are one *period* apart. A network without folding is stored as one dimension
+/// whose period is its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
     sides: Vec<u32>,
     periods: Vec<u32>,
-    links: Links,
     /// The number of links between nodes in the network before folding.
     slots: u64,
+    /// The orbits of links; `None` if the network is not folded.
+    links: Option<OrbitTable>,
     /// For each node, its orbit; empty if the network is not folded.
     orbit: Vec<u32>,
     /// For each orbit, its first node; empty if the network is not folded.
@@ -27,80 +30,66 @@ pub(super) struct Fold {
     orbits: usize,
 }
 
-/// The order in which the links of a network are numbered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Links {
-    /// Links are sorted by plane, and within a plane by source node.
-    ByPlane,
-    /// Links are sorted by source node. The number is the number of links of each node.
-    ByNode(u64),
-}
-
 impl Fold {
-    /// Folds a network into a single orbit. Returns `None` if the translations of the network
-    /// change routes or the speeds of links.
+    /// Folds a network by all of its translations. Returns `None` if it has none.
     pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
-        let has_equal_links = topology.bandwidths().is_none() && topology.latencies().is_none();
-        if !has_equal_links
-            || topology.node_network().is_some()
-            || topology.random_routing().is_some()
-        {
+        if topology.node_network().is_some() || topology.random_routing().is_some() {
             return None;
         }
-        let (sides, links) = match topology.regularity() {
-            Regularity::Torus(sides) => {
-                (sides.iter().map(|side| *side as u32).collect(), Links::ByPlane)
-            }
-            Regularity::Hypercube(bits) => (vec![2; bits as usize], Links::ByNode(bits.into())),
-            Regularity::Mesh(_)
-            | Regularity::Complete
-            | Regularity::Halves { .. }
-            | Regularity::Irregular => {
-                return None;
-            }
+        let sides: Vec<u32> = topology.radices().iter().map(|side| *side as u32).collect();
+        let axes = topology.automorphisms()?.axes();
+        let period = |(axis, side): (AxisSymmetry, &u32)| match axis {
+            AxisSymmetry::Fixed => *side,
+            AxisSymmetry::Rotations | AxisSymmetry::Permutations => 1,
         };
-        let periods = vec![1; sides.len()];
-        Some(Self::new(sides, periods, links, topology.link_slots()))
+        let periods: Vec<u32> = axes.into_iter().zip(&sides).map(period).collect();
+        (periods != sides).then(|| Self::new(topology, sides, periods))
     }
 
     /// Returns the network without folding.
     pub(super) fn plain(topology: &dyn Topology) -> Self {
         let sides = vec![topology.nodes() as u32];
-        Self::new(sides.clone(), sides, Links::ByPlane, topology.link_slots())
+        Self::new(topology, sides.clone(), sides)
     }
 
-    fn new(sides: Vec<u32>, periods: Vec<u32>, links: Links, slots: u64) -> Self {
+    fn new(topology: &dyn Topology, sides: Vec<u32>, periods: Vec<u32>) -> Self {
         let orbits = periods.iter().product::<u32>() as usize;
-        let nodes = sides.iter().product();
         let mut fold = Self {
-            nodes,
-            sides,
-            periods,
-            links,
-            slots,
+            nodes: sides.iter().product(),
+            slots: topology.link_slots(),
+            links: None,
             orbit: Vec::new(),
             first: Vec::new(),
             orbits,
+            sides,
+            periods,
         };
-        if fold.periods != fold.sides {
-            fold.first = vec![u32::MAX; orbits];
-            for node in 0..fold.nodes() {
-                let (mut rest, mut orbit, mut stride) = (node, 0, 1);
-                for (side, period) in fold.sides.iter().zip(&fold.periods).rev() {
-                    orbit += rest % side % period * stride;
-                    (rest, stride) = (rest / side, stride * period);
-                }
-                let first = &mut fold.first[orbit as usize];
-                *first = node.min(*first);
-                fold.orbit.push(orbit);
-            }
+        if fold.periods == fold.sides {
+            return fold;
         }
+        // The orbits of nodes.
+        fold.first = vec![u32::MAX; orbits];
+        for node in 0..fold.nodes() {
+            let (mut rest, mut orbit, mut stride) = (node, 0, 1);
+            for (side, period) in fold.sides.iter().zip(&fold.periods).rev() {
+                orbit += rest % side % period * stride;
+                (rest, stride) = (rest / side, stride * period);
+            }
+            let first = &mut fold.first[orbit as usize];
+            *first = node.min(*first);
+            fold.orbit.push(orbit);
+        }
+        // The orbits of links. Each moved dimension has one generator.
+        let moved = (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]);
+        let generators: Vec<CoordinateImages> =
+            moved.map(|d| CoordinateImages::rotation(&fold.sides, d, fold.periods[d])).collect();
+        fold.links = Some(OrbitTable::new(topology, &generators));
         fold
     }
 
     /// Returns the same network, folded with the given periods.
-    pub(super) fn with(&self, periods: Vec<u32>) -> Self {
-        Self::new(self.sides.clone(), periods, self.links, self.slots)
+    pub(super) fn with(&self, topology: &dyn Topology, periods: Vec<u32>) -> Self {
+        Self::new(topology, self.sides.clone(), periods)
     }
 
     pub(super) fn is_plain(&self) -> bool {
@@ -141,26 +130,21 @@ impl Fold {
 
     /// Returns the number of links between nodes in the folded network.
     pub(super) fn slots(&self) -> u64 {
-        if self.is_plain() {
-            self.slots
-        } else {
-            self.slots / u64::from(self.nodes) * self.orbits as u64
-        }
+        self.links.as_ref().map_or(self.slots, |links| links.count() as u64)
     }
 
-    /// Returns the orbit of a link between nodes.
-    pub(super) fn link(&self, link: u64) -> u32 {
-        if self.is_plain() {
-            return link as u32;
-        }
-        let (nodes, orbits) = (u64::from(self.nodes()), self.orbits as u64);
-        let folded = match self.links {
-            Links::ByPlane => {
-                link / nodes * orbits + u64::from(self.orbit[(link % nodes) as usize])
-            }
-            Links::ByNode(of) => u64::from(self.orbit[(link / of) as usize]) * of + link % of,
-        };
-        folded as u32
+    /// Returns the orbit of a link between nodes, and the number of images of a message that cross
+    /// each link of the orbit if the route of the message crosses the orbit once.
+    pub(super) fn link(&self, link: u64) -> (u32, f32) {
+        let Some(links) = &self.links else { return (link as u32, 1.0) };
+        let orbit = links.orbit(link);
+        let translations = self.nodes() as usize / self.orbits;
+        (orbit, (translations as u64 / links.links(orbit)) as f32)
+    }
+
+    /// Returns the first link of an orbit of links between nodes.
+    pub(super) fn first_link(&self, orbit: u64) -> u64 {
+        self.links.as_ref().map_or(orbit, |links| links.first(orbit as u32))
     }
 
     /// Returns the image of `node` under the translation that maps `from` to `to`.

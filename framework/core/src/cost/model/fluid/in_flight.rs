@@ -173,6 +173,11 @@ impl MessagesInFlight {
         }
     }
 
+    /// Returns the network, folded with the given periods.
+    pub(super) fn folded(&self, periods: Vec<u32>) -> Fold {
+        self.fold.with(self.topology.as_ref(), periods)
+    }
+
     /// Returns whether all messages in flight are background traffic.
     pub(super) fn are_background(&self) -> bool {
         self.messages.len() - self.free.len() == self.background
@@ -232,13 +237,13 @@ impl MessagesInFlight {
             for link in (0..run.len).map(|i| run.first + i * run.stride) {
                 inverse += 1.0 / topology.bandwidth(link);
                 latency += topology.latency(link);
-                let link = fold.link(link);
+                let (link, times) = fold.link(link);
                 let position = &mut position[link as usize];
                 match hops_of_route.get_mut(*position as usize).filter(|hop| hop.link == link) {
-                    Some(hop) => hop.times += 1.0,
+                    Some(hop) => hop.times += times,
                     None if has_capacity => {
                         *position = hops_of_route.len() as u32;
-                        hops_of_route.push(Hop { link, times: 1.0 });
+                        hops_of_route.push(Hop { link, times });
                     }
                     None => {}
                 }
@@ -389,12 +394,9 @@ fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
     // If the byte time of a link is 0, the link is not part of any route and its capacity is not
     // used. The value 1 keeps the range of levels small.
     let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
-    // All links of a folded network are equal.
-    let is_unfolded_link = |link: &u64| fold.is_plain() && topology.link_ends(*link).is_some();
-    let bandwidth =
-        |link| Some(link).filter(is_unfolded_link).map_or(1.0, |link| topology.bandwidth(link));
-    let on_links =
-        (0..fold.slots()).map(|link| bandwidth(link) * per_us(machine.link_byte_us()).min(1e300));
+    let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
+    let of_link = per_us(machine.link_byte_us()).min(1e300);
+    let on_links = (0..fold.slots()).map(|link| bandwidth(fold.first_link(link)) * of_link);
     let injection = (fold.slots()..fold.links()).map(|_| per_us(machine.injection_byte_us));
     let least_weight = match machine.fairness {
         Fairness::Rtt => {

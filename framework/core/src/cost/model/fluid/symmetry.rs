@@ -104,23 +104,16 @@ impl Symmetry {
         })
     }
 
-    /// Returns the periods of the orbits in each dimension, if these reductions are added. `of_all`
-    /// has the load that each node reduces.
-    pub(super) fn periods_of_sums(&mut self, fold: &Fold, of_all: &[u64]) -> Vec<u32> {
+    /// Returns the periods of the orbits in each dimension, if these reductions are added.
+    pub(super) fn periods_of_sums(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u32> {
+        self.set_group(fold, summed.symmetry);
+        if self.are_in_group(fold) {
+            return fold.periods().to_vec();
+        }
+        let of_all: Vec<u64> = (0..fold.nodes()).map(|node| sum(summed, node)).collect();
         self.kept_periods(fold, |images| {
             of_all.iter().zip(images).all(|(own, image)| *own == of_all[*image as usize])
         })
-    }
-
-    /// Returns the load that each node reduces.
-    pub(super) fn sums(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u64> {
-        self.set_group(fold, summed.symmetry);
-        match summed.symmetry {
-            None => summed.of.to_vec(),
-            Some(group) => {
-                (0..fold.nodes()).map(|node| summed.of[group.home(node.into()).0]).collect()
-            }
-        }
     }
 
     /// Returns whether all translations of the fold are in the group.
@@ -237,6 +230,12 @@ impl Symmetry {
         }
         FoldedSends { transfers, targets, routes }
     }
+}
+
+/// Returns the load that a node reduces.
+pub(super) fn sum(summed: Summed<'_>, node: u32) -> u64 {
+    let home = |group: &Group| group.home(node.into()).0;
+    summed.of[summed.symmetry.map_or(node as usize, home)]
 }
 
 /// Returns whether each node sends the same amount to every other node. This step is symmetric

@@ -76,20 +76,26 @@ fn schedule(name: &str, n: u32) -> Vec<Step> {
     }
 }
 
-const NETWORKS: [(&str, u32); 6] = [
+const NETWORKS: [(&str, u32); 11] = [
     ("ring:8", 8),
     ("torus:4x4", 16),
     ("torus:2x8", 16),
     ("torus:4x2x2", 16),
     ("hypercube:4", 16),
     ("torus:8x4", 32),
+    ("dragonfly:4x2x1", 8),
+    ("fat-tree:2x3", 8),
+    ("hyperx:2x2,nodes=2", 8),
+    ("groups:4x2", 8),
+    ("fully-connected:8", 8),
 ];
 
 const SCHEDULES: [&str; 7] = ["pairwise", "gen", "ring", "linear", "broken", "uneven", "two"];
 
 #[test]
 fn folded_simulations_equal_those_of_every_rank() {
-    for (network, n) in NETWORKS {
+    let unequal_links = ("groups:4x2,inside=3,inside_hop=0.5", 8);
+    for (network, n) in NETWORKS.into_iter().chain([unequal_links]) {
         for name in SCHEDULES {
             let steps = schedule(name, n);
             for order in [
@@ -225,7 +231,7 @@ fn the_translations_of_a_schedule_are_found_in_its_messages() {
     for machine in ["byte_us=0.003,noise=0.1", "byte_us=0.003,order=data"] {
         assert_eq!(priced("ring:8", machine, &schedule("gen", 8), false).1, 8, "{machine}");
     }
-    for network in ["mesh:8", "torus:8o", "fully-connected:8"] {
+    for network in ["mesh:8", "torus:8o", "jellyfish:8x3x1"] {
         assert_eq!(priced(network, "byte_us=0.003", &schedule("gen", 8), false).1, 8, "{network}");
     }
 }

@@ -130,12 +130,25 @@ fn windows_agree_with_a_naive_simulation() {
     }
 }
 
+/// Each message of a step is posted after the previous one, so that the step is folded by one digit
+/// of three, and most of its messages remain. Windows then replace the folding.
+#[test]
+fn large_folded_steps_have_windows() {
+    let (network, machine) = ("fat-tree:3x3", "byte_us=0.01,hop_us=0.5,startup_us=0.01");
+    let steps = [complete("equal", 27)];
+    let (found, expected) =
+        (with_windows(network, machine, &steps), exact(network, machine, &steps));
+    assert!(found.note.is_some() && expected.note.is_none());
+    assert_close(times(&found), times(&expected), [2e-3, 1e-2, 2e-3], network);
+}
+
 /// The largest step with exact shares has 10,000 messages, or 8 per rank.
 #[test]
 fn small_steps_have_exact_shares() {
     for (n, per_rank, is_exact) in [(101, 99, true), (101, 100, false), (1300, 8, true)] {
-        let sends =
-            |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, 100 + u64::from(k)));
+        // The messages of rank 0 are longer, so that the schedule is not symmetric.
+        let bytes = |from, k| 100 + u64::from(k) + u64::from(from == 0);
+        let sends = |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, bytes(from, k)));
         let steps = [(0..n).flat_map(sends).collect::<Step>()];
         let machine = "byte_us=0.01,injection_byte_us=0.01,hop_us=0.1";
         let network = format!("fully-connected:{n}");

@@ -1,7 +1,9 @@
-//! Link loads, counted for each orbit of links. The group must map every route to a route.
+//! Link loads, counted for each orbit of links. The orbits are those of the group, or of a subgroup
+//! of it, which must map every route to a route.
 
 use super::OrbitCounts;
 use crate::network::symmetry::Group;
+use crate::network::topology::automorphisms::{CoordinateImages, OrbitTable};
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
 use crate::network::transfer::Transfer;
 
@@ -9,6 +11,11 @@ use crate::network::transfer::Transfer;
 #[derive(Debug)]
 pub(super) struct LinkOrbits {
     numbering: Numbering,
+    group: Group,
+    /// One element of the group for each coset of the subgroup whose orbits are counted. Only the
+    /// images of messages under these elements are routed.
+    cosets: Vec<u64>,
+    /// The order of the subgroup.
     order: u64,
     loads: Vec<u64>,
 }
@@ -27,6 +34,8 @@ enum Numbering {
     /// position of the link among the links of this half. The orbit of a link between the halves is
     /// identified by the position of the node that the link leaves, within the half of this node.
     Halves { within: u64, half: u64 },
+    /// Another network, under a group of this order.
+    Table { orbits: OrbitTable, order: u64 },
 }
 
 impl LinkOrbits {
@@ -65,9 +74,38 @@ impl LinkOrbits {
         const MAX_CELLS: u64 = 1 << 26;
         (cells <= MAX_CELLS).then(|| Self {
             numbering,
+            group: group.clone(),
+            cosets: vec![0],
             order: group.order(),
             loads: vec![0; cells as usize],
         })
+    }
+
+    /// Creates the orbits under the elements of the group that are known automorphisms of the
+    /// network. Returns `None` if no element besides the identity is.
+    pub(super) fn of_automorphisms(topology: &dyn Topology, group: &Group) -> Option<Self> {
+        /// The maximum number of links. A table has the orbit of each link.
+        const MAX_LINKS: u64 = 1 << 24;
+        if topology.link_slots() > MAX_LINKS {
+            return None;
+        }
+        let images =
+            |generator| CoordinateImages::of(topology, &|node| group.moved(node, generator));
+        let subgroup = group.subgroup(|generator| images(generator).is_some());
+        let generators: Vec<_> = subgroup.generators().into_iter().filter_map(images).collect();
+        let orbits = OrbitTable::new(topology, &generators);
+        (subgroup.order() > 1).then(|| Self {
+            loads: vec![0; orbits.count()],
+            numbering: Numbering::Table { orbits, order: subgroup.order() },
+            cosets: group.elements().filter(|element| subgroup.home(*element).1 == 0).collect(),
+            group: group.clone(),
+            order: subgroup.order(),
+        })
+    }
+
+    /// Returns whether loads of requested routes can be counted.
+    pub(super) fn counts_requested_routes(&self) -> bool {
+        !matches!(self.numbering, Numbering::Table { .. })
     }
 
     pub(super) fn count(
@@ -76,11 +114,14 @@ impl LinkOrbits {
         messages: &[Transfer],
         routes: &[Route],
     ) -> Result<OrbitCounts, (usize, RouteError)> {
-        let mut counts = OrbitCounts::default();
-        let hops = &mut counts.hops;
-        counts.max_messages = self.fill(topology, messages, routes, |_| 1, |own| hops.push(own))?;
-        counts.max_hops = hops.iter().copied().max().unwrap_or(0) as u64;
-        hops.iter_mut().for_each(|hops| *hops *= u128::from(self.order));
+        let (order, mut max_hops) = (u128::from(self.order), 0);
+        let mut counts = OrbitCounts { hops: vec![0; messages.len()], ..OrbitCounts::default() };
+        let add_hops = |message: usize, hops: u64| {
+            counts.hops[message] += u128::from(hops) * order;
+            max_hops = max_hops.max(hops);
+        };
+        counts.max_messages = self.fill(topology, messages, routes, |_| 1, add_hops)?;
+        counts.max_hops = max_hops;
         Ok(counts)
     }
 
@@ -91,7 +132,7 @@ impl LinkOrbits {
         messages: &[Transfer],
         routes: &[Route],
     ) -> Result<u64, (usize, RouteError)> {
-        self.fill(topology, messages, routes, |t| t.load, |_| {})
+        self.fill(topology, messages, routes, |t| t.load, |_, _| {})
     }
 
     fn fill(
@@ -100,7 +141,7 @@ impl LinkOrbits {
         messages: &[Transfer],
         routes: &[Route],
         amount: impl Fn(&Transfer) -> u64,
-        mut hops: impl FnMut(u128),
+        mut hops: impl FnMut(usize, u64),
     ) -> Result<u64, (usize, RouteError)> {
         self.loads.fill(0);
         // In a complete graph, no two messages share a link.
@@ -118,23 +159,29 @@ impl LinkOrbits {
                     most = most.max(loads[cell]);
                 });
             };
-            hops(
-                topology
-                    .route(t.from.into(), t.to.into(), route, add)
-                    .map_err(|source| (i, source))?
-                    .into(),
-            );
+            for element in &self.cosets {
+                let [from, to] = [t.from, t.to].map(|node| self.group.moved(node.into(), *element));
+                hops(i, topology.route(from, to, route, add).map_err(|source| (i, source))?);
+            }
         }
         Ok(most)
     }
 }
 
 impl Numbering {
-    /// Finds the orbits of the links of a run. Calls `visit` with each orbit and the number of the
-    /// run's links in it.
+    /// Finds the orbits of the links of a run. Calls `visit` with each orbit and the number of times
+    /// that images of the run under the group cross each of the orbit's links.
     fn for_each_orbit(&self, run: Run, mut visit: impl FnMut(usize, u64)) {
         match self {
             Self::Complete => {}
+            Self::Table { orbits, order } => {
+                // If an orbit has fewer links than the group has elements, several elements map a
+                // link to itself, and the images of a message under all of them cross the link.
+                for i in 0..run.len {
+                    let orbit = orbits.orbit(run.first + i * run.stride);
+                    visit(orbit as usize, order / orbits.links(orbit));
+                }
+            }
             Self::Halves { within, half } => {
                 for i in 0..run.len {
                     let link = run.first + i * run.stride;

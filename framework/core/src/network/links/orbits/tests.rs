@@ -42,6 +42,19 @@ proptest! {
             ("fully-connected:7", &[7], &[Shift(1)]),
             ("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Fixed, Fixed]),
             ("rdn:2(ring:2)", &[128], &[Xor(64)]),
+            // All elements are automorphisms.
+            ("fat-tree:4x2", &[16], &[Xor(1)]),
+            ("fat-tree:3x3", &[3, 3, 3], &[Shift(1), Shift(1), Fixed]),
+            ("dragonfly:5x2x3", &[5, 2, 3], &[Shift(1), Fixed, Shift(1)]),
+            ("hyperx:4x2,nodes=2", &[16], &[Xor(1)]),
+            ("slim-fly:3", &[2, 3, 3], &[Fixed, Fixed, Shift(1)]),
+            ("groups:4x4", &[4, 4], &[Shift(2), Xor(1)]),
+            // Some elements are.
+            ("fat-tree:3x3", &[27], &[Shift(1)]),
+            ("dragonfly:5x2x3", &[30], &[Shift(1)]),
+            ("dragonfly:4x2x2", &[16], &[Xor(1)]),
+            ("hyperx:4x3,nodes=2", &[24], &[Shift(2)]),
+            ("jellyfish:8x3x2", &[8, 2], &[Shift(1), Shift(1)]),
         ]),
         numbers in prop::collection::vec((0_u64..1000, 1_u64..5), 1..8),
     ) {
@@ -83,7 +96,7 @@ fn asymmetric_routes_are_expanded() {
             .is_none()
     };
     assert!(expanded("mesh:4x6", &[24], &[Shift(2)]));
-    assert!(expanded("fat-tree:2x3", &[8], &[Shift(1)]));
+    assert!(expanded("jellyfish:8x3x2", &[16], &[Shift(1)]));
     assert!(
         expanded("rdn:1(hypercube:2)", &[2, 4, 4], &[Xor(1), Xor(1), Xor(1)]),
         "clusters are no nodes"

@@ -2,6 +2,7 @@
 //! before it.
 
 use super::super::fold::Fold;
+use super::super::symmetry::sum;
 use super::Simulation;
 use crate::cost::model::asynchronous::refine::Refinement;
 use crate::simulation::listener::Summed;
@@ -17,7 +18,11 @@ impl Simulation {
         }
         let periods = self.symmetry.periods(&self.in_flight.fold, step);
         self.set_periods(periods);
-        let sends = self.symmetry.sends(&self.in_flight.fold, step);
+        let mut sends = self.symmetry.sends(&self.in_flight.fold, step);
+        if self.needs_windows(sends.transfers.len()) {
+            self.set_periods(self.in_flight.fold.sides().to_vec());
+            sends = self.symmetry.sends(&self.in_flight.fold, step);
+        }
         let routes = sends.routes.as_deref().unwrap_or(step.routes);
         let folded = Step { transfers: &sends.transfers, routes, ..*step };
         self.progress.steps.add_folded(&folded, sends.targets);
@@ -28,18 +33,27 @@ impl Simulation {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
         }
-        let of_nodes = self.symmetry.sums(&self.in_flight.fold, summed);
-        let periods = self.symmetry.periods_of_sums(&self.in_flight.fold, &of_nodes);
+        let periods = self.symmetry.periods_of_sums(&self.in_flight.fold, summed);
         self.set_periods(periods);
         let fold = &self.in_flight.fold;
         let of: Vec<u64> =
-            (0..fold.orbits() as u32).map(|orbit| of_nodes[fold.first(orbit) as usize]).collect();
+            (0..fold.orbits() as u32).map(|orbit| sum(summed, fold.first(orbit))).collect();
         self.progress.steps.sum(Summed { of: &of, ..summed });
+    }
+
+    /// Returns whether windows of time on the network without folding are faster than exact shares of
+    /// this number of folded messages.
+    fn needs_windows(&self, messages: usize) -> bool {
+        let fold = &self.in_flight.fold;
+        let translations = fold.nodes() as usize / fold.orbits();
+        self.machine.flow_window > 0.0
+            && messages * translations > self.most_exact
+            && messages > self.most_folded * translations
     }
 
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
-            self.unfold(self.in_flight.fold.with(periods));
+            self.unfold(self.in_flight.folded(periods));
         }
     }
 
@@ -83,7 +97,7 @@ impl Simulation {
     /// Splits all orbits, so that every node has its own rank.
     #[cfg(test)]
     pub(in super::super) fn unfolded(mut self) -> Self {
-        self.unfold(self.in_flight.fold.with(self.in_flight.fold.sides().to_vec()));
+        self.unfold(self.in_flight.folded(self.in_flight.fold.sides().to_vec()));
         self
     }
 

@@ -1,0 +1,148 @@
+//! Automorphisms of networks: permutations of nodes and links that map routes to routes, and every
+//! link to a link of the same bandwidth and latency.
+//!
+//! A network knows a product of groups, one for each axis of its node numbers ([`Automorphisms`]).
+//! [`CoordinateImages::of`] decides whether a permutation of nodes belongs to this product. It
+//! examines every node, so the claim of a schedule is never trusted. [`OrbitTable`] has the orbits
+//! of links under some of these permutations.
+
+use super::{Topology, strides};
+
+/// The permutations of the coordinates of one axis that are automorphisms, if they are applied to
+/// all nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AxisSymmetry {
+    /// Only the identity is known.
+    Fixed,
+    /// Rotations, which add a number modulo the radix of the axis.
+    Rotations,
+    /// All permutations.
+    Permutations,
+}
+
+/// A network whose routes do not change if the coordinates of some axes are permuted. An
+/// automorphism permutes the coordinates of each axis on its own.
+pub trait Automorphisms {
+    /// Returns the symmetry of each axis of the node numbers ([`Topology::radices`]).
+    fn axes(&self) -> Vec<AxisSymmetry>;
+    /// Returns the image of an existing link. `image` returns the image of a coordinate, given the
+    /// index of its axis.
+    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
+}
+
+/// Returns the image of a node. `image` returns the image of a coordinate, given the index of its
+/// axis.
+pub(super) fn moved_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+    let (mut rest, mut stride, mut moved) = (node, 1, 0);
+    for (axis, radix) in radices.iter().enumerate().rev() {
+        moved += image(axis, rest % radix) * stride;
+        (rest, stride) = (rest / radix, stride * radix);
+    }
+    moved
+}
+
+/// A permutation of the coordinates of each axis: for each axis, the image of each coordinate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CoordinateImages(Vec<Vec<u64>>);
+
+impl CoordinateImages {
+    /// Returns the images under a rotation of one axis by `by`.
+    pub(crate) fn rotation(radices: &[u32], moved: usize, by: u32) -> Self {
+        let image = |axis, at, radix| if axis == moved { (at + by) % radix } else { at };
+        let images = |(axis, &radix): (usize, &u32)| {
+            (0..radix).map(|at| image(axis, at, radix).into()).collect()
+        };
+        Self(radices.iter().enumerate().map(images).collect())
+    }
+
+    /// Returns the images of coordinates under a permutation of nodes. Returns `None` if the
+    /// permutation is not known to be an automorphism of the network.
+    pub(crate) fn of(topology: &dyn Topology, image: &dyn Fn(u64) -> u64) -> Option<Self> {
+        let (radices, axes) = (topology.radices(), topology.automorphisms()?.axes());
+        let strides = strides(radices);
+        let (sides, first) = (|| axes.iter().zip(radices).zip(&strides), image(0));
+        let images = sides().map(|((symmetry, radix), stride)| {
+            let coordinate = |node: u64| node / stride % radix;
+            let images: Vec<u64> = (0..*radix).map(|at| coordinate(image(at * stride))).collect();
+            let by = coordinate(first);
+            let rotates = |by: u64| (0..).zip(&images).all(|(at, to)| *to == (at + by) % radix);
+            match symmetry {
+                AxisSymmetry::Fixed => rotates(0),
+                AxisSymmetry::Rotations => rotates(by),
+                AxisSymmetry::Permutations => true,
+            }
+            .then_some(images)
+        });
+        let images = Self(images.collect::<Option<_>>()?);
+        let is_image = |node| moved_node(radices, node, &|axis, at| images.0[axis][at as usize]);
+        (0..topology.nodes()).all(|node| image(node) == is_image(node)).then_some(images)
+    }
+}
+
+/// The orbits of links under automorphisms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OrbitTable {
+    /// For each link number, its orbit. Numbers without a link have no orbit.
+    orbits: Vec<u32>,
+    /// For each orbit, its first link.
+    first: Vec<u64>,
+    /// For each orbit, its number of links.
+    links: Vec<u64>,
+}
+
+impl OrbitTable {
+    const NONE: u32 = u32::MAX;
+
+    /// Finds the orbits under the group of these automorphisms.
+    pub(crate) fn new(topology: &dyn Topology, generators: &[CoordinateImages]) -> Self {
+        let slots = topology.link_slots();
+        let mut found =
+            Self { orbits: vec![Self::NONE; slots as usize], first: Vec::new(), links: Vec::new() };
+        let Some(network) = topology.automorphisms() else { return found };
+        let mut open = Vec::new();
+        for first in (0..slots).filter(|link| topology.link_ends(*link).is_some()) {
+            if found.orbits[first as usize] != Self::NONE {
+                continue;
+            }
+            // Follow the generators from link to link. Permutations have finite order, so their
+            // inverses are not needed.
+            let orbit = found.first.len() as u32;
+            found.first.push(first);
+            found.links.push(0);
+            found.orbits[first as usize] = orbit;
+            open.push(first);
+            while let Some(link) = open.pop() {
+                found.links[orbit as usize] += 1;
+                for CoordinateImages(images) in generators {
+                    let to = network.moved_link(link, &|axis, at| images[axis][at as usize]);
+                    let of = &mut found.orbits[to as usize];
+                    if *of == Self::NONE {
+                        *of = orbit;
+                        open.push(to);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the number of orbits.
+    pub(crate) fn count(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Returns the orbit of an existing link.
+    pub(crate) fn orbit(&self, link: u64) -> u32 {
+        self.orbits[link as usize]
+    }
+
+    /// Returns the first link of an orbit.
+    pub(crate) fn first(&self, orbit: u32) -> u64 {
+        self.first[orbit as usize]
+    }
+
+    /// Returns the number of links of an orbit.
+    pub(crate) fn links(&self, orbit: u32) -> u64 {
+        self.links[orbit as usize]
+    }
+}
