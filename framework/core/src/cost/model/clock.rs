@@ -20,14 +20,20 @@ pub(super) fn ticks(us: f64) -> Ticks {
 /// Multiplies a time per byte by a number of bytes. Only the product with the fractional part of
 /// `bytes` is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
-    let whole = bytes.trunc();
-    let part = (bytes - whole) * ticks as f64;
-    ticks.saturating_mul(whole as Ticks).saturating_add(part.round() as Ticks)
+    let whole = bytes as u64;
+    let (exact, part) = (ticks.saturating_mul(whole.into()), bytes - whole as f64);
+    // Most messages have a whole number of bytes, and rounding is slow.
+    if part == 0.0 {
+        return exact;
+    }
+    exact.saturating_add((part * ticks as f64).round() as Ticks)
 }
 
 /// Converts a time to µs.
 pub(super) fn us(ticks: Ticks) -> f64 {
-    ticks as f64 / PER_US
+    // The conversion from 64 bits gives the same number as the conversion from 128 bits, and takes
+    // a tenth of its time. Nearly all durations fit.
+    u64::try_from(ticks).map_or(ticks as f64, |ticks| ticks as f64) / PER_US
 }
 
 /// A time, and the critical path to it.

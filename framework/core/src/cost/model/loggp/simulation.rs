@@ -31,10 +31,12 @@ use crate::cost::model::clock::{Clock, Ticks, of_bytes, ticks, us};
 use crate::cost::model::path::Path;
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::simulation::step::Step;
+use event_queue::EventQueue;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 mod accounting;
+mod event_queue;
 
 /// Multiplies a time by a noise factor.
 fn scaled(ticks: Ticks, noise: f64) -> Ticks {
@@ -109,7 +111,7 @@ pub(super) struct Simulation {
     barrier: Option<Ticks>,
     progress: Progress,
     ranks: Vec<Rank>,
-    queue: BinaryHeap<Reverse<Event>>,
+    queue: EventQueue,
     next_sequence: u64,
     messages: Vec<InFlight>,
     /// Unused indices of `messages`, for reuse.
@@ -144,7 +146,7 @@ impl Simulation {
             barrier,
             progress: Progress::new(nodes as usize, order, context.unit_bytes, noise, max_events),
             ranks,
-            queue: BinaryHeap::new(),
+            queue: EventQueue::default(),
             next_sequence: 0,
             messages: Vec::new(),
             free: Vec::new(),
@@ -160,14 +162,14 @@ impl Simulation {
     }
 
     fn push(&mut self, at: Ticks, sequence: u64, rank: usize, kind: EventKind) {
-        self.queue.push(Reverse(Event { at, sequence, rank: rank as u32, kind }));
+        self.queue.push(Event { at, sequence, rank: rank as u32, kind });
     }
 
     fn send(&mut self, event: Event, rank: usize) {
         // If the processor or the interface is busy, try again when both are free.
         let start = self.ranks[rank].processor.later(self.ranks[rank].outgoing);
         if start.at > event.at {
-            self.queue.push(Reverse(Event { at: start.at, ..event }));
+            self.queue.push(Event { at: start.at, ..event });
             return;
         }
         // Select the message.
@@ -403,7 +405,7 @@ impl RankModel for Simulation {
     }
 
     fn process_event(&mut self) -> bool {
-        let Some(Reverse(event)) = self.queue.pop() else { return false };
+        let Some(event) = self.queue.pop() else { return false };
         self.progress.events.count();
         self.now = event.at;
         let rank = event.rank as usize;
@@ -413,7 +415,7 @@ impl RankModel for Simulation {
             EventKind::EndStep => {
                 let at = self.ranks[rank].processor.at;
                 if at > event.at {
-                    self.queue.push(Reverse(Event { at, ..event }));
+                    self.queue.push(Event { at, ..event });
                 } else {
                     self.next_step(rank);
                 }
