@@ -226,9 +226,8 @@ impl Group {
             let mut units = units.filter(|unit| {
                 own.radix.is_multiple_of(*unit) && (!own.xor || unit.is_power_of_two())
             });
-            let unit = units.find(|unit| {
-                alone(moved, *unit).generators().into_iter().all(|generator| accepts(generator))
-            });
+            let unit =
+                units.find(|unit| alone(moved, *unit).generators().into_iter().all(&accepts));
             GroupAxis { unit: unit.unwrap_or(own.radix), ..*own }
         };
         let axes: Vec<GroupAxis> = self.axes.iter().enumerate().map(axis).collect();

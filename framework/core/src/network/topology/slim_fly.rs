@@ -187,7 +187,7 @@ impl Fabric for SlimFly {
     /// addition is not a rotation of numbers.
     fn axes(&self) -> Vec<AxisSymmetry> {
         let q = self.field.size();
-        let is_prime = (2..q).take_while(|p| p * p <= q).all(|p| q % p > 0);
+        let is_prime = (2..q).take_while(|p| p * p <= q).all(|p| !q.is_multiple_of(p));
         let places = if is_prime { AxisSymmetry::Rotations } else { AxisSymmetry::Fixed };
         vec![AxisSymmetry::Fixed, AxisSymmetry::Fixed, places]
     }
