@@ -85,7 +85,7 @@ const SPECIAL_SIZES: [&str; 12] = [
     "--topology",
     "hypercube:3",
     "--topology",
-    "torus:16x16",
+    "torus:8x8",
     "--topology",
     "ring:1",
 ];
