@@ -33,8 +33,8 @@ pub struct Format {
     pub output: OutputKind,
     /// Whether the format needs the number of bytes of each block.
     pub wants_sizes: bool,
-    /// Whether the format needs the vertices of each route. For other formats, the path of a
-    /// message may be empty if it is the topology's own route.
+    /// Whether the format needs the vertices of each route. In other formats, the path of a message
+    /// may be empty if the message takes the topology's own route.
     pub wants_routes: bool,
     start: Start,
 }
@@ -233,8 +233,9 @@ pub struct Exporter {
     current: u64,
     earlier_steps: Vec<u64>,
     step: Step,
-    /// For each sender, receiver and hash of a route, the index of their message in the current
-    /// step. The routes themselves would take more memory than all other data of the step.
+    /// The index of each message in the current step, by the sender, the receiver and a hash of the
+    /// route. The key has a hash, because the routes would take more memory than all other data of
+    /// the step.
     by_route: HashMap<(u64, u64, u64), usize>,
 }
 

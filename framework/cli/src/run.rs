@@ -254,8 +254,8 @@ pub(crate) fn child(command: &str, plugins: &PluginArgs) -> io::Result<Vec<PathB
     Ok(words.into_iter().chain(no_sandbox.then(|| NO_SANDBOX.into())).collect())
 }
 
-/// Returns whether plugins run in a sandbox. Reports once that this system has none, unless the
-/// user has turned the sandbox off.
+/// Returns whether plugins run in a sandbox. If this system has no sandbox, reports this once,
+/// unless the user has turned the sandbox off.
 pub(crate) fn is_sandboxed(no_sandbox: bool) -> bool {
     static REPORTED: Once = Once::new();
     let has_sandbox = system::has_sandbox();

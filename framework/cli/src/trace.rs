@@ -166,8 +166,8 @@ pub(crate) fn as_json(
     document(case, plugins, &TraceOptions { json: true, ..TraceOptions::default() }, out)
 }
 
-/// Writes only the events of the JSON document, one event per line, without the head, the outcome
-/// and the omitted fields.
+/// Writes the events of the JSON document, one per line, without the fields in `omitted`. The head
+/// and the outcome of the document are not written.
 pub(crate) fn events(
     case: &Case,
     plugins: &PluginArgs,

@@ -30,8 +30,8 @@ limits! {
     /// The maximum number of messages of a step that are examined one by one. This number of
     /// messages takes 1 GiB.
     STEP_MESSAGES = 1 << 25, "messages of a step that are looked at one by one, of a schedule planned for one node of each orbit";
-    /// The maximum number of messages of a step of a full plan. This number of messages takes 2 GiB,
-    /// and more in asynchronous models.
+    /// The maximum number of messages in one step of a full plan. So many messages take 2 GiB of
+    /// memory, or more in asynchronous models.
     FULL_STEP_MESSAGES = 1 << 26, "messages of a step, of a schedule planned for all nodes";
     /// The maximum number of sends of a full plan that is compared with a claimed symmetry.
     /// Comparing a million sends takes 0.03 to 0.1 seconds.

@@ -32,8 +32,8 @@ pub fn double_memory_of(child: u32, bytes: u64) -> io::Result<()> {
     system::current().limit_address_space_of(child, limit)
 }
 
-/// Waits until the parent has called [`double_memory_of`] for this process, but not longer than a
-/// moment. On a system without a sandbox, this process can raise the limit itself.
+/// Waits until the parent has called [`double_memory_of`] for this process, but at most 0.5 s. On a
+/// system without a sandbox, raises the limit itself and does not wait.
 pub fn wait_for_double_memory() {
     const LONGEST: Duration = Duration::from_millis(500);
     if !system::has_sandbox() {
@@ -66,7 +66,7 @@ fn at_most(resource: Resource, most: u64) -> io::Result<()> {
     setrlimit(resource, lowered(resource, most)).map_err(io::Error::from)
 }
 
-/// Returns the lower one of `most` and the limit that is already set.
+/// Returns the smaller of `most` and the limit that is already set.
 fn lowered(resource: Resource, most: u64) -> Rlimit {
     let most = getrlimit(resource).maximum.map_or(most, |hard| hard.min(most));
     Rlimit { current: Some(most), maximum: Some(most) }

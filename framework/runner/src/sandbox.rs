@@ -1,7 +1,8 @@
-//! The sandbox of processes that run plugins, as far as callers see it: its flag, the files that
-//! remain accessible, and the attacks that it prevents. In the sandbox, a process can read the files
-//! of its cases and reply. It cannot write other files, start programs, open sockets, signal other
-//! processes or gain permissions. [`crate::system`] implements the sandbox.
+//! The interface of the sandbox for processes that run plugins: the flag that disables it, the
+//! files that remain accessible, and the attacks that it prevents. In the sandbox, a process can
+//! read the files of its cases and reply to its parent. It cannot write other files, start
+//! programs, open sockets, signal other processes or gain permissions. [`crate::system`] implements
+//! the sandbox.
 //!
 //! The sandbox protects against accidents. A malicious plugin still controls its own process and
 //! the replies of this process; see `docs/abi.md`.

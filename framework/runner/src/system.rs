@@ -1,7 +1,8 @@
-//! The operations that differ between systems, in two implementations: one for Linux, and a portable
-//! one, which has no sandbox and notices fewer changes of a process. Only Linux is tested. macOS and
-//! other Unix systems use the portable implementation; so does Linux, if the program is built with
-//! `--cfg swapmeet_portable` or the environment variable [`PORTABLE`] is set, as tests do.
+//! The operations that differ between systems. There are two implementations: one for Linux, and a
+//! portable one, which has no sandbox and notices fewer changes of a process. Only Linux is tested.
+//! macOS and other Unix systems use the portable implementation; so does Linux, if the program is
+//! built with `--cfg swapmeet_portable` or the environment variable [`PORTABLE`] is set, as tests
+//! do.
 
 #[cfg(all(target_os = "linux", not(swapmeet_portable)))]
 mod linux;
@@ -21,7 +22,7 @@ pub(crate) trait System: Sync {
     /// Returns whether there is a sandbox.
     fn has_sandbox(&self) -> bool;
     /// Restricts this thread, and the threads that it starts from now on, permanently. Only the
-    /// files of the argument remain accessible.
+    /// files in `access` remain accessible.
     fn enter_sandbox(&self, access: &FileAccess<'_>) -> Result<Protection, SandboxError>;
     /// Limits the address space of this process.
     fn limit_address_space(&self, limit: Rlimit) -> io::Result<()>;
@@ -29,9 +30,9 @@ pub(crate) trait System: Sync {
     fn limit_address_space_of(&self, child: Pid, limit: Rlimit) -> io::Result<()>;
     /// Makes this process end when the program exits.
     fn end_with_program(&self) -> io::Result<()>;
-    /// Creates an empty file that a child process can open at the returned path, once.
+    /// Creates an empty file. A child process can open it once, at the returned path.
     fn create_shared_file(&self) -> io::Result<(File, PathBuf)>;
-    /// Opens such a file.
+    /// Opens a file that the parent has created with `create_shared_file`.
     fn open_shared_file(&self, path: &Path) -> io::Result<File>;
     /// Returns the text of `/proc/self/status`; empty if there is no such file.
     fn process_status(&self) -> String;
@@ -84,7 +85,7 @@ pub(crate) fn status_line<'a>(status: &'a str, key: &str) -> Option<&'a str> {
 
 /// Returns the size of the machine's memory in bytes; `None` if the system does not report it.
 pub fn total_memory() -> Option<u64> {
-    // SAFETY: both calls have no pointers.
+    // SAFETY: neither call takes a pointer.
     let (pages, size) =
         unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
@@ -106,7 +107,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// The kernel reports the memory in another file.
+    /// Linux reports the same size in `/proc/meminfo`.
     #[test]
     fn the_memory_of_the_machine_is_that_of_the_kernel() {
         let text = std::fs::read_to_string("/proc/meminfo").unwrap();

@@ -236,8 +236,8 @@ impl<'a> Schedule<'a> {
     }
 
     /// Writes a line to the log and to the column `note` of the rows of this schedule. Use it for
-    /// facts without which a row would mislead, for example if another run may give another
-    /// schedule.
+    /// facts without which a row would be misleading, for example if another run may produce
+    /// another schedule.
     pub fn note(&self, line: &str) {
         log(self.host, SWM_LOG_NOTE, line);
     }

@@ -9,8 +9,8 @@ pub(crate) fn contrast(front: Color, back: Color, is_light: bool) -> f64 {
     ratio(rgb(front, text), rgb(back, ground))
 }
 
-/// Returns red, green and blue of a colour. The sixteen colours of the terminal are those of
-/// xterm.
+/// Returns the red, green and blue values of a colour. The sixteen colours of the terminal have the
+/// values of xterm.
 fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
     match color {
         Color::Reset => default,
@@ -32,7 +32,8 @@ fn rgb(color: Color, default: [u8; 3]) -> [u8; 3] {
     }
 }
 
-/// Returns the contrast ratio of two colours in red, green and blue, as defined by WCAG 2.
+/// Returns the contrast ratio of two colours as defined by WCAG 2. Each colour is given by its red,
+/// green and blue values.
 pub(crate) fn ratio(a: [u8; 3], b: [u8; 3]) -> f64 {
     let linear = |value: u8| {
         let value = f64::from(value) / 255.0;

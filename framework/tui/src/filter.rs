@@ -44,13 +44,14 @@ impl BitOr for Found {
 pub(crate) struct Texts(HashMap<Box<str>, u32>);
 
 impl Texts {
-    /// Returns the number of a text.
+    /// Returns the number of a text, which is added if it is new.
     pub(crate) fn number(&mut self, text: &str) -> u32 {
         let (text, next) = (text.to_lowercase(), self.0.len() as u32);
         *self.0.entry(text.into_boxed_str()).or_insert(next)
     }
 
-    /// Adds other texts. Returns the new number of each text, by its old number.
+    /// Adds the texts of `other`. Returns a list that has the new number of each text at the index
+    /// of its old number.
     pub(crate) fn append(&mut self, other: Self) -> Vec<u32> {
         let mut numbers = vec![0; other.0.len()];
         for (text, old) in other.0 {
@@ -59,7 +60,8 @@ impl Texts {
         numbers
     }
 
-    /// Returns the terms of a filter that each text contains, by the number of the text.
+    /// Returns a list that has, at the index of each text's number, the terms of the filter that
+    /// the text contains.
     pub(crate) fn find(&self, filter: &Filter) -> Vec<Found> {
         let mut found = vec![Found::default(); self.0.len()];
         for (text, number) in &self.0 {

@@ -150,7 +150,8 @@ pub(crate) fn find<A: Copy>(table: &[Binding<A>], event: &KeyEvent) -> Option<A>
 pub(crate) struct KeyRow {
     pub(crate) keys: Vec<Key>,
     pub(crate) help: String,
-    /// The hint in the bottom line: its keys, a word, and its rank.
+    /// The hint in the bottom line: its keys, a word, and its rank. Hints with a lower rank are
+    /// shown first.
     pub(crate) hint: Option<(String, &'static str, u8)>,
 }
 

@@ -121,8 +121,8 @@ pub(crate) fn wrap(text: &str, columns: u16) -> Vec<String> {
     lines
 }
 
-/// Returns a text with the position of the displayed item among several items. The text is empty if
-/// there is only one.
+/// Returns a text with the position of the displayed item, such as ` (2 of 5)`. The text is empty
+/// if there is only one item.
 pub(crate) fn position(index: usize, count: usize) -> String {
     if count > 1 { format!(" ({} of {count})", index + 1) } else { String::new() }
 }

@@ -157,8 +157,8 @@ fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect)
     app.panels[panel].list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
-/// Draws the current message or the key hints and, at the right, the progress of a run or the word
-/// `frozen`, if it has no room beside the tabs.
+/// Draws the current message, or the key hints if there is no message. If the progress of a run or
+/// the word `frozen` has no room next to the tabs, it is drawn at the right.
 fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, Style)>, area: Rect) {
     let theme = painter.theme;
     let mut area = area;

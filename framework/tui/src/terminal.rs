@@ -58,7 +58,7 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
     loop {
         changed |= app.tick(began.elapsed());
         // The screen changes while cases run, because it shows their elapsed times. Other work
-        // changes it only by a result, which `tick` reports.
+        // changes the screen only when its result arrives, which `tick` reports.
         let moving = app.is_moving();
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {

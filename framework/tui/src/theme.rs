@@ -358,7 +358,8 @@ mod tests {
     #[test]
     fn every_style_can_be_read() {
         for theme in THEMES.iter().filter(|theme| theme.has_colours()) {
-            // A new style of a theme does not compile until it is added here.
+            // This pattern names every field, so that a new style does not compile until it is
+            // added here.
             let Theme {
                 name: _,
                 text: plain,

@@ -23,8 +23,8 @@ const EXPERIMENT: &str = include_str!("../../../workloads/experiments/quick-star
 /// A picture of a plot: its file, and the commands that make it.
 type Plot = (&'static str, &'static [&'static str]);
 
-/// A picture of the dashboard: its file, the arguments of the program, and its scenes. Several scenes
-/// are an animation.
+/// A picture of the dashboard: its file, the arguments of the program, and its scenes. Several
+/// scenes become an animation.
 type Recording = (&'static str, &'static str, &'static [Scene]);
 
 /// The keys that the user presses, a text that the dashboard then shows, and the seconds for which

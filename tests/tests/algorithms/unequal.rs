@@ -73,8 +73,9 @@ fn padding_is_charged() {
 }
 
 /// In `linear`, only messages with data take memory, so there can be more ranks than in a complete
-/// exchange. Each rank has one token for the rank that is three after it, so the values follow from
-/// the definition of the columns. In each of the 46 rows, three of these ranks are in the next row.
+/// exchange. Each rank r has one token for rank r + 3, so the values follow from the definition of
+/// the columns. From each of the 46 rows, three ranks send to the next row, which takes one more
+/// hop.
 #[test]
 fn many_ranks_with_few_receivers_send_in_one_step() {
     const N: u64 = 2116;

@@ -222,7 +222,8 @@ fn the_network_in_its_ways() {
     insta::assert_snapshot!(seen);
 }
 
-/// Styles meet other backgrounds than their own in the line under the cursor and in overlays.
+/// In the line under the cursor and in overlays, styles are drawn on a background that is not their
+/// own.
 #[test]
 fn everything_on_screen_can_be_read_in_every_theme() {
     let mut session = compared();
@@ -561,7 +562,7 @@ fn leaving_with_rows_asks_first_while_cases_run() {
     assert_eq!(session.app.exit_mode(), Some(ExitMode::PrintRows));
 }
 
-/// What has no room on a small screen is wrapped, or a text says that it is hidden.
+/// If a text has no room on a small screen, it is wrapped, or the screen says that it is hidden.
 #[test]
 fn small_screens_say_what_they_hide() {
     let mut session = Session::new(

@@ -88,7 +88,8 @@ fn algorithms_share_one_colour_scale() {
     );
     terminal.keys("j");
     terminal.wait_for("bruck on torus:8x8");
-    // The third step has arrived when its time is the maximum.
+    // This text appears when the third step has arrived, because the time of this step is the
+    // maximum.
     terminal.wait_for("maximum 2.160 ms");
     terminal.keys("ll");
     terminal.wait_for("link load 4");

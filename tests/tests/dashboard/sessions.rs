@@ -140,8 +140,8 @@ impl Session {
         buffer.content.iter().any(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset)
     }
 
-    /// Returns the first text on the screen whose contrast is below that which WCAG 2 requires, in
-    /// the theme with this name.
+    /// Draws the screen in the theme with this name. Returns the first character whose contrast is
+    /// below the minimum of WCAG 2, with its row.
     pub(super) fn unreadable(&mut self, theme: &str, width: u16, height: u16) -> Option<String> {
         self.app.set_appearance(Appearance { theme: Theme::named(theme).unwrap(), ascii: false });
         let (buffer, _) = self.draw(width, height);

@@ -32,7 +32,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/bridges.md", "MPIR_CVAR", "needs MPICH and a file of its sources"),
 ];
 
-/// Programs that a block needs if it contains a word.
+/// Words, and the programs that a block with this word needs.
 const TOOLS: &[(&str, &[&str])] = &[
     ("make", &["make", "cc"]),
     ("mpicc", &["mpicc"]),
@@ -71,7 +71,8 @@ struct Block<'a> {
     text: String,
 }
 
-/// Returns the blocks of a page. The lines of a block in a list are indented as its first line.
+/// Returns the blocks of a page. If a block is part of a list, the indentation of its first line is
+/// removed from all lines.
 fn blocks(page: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut lines = page.lines();
@@ -114,7 +115,7 @@ fn run_page(page: &str) {
             ["c", name] if tools::has(&["make", "cc"]) => {
                 build_and_check(folder.path(), "c", name, &text);
             }
-            // Files, and the output of commands in other blocks.
+            // These blocks show files, or the output of commands in other blocks.
             ["c" | "json" | "latex" | "text" | "toml" | "yaml", ..] => {}
             _ => panic!("{page}: a block that this test does not know: {words:?}"),
         }
@@ -150,7 +151,7 @@ fn succeeds(folder: &Path, script: &str) -> String {
     sh.env("CHECKOUT", project(""));
     // Without optimization, plugins are built in a fifth of the time, and checked nearly as fast.
     sh.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0");
-    // The tests may run as root, with more ranks than cores.
+    // Allow Open MPI to run as root and with more ranks than cores, because the tests may do so.
     for setting in [
         "ALLOW_RUN_AS_ROOT",
         "ALLOW_RUN_AS_ROOT_CONFIRM",
@@ -190,7 +191,7 @@ fn run_console(folder: &Path, text: &str) {
 }
 
 /// Builds the plugin of a block, in a folder that `new-plugin` creates, and runs `check`. If a
-/// command of the page has created the folder, the block shows the plugin in it.
+/// command of the page has created the folder, the block must be equal to the source in it.
 fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     let (place, made, file) = if language == "rust" {
         let file = format!("target/release/lib{}.so", name.replace('-', "_"));
@@ -209,15 +210,15 @@ fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     }
     let said = succeeds(folder, &format!("cd {place} && {made}"));
     assert!(!said.contains("warning"), "{said}");
-    // The guide itself shows a check on all networks.
+    // A few networks are enough, because the guide itself shows a check on all networks.
     let few = ["ring:7", "torus:3x5", "torus:4x4", "mesh:3x3", "hypercube:3", "groups:2x5"];
     let few = few.map(|topology| format!("--topology {topology}")).join(" ");
     let report = succeeds(folder, &format!("swapmeet check {place}/{file} {few}"));
     assert!(report.ends_with("passed: 0 faults, 0 remarks\n"), "{language} {name}: {report}");
 }
 
-/// No page with commands is missing in the list, and no row of the tables is superfluous. Commands
-/// within sentences have only flags that exist.
+/// No page with commands is missing in [`PAGES`], and no row of [`NOT_RUN`] and [`TOOLS`] is
+/// superfluous. Commands within sentences have only flags that exist.
 #[test]
 fn every_command_on_every_page_is_run_or_has_a_reason() {
     let folder = project("");

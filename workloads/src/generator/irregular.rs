@@ -151,7 +151,7 @@ impl Pattern for Irregular {
 }
 
 impl Irregular {
-    /// Returns a function that draws the sizes of the blocks which one node sends (a row of the
+    /// Returns a function that draws the sizes of the blocks that one node sends (a row of the
     /// matrix). All sizes are multiples of `element`.
     fn rows(&self, nodes: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
         let by_rank = match &self.law {
@@ -178,8 +178,8 @@ impl Irregular {
 }
 
 /// Keeps the sizes of a random fraction of the pairs in one row (`density`), and sets the other
-/// sizes of this row to 0. The random numbers come from streams that sizes do not use, so that the
-/// kept sizes do not depend on the density.
+/// sizes of this row to 0. The random numbers come from streams that are not used to draw sizes, so
+/// that the kept sizes do not depend on the density.
 fn thin_row(sizes: &mut [u64], row: u64, density: f64, seed: u64) {
     const BEYOND: u64 = 1 << 32;
     let mut stream = Stream::new(seed, BEYOND + row);

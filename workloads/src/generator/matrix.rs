@@ -258,13 +258,14 @@ impl Matrix {
     /// The maximum number of nodes, unless most sizes are 0. A matrix for this number of nodes takes
     /// half a gigabyte.
     pub const MAX_NODES: u64 = 8192;
-    /// The maximum number of nodes if most sizes are 0. Sizes are drawn in a buffer for a whole row.
+    /// The maximum number of nodes if most sizes are 0. A buffer holds one row of sizes, which
+    /// takes 512 KiB for this number of nodes.
     const MAX_SPARSE_NODES: u64 = 1 << 16;
     /// The maximum number of sizes that are not 0, if there are more than [`Matrix::MAX_NODES`]
-    /// nodes. They take 200 MB.
+    /// nodes. So many sizes take 200 MB.
     const MAX_PAIRS: usize = 1 << 24;
-    /// Up to this number of nodes, all sizes are stored, because this is faster and takes at most 32
-    /// MB.
+    /// Up to this number of nodes, all sizes are stored, because this is faster and takes at most
+    /// 32 MiB.
     const ALWAYS_DENSE: u64 = 2048;
     /// The maximum number of bytes of a file, which is eight bytes for each entry of the largest
     /// matrix.
@@ -288,9 +289,9 @@ impl Matrix {
         Self { nodes, cells: MatrixCells::Dense(bytes), largest }
     }
 
-    /// Creates a matrix row by row. `fill` receives the number of a row, and its sizes, which are 0
-    /// at first. If most sizes are 0, the matrix takes memory only for the others. The text of `Err`
-    /// is as in [`Matrix::check_nodes`].
+    /// Creates a matrix row by row. `fill` receives the number of a row and a slice of zeros, into
+    /// which it writes the sizes of this row. If most sizes are 0, only the other sizes take
+    /// memory. The text of `Err` is as in [`Matrix::check_nodes`].
     pub(crate) fn from_rows(
         nodes: u64,
         mut fill: impl FnMut(u64, &mut [u64]),
@@ -316,8 +317,8 @@ impl Matrix {
                 bytes.push(*size);
             }
             first.push(bytes.len());
-            // A size and its column take 12 bytes, and finding it takes a search. So if many sizes
-            // are not 0, it is better to store all of them.
+            // In a sparse row, a size takes 12 bytes with its column, and must be searched for. If
+            // many sizes are not 0, it is therefore better to store all sizes.
             if nodes <= Self::MAX_NODES && bytes.len() > n * n / 4 {
                 let mut all = vec![0; n * n];
                 let (done, rest) = all.split_at_mut(first.len().saturating_sub(1) * n);
@@ -495,8 +496,8 @@ mod tests {
         assert_eq!(matrix.total(&[0, 2], &[0, 1]), 1 + 20 + 21);
     }
 
-    /// A matrix with few sizes is stored as sparse rows. It has the values of a function that is
-    /// evaluated for each pair.
+    /// A matrix in which few sizes are not 0 is stored as sparse rows. Its sizes are equal to those
+    /// of a function that is evaluated for each pair.
     #[test]
     fn sparse_matrices_have_the_sizes_of_their_rows() {
         let size = |from: u64, to: u64| {
@@ -528,7 +529,8 @@ mod tests {
             }
             assert_eq!(matrix.largest(), largest);
         }
-        // If many sizes are not 0, all of them are stored. Rows that were sparse at first are kept.
+        // If many sizes are not 0, all sizes are stored, including those of rows that were sparse
+        // at first.
         let half = Matrix::from_rows(2050, |from, row| {
             row.iter_mut().skip(from as usize % 2).step_by(2).for_each(|bytes| *bytes = from + 1);
         });

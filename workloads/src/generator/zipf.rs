@@ -12,7 +12,8 @@ pub(super) struct Zipf {
 impl Zipf {
     pub(super) const NAME: &'static str = "zipf";
 
-    /// Returns the size of the block for each rank. All sizes are multiples of `element`.
+    /// Returns the size of the block for each rank of Zipf's law, in descending order. All sizes
+    /// are multiples of `element`.
     pub(super) fn by_rank(&self, nodes: u64, element: u64) -> Vec<u64> {
         let weights: Vec<f64> =
             (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();

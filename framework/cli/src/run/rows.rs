@@ -225,8 +225,8 @@ impl Rows {
     }
 }
 
-/// Atomically replaces the file by a new file with these rows. Returns the new file, which is
-/// locked.
+/// Atomically replaces the file at `path` by a new file with these rows. Returns the new file,
+/// which is locked.
 fn rewrite(
     path: &Path,
     mut rows: impl Iterator<Item = io::Result<impl Borrow<Record>>>,

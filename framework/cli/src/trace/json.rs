@@ -54,15 +54,15 @@ pub(crate) fn outcome(out: &mut dyn Write, record: Option<&Record>) -> io::Resul
 /// Writes the events of a schedule as JSON. This runs in the worker that makes the schedule.
 pub(crate) struct Json<W: Write> {
     out: W,
-    /// The text of the current event. The buffer is kept, because a schedule may have millions of
-    /// events.
+    /// The text of the current event. The buffer is reused for all events, because a schedule may
+    /// have millions of them.
     text: String,
     selection: SendSelection,
     omitted: Omitted,
     /// The number of bytes of a block, if all blocks have the same size.
     block_bytes: Option<u64>,
-    /// The numbers of bytes that the next send transfers to each destination. This is only set if
-    /// the schedule counts bytes instead of blocks. It is JSON.
+    /// The number of bytes that the next send transfers to each destination, as JSON; `None` if the
+    /// schedule counts blocks instead of bytes.
     share: Option<String>,
     laid_out: bool,
     first: bool,
@@ -260,7 +260,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// Writes a key. The caller writes its value to the returned text.
+    /// Writes a key. The caller appends the value to the returned text.
     fn key(&mut self, key: &str) -> &mut String {
         let begin = if std::mem::replace(&mut self.is_empty, false) { "{\"" } else { ",\"" };
         self.text.push_str(begin);
@@ -292,7 +292,7 @@ fn push_list<T>(text: &mut String, items: &[T], mut push_item: impl FnMut(&mut S
     text.push(']');
 }
 
-/// Returns whether a message passes the vertices that the topology's own route passes.
+/// Returns whether a message passes the same vertices as the topology's own route.
 fn has_own_path(sent: &Sent<'_>) -> bool {
     sent.route.is_none() || path(sent, sent.route).0 == path(sent, None).0
 }

@@ -25,7 +25,7 @@ impl SendSelection {
 /// smaller without them.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(crate) struct Omitted {
-    /// The vertices of a route, if they are those of the topology's own route.
+    /// The path of each message that passes the same vertices as the topology's own route.
     pub routes: bool,
     /// The blocks or the byte counts of a message, and redistributions.
     pub contents: bool,

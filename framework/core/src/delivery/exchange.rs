@@ -117,7 +117,7 @@ struct InFlight<E> {
     /// The sends of a reduction. The receiver processes all values of a send together. Empty for
     /// other collectives.
     sends: Vec<ReductionSend>,
-    /// The length of `records` from which on boxes for the same receiver are joined.
+    /// If `records` has at least this length, boxes for the same receiver are joined.
     join_from: usize,
 }
 

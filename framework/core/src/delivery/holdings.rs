@@ -93,7 +93,7 @@ impl<E: Element> Holdings<E> {
         Self { format, lists, inner: record.clone(), joined: record, remainder: Vec::new() }
     }
 
-    /// Returns as many lists with the same format, but without boxes.
+    /// Returns the same number of lists in the same format, but without boxes.
     pub(crate) fn without_boxes(&self) -> Self {
         Self::with_format(self.format, vec![Vec::new(); self.lists.len()])
     }

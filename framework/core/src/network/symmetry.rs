@@ -211,8 +211,8 @@ impl Group {
         generators
     }
 
-    /// Returns a subgroup whose generators are all accepted. On each axis, it has the multiples of
-    /// the smallest number for which this is true.
+    /// Returns a subgroup whose generators are all accepted. On each axis, it consists of the
+    /// multiples of the smallest number for which `accepts` returns true for all generators.
     pub(crate) fn subgroup(&self, accepts: impl Fn(u64) -> bool) -> Self {
         let alone = |moved: usize, unit: u64| {
             let axes = self.axes.iter().enumerate().map(|(axis, own)| GroupAxis {

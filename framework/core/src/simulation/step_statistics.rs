@@ -56,7 +56,8 @@ pub(crate) struct StepStatistics {
     busiest_links: Vec<(u64, f64)>,
     inverse_bandwidth: Vec<f64>,
     mean_hops: Vec<f64>,
-    /// The messages, routes and facts of the last step, if they can be used again.
+    /// The messages, routes and facts of the last step. The facts are `None` if they cannot be
+    /// reused.
     last: (Vec<Transfer>, Vec<Route>, Option<StepFacts>),
 }
 
@@ -117,7 +118,8 @@ impl StepStatistics {
         contents: Option<&[Contents]>,
         routes: &[Route],
     ) -> Result<StepFacts, Fault> {
-        // Many schedules repeat a step. Equal messages have equal facts.
+        // Many schedules repeat a step. Do not measure equal messages again, because they have
+        // equal facts.
         let same =
             |(own, last): (&Transfer, &Transfer)| Transfer { hops: last.hops, ..*own } == *last;
         if let (last, on, Some(facts)) = &self.last

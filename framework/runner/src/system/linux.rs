@@ -64,7 +64,8 @@ impl System for Linux {
     }
 }
 
-/// The process that forks. A forked process reads its copy.
+/// The identifier of the process that has called fork. The forked process reads its own copy of
+/// this variable.
 static PARENT: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn remember_parent() {
@@ -73,7 +74,7 @@ unsafe extern "C" fn remember_parent() {
 
 unsafe extern "C" fn end_with_parent() {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
-    // A parent that ended before the call above sends no signal. The forked process then already
+    // If the parent ended before the call above, this process receives no signal. It then already
     // has another parent.
     // SAFETY: both calls are allowed in a process that was just forked.
     unsafe {

@@ -1,4 +1,4 @@
-//! The operations of [`System`] on other Unix systems, such as macOS.
+//! The operations of [`System`] on Unix systems other than Linux, such as macOS.
 
 use super::System;
 use crate::sandbox::{FileAccess, Protection, SandboxError};
@@ -23,7 +23,7 @@ impl System for Portable {
         Err(SandboxError("there is none on this system".to_owned()))
     }
 
-    /// Some systems define this limit but refuse to set it. The process then has no limit.
+    /// Some systems define this limit but refuse to set it. The process then runs without a limit.
     fn limit_address_space(&self, limit: Rlimit) -> io::Result<()> {
         let _ = setrlimit(Resource::As, limit);
         Ok(())
@@ -33,8 +33,8 @@ impl System for Portable {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Starts a thread that asks for the parent several times per second, because POSIX has no
-    /// signal for the end of the parent.
+    /// Starts a thread that checks several times per second whether the parent still exists. POSIX
+    /// has no signal for the end of the parent.
     fn end_with_program(&self) -> io::Result<()> {
         const PAUSE: Duration = Duration::from_millis(200);
         let program = getppid();
@@ -42,12 +42,14 @@ impl System for Portable {
             while getppid() == program {
                 std::thread::sleep(PAUSE);
             }
-            // Processes that a plugin has forked are in the group of the worker, which leads it. A
-            // process that does not lead its group must not end the processes of the user's shell.
+            // A worker leads a process group, which includes the processes that a plugin has
+            // forked. If this process does not lead its group, the group may include processes of
+            // the user's shell, which must not be killed.
             if getpgrp() == getpid() {
                 let _ = kill_current_process_group(Signal::KILL);
             }
-            // SAFETY: ends the process without calling functions that a plugin has registered.
+            // SAFETY: `_exit` ends the process without calling functions that a plugin has
+            // registered.
             unsafe { libc::_exit(1) }
         };
         std::thread::Builder::new().spawn(watch).map(drop)

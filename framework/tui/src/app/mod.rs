@@ -419,8 +419,8 @@ mod tests {
         assert_eq!(comparison.order(&app.session).len(), 4);
     }
 
-    /// The analysis of many rows takes seconds. The panels show the former values until its result
-    /// arrives, so drawing them again 30 times a second would be wasted work.
+    /// The analysis of many rows takes seconds. Until its result arrives, the panels show the
+    /// previous values, so drawing them again 30 times a second would be wasted work.
     #[test]
     fn the_screen_is_not_drawn_while_the_analysis_runs() {
         let mut app = app();

@@ -404,7 +404,7 @@ impl Explore {
         self.last = Some(spec.to_owned());
         if let Some((word, workload)) = session.selection.matching_workload(spec, &session.registry)
         {
-            // With the longest name of an algorithm, this fits a screen of 80 columns.
+            // Even with the longest name of an algorithm, this message fits in 80 columns.
             session.show_message(&format!("{spec} needs {word}: w selects {workload}"), true);
         }
     }

@@ -232,8 +232,8 @@ impl WhatIf {
     }
 }
 
-/// Draws the scale of a slider for numbers, and marks the values of the machine presets. `here` is
-/// whether the cursor is on the slider. Returns false if the slider is not for numbers.
+/// Draws the scale of a numeric slider, with a mark at the value of each machine preset. `here` is
+/// true if the cursor is on the slider. Returns false if the slider is not numeric.
 fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect) -> bool {
     let Some(parameter) = slider.parameter else { return false };
     let number = |text: &str| text.parse::<f64>().ok().filter(|x| x.is_finite());
@@ -254,7 +254,8 @@ fn scale(painter: &mut Painter<'_, '_>, slider: &Slider, here: bool, area: Rect)
         let share = if x > 0.0 { (x / least).ln() / (most / least).ln() } else { 0.0 };
         (share.clamp(0.0, 1.0) * f64::from(area.width.saturating_sub(1))).round() as u16
     };
-    // The colours of a theme cannot be read on the background of the cursor.
+    // Under the cursor, use only the style of the cursor. The other colours of a theme cannot be
+    // read on its background.
     let (theme, cursor) = (painter.theme, painter.cursor());
     let [dim, text, warn] =
         [theme.dim, theme.text, theme.warn].map(|s| if here { cursor } else { s });

@@ -15,8 +15,8 @@ pub(super) struct Analysis {
     /// Whether the rows or the baseline have changed since the analysis was last started.
     pub(super) is_stale: bool,
     under_way: Option<(Instant, Receiver<Compared>)>,
-    /// The rows that are analysed. They depend on the number of changes of the queue, so sliders do
-    /// not collect them again.
+    /// The rows that are analysed. They are collected again only if the queue has changed, and not
+    /// if a slider has moved.
     records: Memo<u64, Arc<Vec<Arc<Record>>>>,
     /// The earliest time at which the analysis may start again.
     next: Option<Instant>,

@@ -37,9 +37,9 @@ pub(crate) struct Line {
     pub(crate) sample: Record,
 }
 
-/// The texts of a line as numbers. Many lines are sorted and filtered by these numbers, because
-/// comparing texts would take several times as long. They are stored apart from the lines, because
-/// a filter would otherwise load all of the lines into the cache.
+/// The texts of a line as numbers, by which lines are sorted and filtered. Comparing texts would
+/// take several times as long. The numbers are stored apart from the lines, because a filter would
+/// otherwise load all lines into the cache.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct LineTexts {
     /// The index of the line's group.

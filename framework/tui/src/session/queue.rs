@@ -38,7 +38,8 @@ pub(crate) struct CaseRow {
     pub(crate) pace: ScheduleProgress,
     /// The total number of steps of the schedule, if it is known.
     length: Option<u64>,
-    /// The texts that filters search: those of the case, and that of the state.
+    /// The numbers in [`Texts`] of the texts that filters search: five texts of the case, and one
+    /// of the state.
     texts: [u32; 6],
 }
 
@@ -66,7 +67,7 @@ impl CaseRow {
         row
     }
 
-    /// Changes the state.
+    /// Changes the state, and its text for filters.
     fn enter(&mut self, state: CaseState, texts: &mut Texts) {
         self.state = state;
         let reason = self.record().map_or("", |record| record.reason.as_str());

@@ -3,8 +3,8 @@
 use super::{Status, compile_c, read_file, swapmeet, timeless};
 use tempfile::tempdir;
 
-/// Crashes, time limits and memory limits have the same rows as on Linux, also with their steps,
-/// and good cases have the same rows. The program reports once that there is no sandbox.
+/// Cases that crash or exceed a limit have the same rows as on Linux, including the step in which
+/// they ended, and so have cases that succeed. The program reports once that there is no sandbox.
 #[test]
 fn without_linux_there_are_the_same_rows_and_a_note() {
     const NOTE: &str = "note: this system has no sandbox: plugins run with all of your permissions (--no-sandbox hides this note)\n";

@@ -22,7 +22,7 @@ pub(super) fn ticks(us: f64) -> Ticks {
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
     let whole = bytes as u64;
     let (exact, part) = (ticks.saturating_mul(whole.into()), bytes - whole as f64);
-    // Most messages have a whole number of bytes, and rounding is slow.
+    // Skip the rounding, which is slow, for a whole number of bytes. Most messages have one.
     if part == 0.0 {
         return exact;
     }
@@ -31,8 +31,8 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
 
 /// Converts a time to µs.
 pub(super) fn us(ticks: Ticks) -> f64 {
-    // The conversion from 64 bits gives the same number as the conversion from 128 bits, and takes
-    // a tenth of its time. Nearly all durations fit.
+    // Nearly all durations fit in 64 bits. The conversion of 64 bits then gives the same number as
+    // the conversion of 128 bits, in a tenth of the time.
     u64::try_from(ticks).map_or(ticks as f64, |ticks| ticks as f64) / PER_US
 }
 

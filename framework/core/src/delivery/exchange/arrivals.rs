@@ -27,9 +27,10 @@ impl<L: Layout> Exchange<L> {
     }
 
     /// Joins boxes in flight that have the same receiver, so that a step with very many sends takes
-    /// little memory. The receivers hold the same blocks at the end of the step. In reductions and
-    /// symmetric schedules, boxes in flight must stay separate. So they do after a copy, because a
-    /// block can then arrive twice, and the fault has to name the first arrival of the two.
+    /// little memory. At the end of the step, the receivers hold the same blocks as without
+    /// joining. Boxes are not joined in reductions and symmetric schedules. They are not joined
+    /// after a copy either, because a block can then arrive twice, which is detected only in
+    /// separate boxes.
     pub(super) fn join_in_flight(&mut self) {
         let Self { inventory: Inventory { layout, .. }, holdings, in_flight, .. } = self;
         let elements = holdings.format().elements();

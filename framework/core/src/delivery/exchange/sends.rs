@@ -20,8 +20,8 @@ impl<E> InFlight<E> {
     }
 }
 
-/// The number of elements of the boxes in flight from which on boxes for the same receiver are
-/// joined. So many elements take 32 MiB or more.
+/// Boxes for the same receiver are joined if the boxes in flight have at least this number of
+/// elements, which take 32 MiB or more.
 const JOIN_FROM: usize = 1 << 22;
 
 impl<L: Layout> Exchange<L> {

@@ -1,14 +1,14 @@
 //! Automorphisms of networks: permutations of nodes and links that map routes to routes, and every
 //! link to a link of the same bandwidth and latency.
 //!
-//! A network knows a product of groups, one for each axis of its node numbers ([`Automorphisms`]).
+//! A network states a product of groups, one for each axis of its node numbers ([`Automorphisms`]).
 //! [`CoordinateImages::of`] decides whether a permutation of nodes belongs to this product. It
-//! examines every node, so the claim of a schedule is never trusted. [`OrbitTable`] has the orbits
-//! of links under some of these permutations.
+//! examines every node, and does not trust the symmetry that a schedule claims. [`OrbitTable`] has
+//! the orbits of links under some of these permutations.
 
 use super::{Topology, strides};
 
-/// The permutations of the coordinates of one axis that are automorphisms, if they are applied to
+/// The permutations of the coordinates of one axis that are automorphisms when they are applied to
 /// all nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AxisSymmetry {
@@ -25,13 +25,12 @@ pub enum AxisSymmetry {
 pub trait Automorphisms {
     /// Returns the symmetry of each axis of the node numbers ([`Topology::radices`]).
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the image of an existing link. `image` returns the image of a coordinate, given the
-    /// index of its axis.
+    /// Returns the image of an existing link. `image(axis, coordinate)` returns the image of a
+    /// coordinate.
     fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
 }
 
-/// Returns the image of a node. `image` returns the image of a coordinate, given the index of its
-/// axis.
+/// Returns the image of a node. `image(axis, coordinate)` returns the image of a coordinate.
 pub(super) fn moved_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
     let (mut rest, mut stride, mut moved) = (node, 1, 0);
     for (axis, radix) in radices.iter().enumerate().rev() {
@@ -46,7 +45,7 @@ pub(super) fn moved_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u64) 
 pub(crate) struct CoordinateImages(Vec<Vec<u64>>);
 
 impl CoordinateImages {
-    /// Returns the images under a rotation of one axis by `by`.
+    /// Returns the rotation of the axis with the index `moved` by `by`.
     pub(crate) fn rotation(radices: &[u32], moved: usize, by: u32) -> Self {
         let image = |axis, at, radix| if axis == moved { (at + by) % radix } else { at };
         let images = |(axis, &radix): (usize, &u32)| {

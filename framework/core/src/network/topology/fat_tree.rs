@@ -167,9 +167,9 @@ impl Topology for FatTree {
     }
 }
 
-/// Each digit of a node number may be permuted on its own. A route to a node sets one digit of the
-/// switch label after another to a digit of this node, so that a label consists of digits of
-/// sender and receiver, and the permutations of these digits map routes to routes.
+/// Each digit of a node number may be permuted on its own. A route replaces the digits of the
+/// switch label by digits of the receiver, one after another. Each label therefore consists of
+/// digits of the sender and of the receiver, and permutations of these digits map routes to routes.
 impl Automorphisms for FatTree {
     fn axes(&self) -> Vec<AxisSymmetry> {
         vec![AxisSymmetry::Permutations; self.levels as usize]
@@ -177,9 +177,9 @@ impl Automorphisms for FatTree {
 
     fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (level, within) = (link / self.nodes, link % self.nodes);
-        // At the boundary b above 0, the link number has digit `b - 1` of the receiver last. Before
-        // it are the digits of the lower switch's label: the digits of the receiver below `b - 1`,
-        // and the digits of the sender from b on.
+        // At a boundary b > 0, the last digit of the link number is digit `b - 1` of the receiver.
+        // The other digits are the label of the lower switch: the lower digits of the receiver, and
+        // the digits of the sender from b on.
         let boundary = level % self.levels;
         let mut moved = 0;
         for index in 0..self.levels {

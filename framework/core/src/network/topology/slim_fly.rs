@@ -183,8 +183,8 @@ impl Fabric for SlimFly {
     }
 
     /// If q is a prime, adding a number to the last coordinate of all routers preserves the three
-    /// rules for links, and the differences on which routes depend. In a field of another size, the
-    /// addition is not a rotation of numbers.
+    /// rules for links, and the differences on which routes depend. If q is not a prime, addition
+    /// in the field does not rotate the numbers of its elements.
     fn axes(&self) -> Vec<AxisSymmetry> {
         let q = self.field.size();
         let is_prime = (2..q).take_while(|p| p * p <= q).all(|p| !q.is_multiple_of(p));

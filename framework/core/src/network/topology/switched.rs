@@ -28,8 +28,8 @@ pub(super) trait Fabric: fmt::Debug + Send + Sync {
     fn symmetry_period(&self) -> u64;
     /// Returns the symmetry of each axis of the switch numbers.
     fn axes(&self) -> Vec<AxisSymmetry>;
-    /// Returns the port of a switch's image that is the image of a port. `image` returns the image
-    /// of a coordinate, given the index of its axis.
+    /// Returns the image of a port: the port of the switch's image that leads to the image of the
+    /// neighbour. `image(axis, coordinate)` returns the image of a coordinate.
     fn moved_port(&self, port: u64, _image: &dyn Fn(usize, u64) -> u64) -> u64 {
         port
     }

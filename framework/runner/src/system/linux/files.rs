@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::env::split_paths;
 use std::path::{Path, PathBuf};
 
-/// Applies Landlock and returns its version. An older version enforces fewer restrictions; 0 means
-/// none.
+/// Applies Landlock and returns its version. An older version enforces fewer restrictions; version
+/// 0 enforces none.
 pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
     const KNOWN: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;

@@ -208,8 +208,8 @@ impl Column {
     }
 }
 
-/// Returns whether each line passes the filter. Each text that occurs in many lines is searched only
-/// once. `about` describes an algorithm, in lower case.
+/// Returns whether each line passes the filter. A text that occurs in many lines is searched only
+/// once. `about` returns the description of an algorithm, in lower case.
 pub(super) fn passing<'s>(
     compared: &Compared,
     filter: &Filter,
@@ -248,8 +248,8 @@ pub(super) struct Sorted {
 impl Sorted {
     pub(super) fn by(compared: &Compared, column: Column) -> Self {
         // A line becomes one integer: its value in the upper half, and its index in the lower half,
-        // which keeps lines with equal values in their order. Integers are sorted several times as
-        // fast as values of any kind.
+        // which keeps lines with equal values in their order. Sorting these integers is several
+        // times as fast as sorting indices by their values.
         let (mut keys, mut others) = (Vec::with_capacity(compared.lines.len()), Vec::new());
         for index in 0..compared.lines.len() {
             match column.value(compared, index) {
@@ -261,7 +261,8 @@ impl Sorted {
         Self { valued: keys.into_iter().map(|key| key as u64 as usize).collect(), others }
     }
 
-    /// Returns the lines in this order.
+    /// Returns the indices of the lines in ascending order of their values, or in descending order
+    /// if `reverse` is set.
     pub(super) fn lines(&self, reverse: bool) -> impl Iterator<Item = usize> {
         let count = self.valued.len();
         let valued =

@@ -22,8 +22,8 @@ struct Row<'s> {
     times: Vec<Option<f64>>,
 }
 
-/// Returns the times in one row of the map. The keys are in the order in which the algorithms were
-/// first seen.
+/// Returns the times in one row of the map. The key of an algorithm is its position in the order in
+/// which the algorithms were first seen.
 fn rows<'s>(session: &'s Session, map: &WinnerMap, row: usize) -> BTreeMap<usize, Row<'s>> {
     let mut rows: BTreeMap<usize, Row<'_>> = BTreeMap::new();
     for at in 0..map.xs.len() {

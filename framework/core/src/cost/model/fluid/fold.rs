@@ -5,15 +5,15 @@
 //! set of all images of a node, or of a link, under these translations. All nodes of an orbit do
 //! the same work at the same time, and all links of an orbit have the same load. If the route of a
 //! message has m links of an orbit, and the orbit has as many links as there are translations, then
-//! m images of the message cross each of these links. If the orbit has fewer links, more images
-//! cross each of them.
+//! m images of the message cross each of these links. If the orbit has only 1/k as many links as
+//! there are translations, k m images cross each of them.
 
 use crate::network::topology::automorphisms::{CoordinateImages, OrbitTable};
 use crate::network::topology::{AxisSymmetry, Topology};
 
-/// The grid of node numbers of a network and its orbits of nodes. In each dimension, neighbouring
-/// nodes of an orbit are one *period* apart. A network without folding is stored as one dimension
-/// whose period is its length.
+/// The grid of the node numbers of a network, and the orbits of its nodes and links. In each
+/// dimension, neighbouring nodes of an orbit are one *period* apart. A network that is not folded
+/// is stored as one dimension, whose period is the number of nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fold {
     nodes: u32,
@@ -31,7 +31,8 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// Folds a network by all of its translations. Returns `None` if it has none.
+    /// Folds a network by all of its translations. Returns `None` if the network has no
+    /// translations.
     pub(super) fn smallest(topology: &dyn Topology) -> Option<Self> {
         if topology.node_network().is_some() || topology.random_routing().is_some() {
             return None;
@@ -79,7 +80,7 @@ impl Fold {
             *first = node.min(*first);
             fold.orbit.push(orbit);
         }
-        // The orbits of links. Each moved dimension has one generator.
+        // The orbits of links. Each folded dimension has one generator, the rotation by its period.
         let moved = (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]);
         let generators: Vec<CoordinateImages> =
             moved.map(|d| CoordinateImages::rotation(&fold.sides, d, fold.periods[d])).collect();
@@ -134,7 +135,7 @@ impl Fold {
     }
 
     /// Returns the orbit of a link between nodes, and the number of images of a message that cross
-    /// each link of the orbit if the route of the message crosses the orbit once.
+    /// each link of the orbit if the route of the message has one link of the orbit.
     pub(super) fn link(&self, link: u64) -> (u32, f32) {
         let Some(links) = &self.links else { return (link as u32, 1.0) };
         let orbit = links.orbit(link);

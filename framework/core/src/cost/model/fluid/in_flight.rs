@@ -45,7 +45,7 @@ pub(super) struct InFlight {
     pub alone: f64,
     /// Whether the transmission uses links; false between ranks of the same node.
     uses_links: bool,
-    /// The number of the critical path to the start of the message in [`Paths`].
+    /// The index in [`Paths`] of the critical path to the start of the message.
     path: u32,
 }
 
@@ -70,14 +70,14 @@ impl InFlight {
 struct Paths {
     /// Each path with the number of messages that have it.
     paths: Vec<(Path, u32)>,
-    /// Unused indices of `paths`, for reuse.
+    /// The indices of unused entries of `paths`.
     free: Vec<u32>,
-    /// The path of the message that started last.
+    /// The index of the path that was added last.
     last: u32,
 }
 
 impl Paths {
-    /// Adds the path of a message. Returns its number.
+    /// Adds the critical path to the start of a message. Returns the index of the path.
     fn add(&mut self, path: Path) -> u32 {
         match self.paths.get_mut(self.last as usize) {
             Some((last, messages)) if *messages > 0 && *last == path => *messages += 1,
@@ -92,7 +92,7 @@ impl Paths {
         self.last
     }
 
-    /// Removes the path of a message, and returns it.
+    /// Returns the path of a message that ends. The entry becomes unused with its last message.
     fn remove(&mut self, number: u32) -> Path {
         let (path, messages) = &mut self.paths[number as usize];
         *messages -= 1;
@@ -111,7 +111,7 @@ pub(super) struct MessagesInFlight {
     /// The orbits of nodes and links.
     pub fold: Arc<Fold>,
     pub shares: Shares,
-    /// Copies of a simulation share the messages until one of them starts another message.
+    /// Copies of a simulation share this list. It is copied when one of them changes it.
     messages: Arc<Vec<InFlight>>,
     paths: Paths,
     /// Unused indices of `messages`, for reuse.
@@ -173,7 +173,7 @@ impl MessagesInFlight {
         }
     }
 
-    /// Returns the network, folded with the given periods.
+    /// Returns the orbits of this network if it is folded with the given periods.
     pub(super) fn folded(&self, periods: Vec<u32>) -> Fold {
         self.fold.with(self.topology.as_ref(), periods)
     }
@@ -335,7 +335,7 @@ impl MessagesInFlight {
         }
     }
 
-    /// Frees the memory of all messages, of which none will arrive.
+    /// Removes all messages before they arrive, and frees their memory.
     pub(super) fn clear(&mut self) {
         if !self.messages.is_empty() {
             self.shares = Shares::new([].into_iter(), 1.0);
@@ -344,9 +344,8 @@ impl MessagesInFlight {
         }
     }
 
-    /// Ends the current phase of a message, which is its latency or its transmission. Returns the
-    /// message, and the critical path to its arrival, if it has arrived now and is not background
-    /// traffic.
+    /// Ends the current phase of a message: its latency or its transmission. If the message arrives
+    /// now and is not background traffic, returns the message and the critical path to its arrival.
     pub(super) fn next_phase(&mut self, number: usize, now: f64) -> Option<(InFlight, Path)> {
         let message = self.messages[number];
         if message.uses_links && !self.shares.is_sharing(number) {

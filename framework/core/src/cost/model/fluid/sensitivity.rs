@@ -28,7 +28,8 @@ struct Other {
     with: String,
     /// The smallest relative difference that is reported.
     least: f64,
-    /// Whether the simulation has to process events before it can be notified of the next one.
+    /// Whether the simulation is a copy that has not run yet. It has to process its own events
+    /// before it can be notified of the next event of the schedule.
     lags: bool,
 }
 
@@ -46,9 +47,9 @@ impl Simulations {
         self
     }
 
-    /// Adds the copy of the first simulation, if windows have begun. The copy has windows of twice
-    /// the length. It does not run before it must: if the schedule has no further step, the first
-    /// simulation ends before, and then needs no memory.
+    /// Adds the copy that the first simulation makes of itself when its windows begin. The copy has
+    /// windows of twice the length. It does not run yet: if the schedule has no further step, the
+    /// first simulation ends and frees its memory before the copy runs.
     fn take_copy(&mut self) {
         if let Some(simulation) = self.first.copy.take() {
             let with = format!("flow_window={}", simulation.machine.flow_window);

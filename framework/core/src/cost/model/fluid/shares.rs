@@ -71,7 +71,7 @@ pub(super) struct Shares {
     rest: Vec<Progress>,
     /// The binary logarithm of the number of hops for which each flow has space.
     shift: u32,
-    /// Copies of a simulation share the hops until one of them starts another message.
+    /// Copies of a simulation share this list. It is copied when one of them changes it.
     hops: Arc<Vec<Hop>>,
     /// For each hop, its position in the list `on` of the link. Empty until a flow is on such a list.
     place: Vec<u32>,

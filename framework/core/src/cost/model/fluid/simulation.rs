@@ -46,9 +46,9 @@ const MOST_EXACT: usize = 10_000;
 /// end a window.
 const MOST_EXACT_PER_RANK: usize = 8;
 /// Steps that may use windows remain folded if they have at most this number of folded messages for
-/// each translation. Exact shares of n folded messages take a time proportional to n^2. The time
-/// of windows is proportional to the number of messages without folding. The two times were found to
-/// be equal at about this number.
+/// each translation. Exact shares of n folded messages take a time proportional to n^2. The time of
+/// windows is proportional to the number of messages without folding. In measurements, the two
+/// times were equal at about this number.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -99,7 +99,7 @@ pub(super) struct Simulation {
     recorded_node: Option<usize>,
     /// Steps with more messages than this use windows of time ([`super::shares`]).
     most_exact: usize,
-    /// The value of [`MOST_FOLDED`], except in tests.
+    /// Equal to [`MOST_FOLDED`], or 0 in some tests.
     most_folded: usize,
     /// Whether the simulation is copied when the first window begins.
     pub makes_copy: bool,
@@ -160,7 +160,7 @@ impl Simulation {
         Self { most_exact: 0, most_folded: 0, ..self }
     }
 
-    /// Frees the memory of messages, if the simulation has ended.
+    /// Frees the memory of messages. The simulation must have ended.
     pub(super) fn clear(&mut self) {
         self.in_flight.clear();
     }

@@ -73,7 +73,7 @@ impl Symmetry {
         }
     }
 
-    /// Returns the periods of the orbits in each dimension, if this step is added.
+    /// Returns the period that each dimension has when this step has been added.
     pub(super) fn periods(&mut self, fold: &Fold, step: &Step<'_>) -> Vec<u32> {
         self.set_group(fold, step.symmetry);
         if step.routes.iter().any(|route| !route.path.is_empty()) {
@@ -104,7 +104,7 @@ impl Symmetry {
         })
     }
 
-    /// Returns the periods of the orbits in each dimension, if these reductions are added.
+    /// Returns the period that each dimension has when these reductions have been added.
     pub(super) fn periods_of_sums(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u32> {
         self.set_group(fold, summed.symmetry);
         if self.are_in_group(fold) {

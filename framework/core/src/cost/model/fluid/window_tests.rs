@@ -130,8 +130,9 @@ fn windows_agree_with_a_naive_simulation() {
     }
 }
 
-/// Each message of a step is posted after the previous one, so that the step is folded by one digit
-/// of three, and most of its messages remain. Windows then replace the folding.
+/// Each rank posts its messages in the order of the ranks that follow it. Of the three digits of
+/// rank numbers, only rotations of the first digit preserve this order. Folding therefore leaves
+/// most of the messages, and windows replace it.
 #[test]
 fn large_folded_steps_have_windows() {
     let (network, machine) = ("fat-tree:3x3", "byte_us=0.01,hop_us=0.5,startup_us=0.01");

@@ -80,11 +80,11 @@ fn a_transfer_within_a_node_of_the_machine_keeps_the_arrival() {
 }
 
 /// Boxes in flight can be joined at any time before the step ends. The nodes then hold the same
-/// blocks as without this, and a missing block is still found.
+/// blocks as without joining, and a missing block is still found.
 #[test]
 fn joined_boxes_in_flight_are_received() {
     const N: u64 = 70;
-    // `joins_after` divides the numbers of the sends after which boxes are joined.
+    // Boxes are joined after each send whose number is a multiple of `joins_after`.
     let exchanged = |joins_after: usize, without: Option<(u64, u64)>| {
         let mut x = exchange(Collective::of(&ALL_TO_ALL), &[7, 10], 1);
         x.begin_step();
@@ -110,8 +110,8 @@ fn joined_boxes_in_flight_are_received() {
     assert!(exchanged(1, Some((5, 6))).2.is_err());
 }
 
-/// A block that arrives twice is a fault that names its receiver, so boxes stay separate after a
-/// copy.
+/// After a copy, boxes stay separate, so that the fault of a block that arrives twice is found and
+/// names the receiver.
 #[test]
 fn copies_in_flight_are_not_joined() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);

@@ -34,7 +34,7 @@ enum Numbering {
     /// position of the link among the links of this half. The orbit of a link between the halves is
     /// identified by the position of the node that the link leaves, within the half of this node.
     Halves { within: u64, half: u64 },
-    /// Another network, under a group of this order.
+    /// Any other network. The orbits are those of a group of this order.
     Table { orbits: OrbitTable, order: u64 },
 }
 
@@ -82,7 +82,7 @@ impl LinkOrbits {
     }
 
     /// Creates the orbits under the elements of the group that are known automorphisms of the
-    /// network. Returns `None` if no element besides the identity is.
+    /// network. Returns `None` if the identity is the only such element.
     pub(super) fn of_automorphisms(topology: &dyn Topology, group: &Group) -> Option<Self> {
         /// The maximum number of links. A table has the orbit of each link.
         const MAX_LINKS: u64 = 1 << 24;
@@ -234,8 +234,8 @@ impl Numbering {
 ///
 /// A dimension must consist of consecutive axes of the schedule's grid. The group may move only the
 /// first of these axes, because a shift of a lower axis would not carry into a higher one. A shift
-/// by multiples of a period changes only the digits of a coordinate above the period. An
-/// exclusive-or changes each bit of these digits separately.
+/// by a multiple of the period does not change a coordinate modulo the period. An exclusive-or acts
+/// on each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
     // Split each axis at the borders of dimensions, in reverse order. Each piece has its size and
     // whether the group moves it.

@@ -49,7 +49,7 @@ proptest! {
             ("hyperx:4x2,nodes=2", &[16], &[Xor(1)]),
             ("slim-fly:3", &[2, 3, 3], &[Fixed, Fixed, Shift(1)]),
             ("groups:4x4", &[4, 4], &[Shift(2), Xor(1)]),
-            // Some elements are.
+            // Only some elements are automorphisms.
             ("fat-tree:3x3", &[27], &[Shift(1)]),
             ("dragonfly:5x2x3", &[30], &[Shift(1)]),
             ("dragonfly:4x2x2", &[16], &[Xor(1)]),

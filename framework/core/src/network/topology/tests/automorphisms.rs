@@ -81,7 +81,8 @@ fn accepted_permutations_map_routes_to_routes() {
     assert!(moved_axes > 60, "{moved_axes}");
 }
 
-/// For each of these groups, its largest known subgroup was found by hand.
+/// For each of these groups, the order of the largest subgroup that the network knows was found by
+/// hand.
 #[test]
 fn shifts_that_carry_are_no_automorphisms() {
     use Symmetry::{Fixed, Shift, Xor};

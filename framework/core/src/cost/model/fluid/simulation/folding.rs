@@ -41,8 +41,8 @@ impl Simulation {
         self.progress.steps.sum(Summed { of: &of, ..summed });
     }
 
-    /// Returns whether windows of time on the network without folding are faster than exact shares of
-    /// this number of folded messages.
+    /// Returns whether it is faster to simulate windows of time on the unfolded network than exact
+    /// shares of this number of folded messages.
     fn needs_windows(&self, messages: usize) -> bool {
         let fold = &self.in_flight.fold;
         let translations = fold.nodes() as usize / fold.orbits();

@@ -1,9 +1,9 @@
 //! A priority queue of events, in which the earliest event is first.
 //!
-//! Ranks that do the same work have events at the same times, and these events become known in the
-//! order in which they are processed. So the queue has a list for each kind of event. An event that
-//! is not earlier than the last event of its list is appended to this list, which is faster than a
-//! heap. All other events are in a heap.
+//! Ranks that do the same work have events at the same times. These events are usually added to the
+//! queue in the order in which they are removed later. The queue therefore has a list for each kind
+//! of event. An event that is not earlier than the last event of its list is appended to this list,
+//! which is faster than a heap. All other events are in a heap.
 
 use super::{Event, EventKind};
 use std::cmp::Reverse;
@@ -51,7 +51,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The queue has the order of a heap, also if events are added between removals.
+        /// Events leave the queue in the same order as a binary heap, also if other events are
+        /// added between removals.
         #[test]
         fn events_leave_in_the_order_of_a_heap(
             actions in prop::collection::vec((0_u128..6, 0_u32..4, prop::bool::ANY), 1..60),
