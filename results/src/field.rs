@@ -11,8 +11,8 @@ use swapmeet_core::text::escaped;
 /// The rounding steps in one microsecond.
 pub(crate) const STEPS: f64 = 1e6;
 
-/// The limit from which on values are not rounded. It is 2^51 millionths of a microsecond, or 37
-/// minutes. Below this limit, rounding a rounded value a second time does not change it.
+/// Values of at least this limit are not rounded. The limit is 2^51 millionths of a microsecond, or
+/// 37 minutes. Below this limit, rounding a rounded value a second time does not change it.
 pub(crate) const FINEST: f64 = 2_251_799_813.0;
 
 /// Rounds a value to a millionth and turns negative zero into zero.

@@ -291,8 +291,8 @@ fn ten_machines(registry: &Registry) {
     );
 }
 
-/// Measures what it costs to follow every block separately, in a direct exchange that moves each
-/// block from one set to another.
+/// Measures the time for tracing every block separately, in a direct exchange that moves each block
+/// from one set to another.
 fn plain_loop() {
     println!(
         "\na plain loop over blocks: one bit for each block and node, direct exchange, links not counted"

@@ -256,8 +256,8 @@ fn ports_at_every_hop_limit_forwarding() {
 }
 
 /// A port moves the 15 blocks of a node one after another, even if links can carry several messages
-/// at full speed. If nodes inject data at a third of the speed of links, it takes three times as
-/// long.
+/// at full speed. If nodes inject data at a third of the speed of links, the exchange takes three
+/// times as long.
 #[test]
 fn ports_that_are_slower_than_links_keep_their_speed() {
     for (machine, blocks) in

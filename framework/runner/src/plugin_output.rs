@@ -3,8 +3,8 @@
 /// Prefix of lines that the host itself writes about the behaviour of a plugin.
 pub const REMARK: &str = "remark: ";
 
-/// Returns whether a line is part of a Rust backtrace, or in another way does not explain why a
-/// process ended.
+/// Returns whether a line does not explain why a process ended, because it is empty, a note, or
+/// part of a Rust backtrace.
 pub fn is_backtrace(line: &str) -> bool {
     let line = line.trim();
     let frame = line.split_once(':').is_some_and(|(number, _)| {

@@ -57,7 +57,7 @@ impl Background {
     }
 }
 
-/// Sends the question. Returns what the terminal sends back, up to the end of the second answer.
+/// Sends the question. Returns the answers of the terminal, up to the end of the second answer.
 fn ask() -> Option<String> {
     let mut out = stdout();
     out.write_all(b"\x1b]11;?\x07\x1b[c").and_then(|()| out.flush()).ok()?;

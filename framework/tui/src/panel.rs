@@ -76,9 +76,9 @@ pub(crate) trait Panel {
     fn list_mut(&mut self) -> &mut List;
     /// Returns the number of lines that the cursor can select.
     fn lines(&self, session: &Session) -> usize;
-    /// Returns the number of screen rows inside the border with which nothing is hidden. A panel of
-    /// which another one is the neighbour gets no more than these rows. By default, a panel uses any
-    /// number of rows.
+    /// Returns the number of screen rows inside the border that the whole content of the panel
+    /// needs. If two panels share an area, a panel that needs less than half of it leaves the rest
+    /// to the other panel. By default, a panel uses any number of rows.
     fn wanted_rows(&self, _session: &Session) -> usize {
         usize::MAX
     }

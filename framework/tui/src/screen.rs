@@ -127,8 +127,9 @@ fn panels(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
     }
 }
 
-/// Divides an area between two panels, given the number of rows that they want inside their borders.
-/// Each gets half of the area, unless one of them needs less and the other one more.
+/// Divides an area between two panels, given the number of rows that they want inside their
+/// borders. Each panel gets half of the area, unless one panel needs less than half and the other
+/// panel needs more.
 fn stacked(wanted: [usize; 2], area: Rect) -> [Rect; 2] {
     /// The minimum height of a panel.
     const LEAST: u16 = 8;

@@ -3,7 +3,7 @@
 //! file stores the text of each rank in chunks. At the end, the text of each rank is read in order.
 //!
 //! Only the last chunk of each rank and the positions of the earlier chunks are in memory. They
-//! take at most 64 MB plus eight bytes for each chunk.
+//! take at most 64 MiB plus eight bytes for each chunk.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

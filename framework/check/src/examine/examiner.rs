@@ -103,8 +103,8 @@ impl<'a> Examiner<'a> {
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 
-    /// Asks the bench a question about this algorithm. If the process gives no answer, the reason
-    /// is added as a fault.
+    /// Asks a question about this algorithm in a separate process. If the process gives no answer,
+    /// adds the reason as a fault.
     pub(super) fn ask(
         &mut self,
         question: &Question,

@@ -257,7 +257,7 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 /// would not fit into memory as bits, returns false, because the number of runs in a schedule is
 /// not limited.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
-    /// The length from which on runs are faster than bits, found by measurement.
+    /// For axes of at least this length, runs are faster than bits, as measurements have shown.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
     let distinguishes = Inventory::<BitLayout>::distinguishes(collective, division);

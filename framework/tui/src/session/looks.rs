@@ -49,8 +49,8 @@ impl Looks {
 mod tests {
     use super::*;
 
-    /// Algorithms that are seen together have the styles of a saved figure. Those that are seen
-    /// later have other styles, and change none.
+    /// Algorithms that are seen together have the styles of a saved figure. Algorithms that are
+    /// seen later get other styles, and do not change the styles of earlier algorithms.
     #[test]
     fn algorithms_keep_the_styles_of_saved_figures() {
         let names: Vec<String> = (0..24).map(|number| format!("algorithm-{number}")).collect();

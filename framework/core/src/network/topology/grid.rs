@@ -10,11 +10,11 @@
 //! Computers*, Computer 42 (11), 2009) consists of units of 2 x 3 x 2 nodes. The dimensions A, B
 //! and C lead through the nodes of a unit. The dimensions X, Y and Z connect units, and can have
 //! any size. A and C are lines, and the other dimensions are rings. Packets follow the dimensions
-//! B, C, A, X, Y, Z, A, C, B. The sender chooses the position in their units at which they travel
-//! along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012). Here, this
-//! is always the position of the receiver in its unit, so the last three dimensions are not needed.
-//! Routes of a grid follow the last dimension first, so the order of the dimensions is Z, Y, X, A,
-//! C, B.
+//! B, C, A, X, Y, Z, A, C, B. The sender chooses the position within the units at which a packet
+//! travels along X, Y and Z (Y. Ajima et al., *The Tofu Interconnect*, IEEE Micro 32 (1), 2012).
+//! Here, this is always the position of the receiver in its unit, so the last three dimensions are
+//! not needed. Routes of a grid follow the last dimension first, so the order of the dimensions is
+//! Z, Y, X, A, C, B.
 
 use super::automorphisms::moved_node;
 use super::{

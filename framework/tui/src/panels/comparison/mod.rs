@@ -31,13 +31,13 @@ pub(crate) struct Comparison {
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
-    /// Which lines pass the filter. This depends on the number of the analysis and on the filter.
+    /// Which lines pass the filter. The inputs are the number of the analysis, and the filter.
     shown: Memo<(u64, String), Shown>,
     /// All lines in the order of the sort column. They do not depend on the filter, so that lines
     /// are not sorted again for each letter of it.
     sorted: Memo<(u64, Column), Sorted>,
-    /// The lines that pass the filter, in the order in which they are displayed. They depend on the
-    /// number of the analysis, on the filter, on the sort column and on its direction.
+    /// The lines that pass the filter, in the order in which they are displayed. The inputs are the
+    /// number of the analysis, the filter, the sort column and its direction.
     order: Memo<(u64, String, Option<Column>, bool), Vec<usize>>,
 }
 

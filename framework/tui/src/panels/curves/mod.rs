@@ -31,8 +31,8 @@ pub(crate) struct Curves {
     /// The index of the comparison group that was in focus at the last update. The cases of a group
     /// differ only in the algorithm.
     seen: usize,
-    /// The curves that pass the filter. They depend on the number of the analysis, on the family and
-    /// on the filter.
+    /// The curves that pass the filter. The inputs are the number of the analysis, the family and
+    /// the filter.
     shown: Memo<(u64, usize, String), Shown>,
 }
 

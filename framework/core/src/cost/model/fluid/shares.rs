@@ -88,7 +88,7 @@ pub(super) struct Shares {
     visits: usize,
     /// The links on which a flow has ended since the last solve.
     dirty: Vec<u32>,
-    /// The links of flows that were opened most recently.
+    /// The links of opened flows that `queue_opened` still has to examine.
     pending: Vec<u32>,
     /// The flows that were opened most recently. [`sweep`] defines when a flow is opened.
     fresh: Vec<u32>,

@@ -412,8 +412,8 @@ fn failed_orbits_of_links_are_invariant() {
     assert!(!reversed("torus:4x4,down=0-4").damage_is_invariant(&by_row));
 }
 
-/// A link disconnects ranks if a naive search finds a node without a path. One link stands for all
-/// links of its dimension, and together they stand for all links.
+/// A link disconnects ranks if a naive search finds a node without a path. With symmetry, one link
+/// stands for all links of its orbit, and the orbits together contain all links.
 #[test]
 fn single_faults_are_all_links_and_know_bridges() {
     for spec in
