@@ -46,7 +46,7 @@ pub(crate) struct OptimumArgs {
     /// Stop at this relative width of the interval.
     #[arg(long, value_name = "X", default_value_t = swapmeet_optimum::DEFAULT_GAP, value_parser = gap)]
     pub gap: f64,
-    /// Stop an algorithm after SECS seconds, and name it below the bottleneck.
+    /// Stop an algorithm after SECS seconds, and list it as unfinished.
     #[arg(long, value_name = "SECS", default_value_t = 60.0, value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: f64,
     /// Select the output format.
