@@ -72,6 +72,8 @@ const FORMATS: [&str; 5] = ["goal", "simgrid", "json", "mpi", "chakra"];
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
     let folder = tempfile::tempdir().expect("a folder");
+    // Build the program now, so that its build is not a part of the first measurement.
+    swapmeet_tests::build();
     let report = |name: &str, goal: &str, flags: &str| {
         if words.is_empty() || words.iter().any(|word| name.contains(word)) {
             let (seconds, megabytes) = median(folder.path(), flags);
