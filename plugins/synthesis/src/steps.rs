@@ -21,8 +21,9 @@ pub(crate) enum Order {
 pub(crate) const ORDERS: [Order; 3] =
     [Order::Farthest, Order::MostLoaded(256), Order::MostLoaded(64)];
 
-/// A step of a link ends after this number of pieces that did not fit into the step as a whole.
-const EXAMINED: usize = 4;
+/// A step of a link ends after this number of pieces that did not fit into the step as a whole. With
+/// 4 pieces instead of 32, schedules for log-normal sizes were up to 7 % longer.
+const EXAMINED: usize = 32;
 
 /// Segments of a piece that travel together along its path.
 #[derive(Clone)]
