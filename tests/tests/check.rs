@@ -77,7 +77,7 @@ const SMALL_LADDER: [&str; 14] = [
 /// run on a single network, which gives a remark.
 const SPECIAL_SIZES: [&str; 12] = [
     "--topology",
-    "torus:4x4x4",
+    "torus:4x4x8",
     "--topology",
     "rdn:1(hypercube:2)",
     "--topology",
@@ -85,7 +85,7 @@ const SPECIAL_SIZES: [&str; 12] = [
     "--topology",
     "hypercube:3",
     "--topology",
-    "torus:8x8",
+    "torus:2x2",
     "--topology",
     "ring:1",
 ];
