@@ -88,26 +88,22 @@ fn the_script_in_python_names_the_fastest_algorithms() {
     assert_eq!(printed(&output), fastest(64) + &fastest(64 << 10));
 }
 
-/// The crates for other projects can be packaged, and each package builds from its own files. Cargo
-/// needs the registry for this.
+/// The crates for other projects can be packaged, and each package builds from its own files.
 #[test]
 fn the_crates_for_other_projects_can_be_packaged() {
     let crates = ["swapmeet-abi", "swapmeet-sdk", "swapmeet-core"];
     let target = build().parent().unwrap();
     let mut package = Command::new("cargo");
-    package.args(["package", "--allow-dirty", "--target-dir"]).arg(target);
+    // All dependencies are on this machine, because these crates were built for this test. With
+    // access to the registry, the result would depend on the network.
+    package.args(["package", "--offline", "--allow-dirty", "--target-dir"]).arg(target);
     package.args(crates.map(|name| format!("--package={name}"))).current_dir(project("."));
     // Cargo sets variables for the test that must not apply to this build.
     for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_PKG_")) {
         package.env_remove(key);
     }
     let output = package.output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let unreachable = ["failed to query replaced source", "failed to download", "download of"];
-    if !output.status.success() && unreachable.iter().any(|text| said.contains(text)) {
-        return tools::left_out("registry", "the registry of crates cannot be reached");
-    }
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // Each package has its licences and its first page.
     for name in crates {
         let folder = target.join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));
