@@ -141,6 +141,38 @@ fn intervals_hold_the_optimum_of_linear_programs() {
     assert!(narrow >= 49, "{narrow} of 50 reach the requested width of 0.5 %");
 }
 
+/// If a cut limits the time of unequal amounts, the lower end is the amount across the cut divided
+/// by its capacity. Nodes 0, 1 and 5 send 977,908 bytes to nodes 2, 3 and 4 over links of capacities
+/// 2, 2 and 1.
+#[test]
+fn unequal_amounts_reach_the_time_of_their_cut() {
+    let both = [(0, 1, 4), (0, 3, 1), (0, 5, 2), (1, 2, 2), (2, 3, 2), (3, 4, 8), (4, 5, 2)];
+    let links = both.iter().flat_map(|&(a, b, capacity)| {
+        [Link { from: a, to: b, capacity }, Link { from: b, to: a, capacity }]
+    });
+    let mut links: Vec<_> = links.collect();
+    links.sort_by_key(|link| (link.from, link.to));
+    let (translations, ports) = (Vec::new(), Vec::new());
+    let network = Network { nodes: 6, vertices: 6, translations, links, ports, capacity_unit: 1.0 };
+    let amounts = [
+        [0, 142_666, 158_314, 152_266, 3_451, 0],
+        [144_384, 0, 187_996, 144_082, 167_527, 0],
+        [39_746, 0, 0, 194_314, 16_785, 154_953],
+        [8_129, 0, 155_910, 0, 0, 0],
+        [0, 0, 151_233, 35_166, 0, 0],
+        [35_643, 67_628, 0, 164_272, 0, 0],
+    ];
+    let rows = (0..).zip(amounts).map(|(from, row)| {
+        (from, (0..).zip(row).filter(|(_, amount)| *amount > 0).collect::<Vec<_>>())
+    });
+    let rows: Vec<_> = rows.collect();
+    let cut = 977_908.0 / 5.0;
+    assert!((linear_program(&network, &rows) / cut - 1.0).abs() < 1e-9);
+    let optimum = answer(network, Demand::Pairs(rows), 0.001);
+    assert!((optimum.lower_us / cut - 1.0).abs() < 1e-9, "{cut} {}", optimum.lower_us);
+    assert!(optimum.gap() <= 0.001, "{}", optimum.gap());
+}
+
 /// Examines all sets of vertices that do not contain all nodes. For each of them it divides the
 /// amount inside the set by the capacity of the links that leave (or, if `turned`, enter) the set.
 /// Returns the largest quotient.

@@ -91,11 +91,22 @@ struct Try<'a> {
     choices: Vec<(u32, Option<u32>)>,
 }
 
-/// Makes up to `tries` schedules that bring every block to every node, and returns the schedule
-/// with the fewest steps. `origins` contains, for each block, the node that has it at the start.
+/// Checks the number of moves of a schedule that brings this number of blocks to every node.
 ///
 /// # Errors
 /// [`Stop::Unsupported`] if the schedule has too many moves.
+pub(crate) fn check_moves(network: &Network, blocks: u64) -> Result<(), Stop> {
+    let moves = blocks * (network.nodes as u64).saturating_sub(1);
+    if moves > MAX_MOVES {
+        return Err(Stop::unsupported(format!(
+            "{moves} transfers of blocks are too many to list, expected at most {MAX_MOVES}: use fewer nodes or segments, or an algorithm with a rule, such as `ring` or `bruck`"
+        )));
+    }
+    Ok(())
+}
+
+/// Makes up to `tries` schedules that bring every block to every node, and returns the schedule
+/// with the fewest steps. `origins` contains, for each block, the node that has it at the start.
 pub(crate) fn gather(
     network: &Network,
     origins: &[u32],
@@ -103,14 +114,10 @@ pub(crate) fn gather(
     random: &mut Random,
     deadline: Deadline,
 ) -> Result<Moves, Stop> {
-    let moves = origins.len() as u64 * (network.nodes as u64).saturating_sub(1);
-    if moves > MAX_MOVES {
-        return Err(Stop::unsupported(format!(
-            "{moves} transfers of blocks are too many to list, expected at most {MAX_MOVES}: use fewer nodes or segments, or an algorithm with a rule, such as `ring` or `bruck`"
-        )));
-    }
     let (into, of_link) = network.reversed();
-    let bound = lower_bound(&into, origins.len());
+    let mut own = vec![0; network.nodes];
+    origins.iter().for_each(|&origin| own[origin as usize] += 1);
+    let bound = lower_bound(&into, origins.len(), &own);
     let mut best: Option<Moves> = None;
     for _ in 0..tries {
         let most = best.as_ref().map_or(usize::MAX, Moves::steps);
@@ -125,14 +132,13 @@ pub(crate) fn gather(
     best.ok_or_else(|| Stop::failed("no schedule was found, although the network is connected"))
 }
 
-/// Returns a lower bound on the number of steps: the steps that the node with the least incoming
-/// bandwidth needs to receive all blocks but one. The bound assumes that this node has at most one
-/// block at the start.
-pub(crate) fn lower_bound(into: &Network, blocks: usize) -> usize {
+/// Returns a lower bound on the number of steps: the largest number of steps that a node needs to
+/// receive all blocks except its own. `own` has the number of blocks of each node at the start.
+pub(crate) fn lower_bound(into: &Network, blocks: usize, own: &[usize]) -> usize {
     let rate =
         |node: usize| into.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
-    let slowest = (0..into.nodes).map(rate).min().unwrap_or(0);
-    blocks.saturating_sub(1).div_ceil(slowest.max(1))
+    let steps = |node: usize| (blocks - own[node]).div_ceil(rate(node).max(1));
+    (0..into.nodes).map(steps).max().unwrap_or(0)
 }
 
 impl<'a> Try<'a> {

@@ -5,7 +5,7 @@
 //! In the reduce-scatter, the node instead receives partial sums, adds them, and then sends its own
 //! sum once. A reduce-scatter followed by an allgather is an allreduce.
 
-use crate::gather::{Moves, gather};
+use crate::gather::{Moves, check_moves, gather};
 use crate::network::Network;
 use crate::orbits::{self, Translations};
 use crate::random::Random;
@@ -20,9 +20,15 @@ const TRIES: ParamInfo = ParamInfo::number(
     "schedules to choose the best from; by default 16 up to 64 nodes, and 4 above",
 );
 
+const SEGMENTS: ParamInfo = ParamInfo::number(
+    "segments",
+    "1",
+    "parts of each block that travel on their own, at most 4096; more parts share unequal links better, and take more steps",
+);
+
 const ANY: About = About {
     accepts: "any connected network without switches",
-    params: &[TRIES, SEED, SECONDS],
+    params: &[SEGMENTS, TRIES, SEED, SECONDS],
     ports: u64::MAX,
     ..About::DEFAULT
 };
@@ -98,54 +104,61 @@ impl Algorithm for Greedy {
             random: Random::new(problem.param(SEED.key())?),
             deadline: Deadline::start(problem)?,
         };
-        // Find the schedule and write it.
+        // A broadcast has the segments of one block, and the other collectives have those of one
+        // block for each node.
         let collective = problem.collective();
-        if collective == Collective::Broadcast {
-            let segments = problem.whole("segments", 1..=4096)?;
-            let origins = vec![problem.root() as u32; segments as usize];
-            let moves = search.gather(&network, &origins, schedule)?;
-            schedule.layout(&[], segments as u32)?;
-            return forwards(&network, &moves, schedule, |blocks, segment| {
-                blocks.segments(Axis::one(segment)).copy()
-            });
-        }
+        let segments = problem.whole(SEGMENTS.key(), 1..=4096)?;
+        let of_root = collective == Collective::Broadcast;
+        let blocks = if of_root { segments } else { segments * u64::from(nodes) };
+        check_moves(&network, blocks)?;
         // A node collects the data of other nodes in no regular order. In a grid with one axis, any
         // set of nodes is one box, which makes verification fast. A symmetry, however, needs the
         // axes of the network.
-        let group = Translations::of(&network, dims);
+        let is_equal = !of_root && segments == 1;
+        let group = if is_equal { Translations::of(&network, dims) } else { None };
         let line = [network.nodes as u64];
-        let grid = if group.is_some() { dims } else { &line };
+        let grid = if group.is_some() || of_root { dims } else { &line };
         match collective {
-            Collective::AllReduce => schedule.layout_in_parts(grid, 1)?,
-            _ => schedule.layout(grid, 1)?,
+            Collective::AllReduce => schedule.layout_in_parts(grid, segments as u32)?,
+            _ => schedule.layout(grid, segments as u32)?,
         }
         // If translations of the grid make all nodes equivalent, plan one node.
         if let Some(group) = group {
             return search.equal_nodes(&network, &group, collective, schedule);
         }
         // Otherwise, plan all nodes.
-        let each: Vec<u32> = (0..nodes).collect();
-        if collective != Collective::AllGather {
+        let origin = |block| if of_root { problem.root() } else { block / segments };
+        let origins: Vec<u32> = (0..blocks).map(|block| origin(block) as u32).collect();
+        let part = |blocks: Blocks<'static>, block: u64| match segments {
+            1 => blocks,
+            _ => blocks.segments(Axis::one(block % segments)),
+        };
+        if matches!(collective, Collective::ReduceScatter | Collective::AllReduce) {
             let (reversed, of_link) = network.reversed();
-            let moves = search.gather(&reversed, &each, schedule)?;
+            let moves = search.gather(&reversed, &origins, schedule)?;
             schedule.phase("reduce-scatter")?;
-            backwards(&network, &of_link, &moves, schedule)?;
+            backwards(&network, &of_link, &moves, schedule, |blocks, block| {
+                part(blocks, block).destinations(Set::one(block / segments)).strict().combine()
+            })?;
         }
         if collective != Collective::ReduceScatter {
-            let moves = search.gather(&network, &each, schedule)?;
-            schedule.phase("allgather")?;
+            let moves = search.gather(&network, &origins, schedule)?;
+            if !of_root {
+                schedule.phase("allgather")?;
+            }
             forwards(&network, &moves, schedule, |blocks, block| {
-                copied(blocks, collective, block)
+                copied(part(blocks, block), collective, block / segments)
             })?;
         }
         Ok(())
     }
 }
 
-/// Selects the data that a send of an allgather copies: the block of an origin, or a completed part
-/// of the vector in an allreduce.
+/// Selects the data that a send copies: the block of the root in a broadcast, the block of an
+/// origin in an allgather, or a completed part of the vector in an allreduce.
 fn copied(blocks: Blocks<'static>, collective: Collective, block: u64) -> Blocks<'static> {
     match collective {
+        Collective::Broadcast => blocks.copy(),
         Collective::AllReduce => blocks.destinations(Set::one(block)).strict().copy(),
         _ => blocks.origins(Set::one(block)).strict().copy(),
     }
@@ -242,19 +255,20 @@ fn forwards(
 }
 
 /// Writes moves on the reversed network in reverse order, as sends of partial sums. `of_link`
-/// contains the original link of each reversed link.
+/// contains the original link of each reversed link. `select` adds the number of a block to a send.
 fn backwards(
     network: &Network,
     of_link: &[u32],
     moves: &Moves,
     schedule: &mut Schedule<'_>,
+    select: impl Fn(Blocks<'static>, u64) -> Blocks<'static>,
 ) -> Result<(), Stop> {
     for step in (0..moves.steps()).rev() {
         schedule.step()?;
         for &(link, block) in moves.step(step) {
             let link = of_link[link as usize] as usize;
             let blocks = Blocks::new(network.tail[link].into(), network.head[link].into());
-            schedule.send(&blocks.destinations(Set::one(block.into())).strict().combine())?;
+            schedule.send(&select(blocks, block.into()))?;
         }
     }
     Ok(())

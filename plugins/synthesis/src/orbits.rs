@@ -104,7 +104,7 @@ pub(crate) fn gather(
     tries: u64,
     random: &mut Random,
 ) -> OffsetSteps {
-    let bound = lower_bound(&network.reversed().0, network.nodes);
+    let bound = lower_bound(&network.reversed().0, network.nodes, &vec![1; network.nodes]);
     let mut best: Option<OffsetSteps> = None;
     for _ in 0..tries {
         let next = one_gather(network.nodes, group, random);

@@ -112,6 +112,27 @@ fn gathers_meet_the_number_of_links_into_a_node() {
     }
 }
 
+/// Node 2 receives 5 blocks over two links of bandwidth 1, which carry half a block each in a step
+/// of a quarter of a block on the slowest link. The other nodes receive more bandwidth. Whole blocks
+/// therefore take 3 block times at least, and segments take the certified optimum of 2.5.
+#[test]
+fn segments_share_unequal_links() {
+    let both = [(0, 1, 2.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 4.0), (4, 5, 1.0), (5, 0, 1.0)];
+    let both = both.iter().chain(&[(0, 3, 0.5)]);
+    let links: Vec<_> = both.flat_map(|&(a, b, rate)| [(a, b, rate), (b, a, rate)]).collect();
+    for (collective, algorithm, phases) in [
+        (Collective::AllGather, &ALL_GATHER, 1),
+        (Collective::ReduceScatter, &REDUCE_SCATTER, 1),
+        (Collective::AllReduce, &ALL_REDUCE, 2),
+    ] {
+        let problem = graph(6, &links).collective(collective, 0).block_bytes(96);
+        // In a step, a link of bandwidth 1 carries two segments, an eighth of a block. A schedule
+        // without waiting takes 20 steps.
+        let taken = steps(&problem.param("segments", "16"), algorithm);
+        assert!((20 * phases..=22 * phases).contains(&taken), "{collective:?}: {taken}");
+    }
+}
+
 #[test]
 fn unequal_blocks_take_about_their_bytes() {
     // Blocks have 1 to 16 KiB. A link carries the mean size in a step.

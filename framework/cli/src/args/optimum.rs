@@ -16,6 +16,8 @@ Examples:
 The interval holds the least time in which the bytes can move, if start-ups and
 latencies take no time. No schedule is below its lower end. A certificate has
 link lengths, which prove the lower end, and flows, which reach the upper end.
+Algorithms run with their defaults. Parts of blocks come closer to the optimum:
+run --optimum --algorithm flow:segments=16 or greedy-allgather:segments=4.
 See docs/optimum.md.
 
 Exit status: 1 if a certificate is refused.";

@@ -21,15 +21,16 @@ each row is written as soon as its case ends.";
 
 pub(super) const TUI_EXAMPLES: &str = "\
 Examples:
-  swapmeet tui                                           run a small example
-  swapmeet tui workloads/experiments/quick-start.toml       run an experiment
+  swapmeet tui                                         run a small example
+  swapmeet tui workloads/experiments/quick-start.toml  run an experiment
   swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
-  swapmeet tui rows.csv measured.csv           open existing rows
+  swapmeet tui rows.csv measured.csv                   open existing rows
 
 Cases given by flags or an experiment file start at once. Without any, the cases
-of quick-start.toml do. Rows of result files are only opened. Press `?` for the keys. With --out, each row is written as soon
-as its case ends. If NO_COLOR is set, no colours are used. If the locale is not
-UTF-8, only ASCII characters are used.";
+of quick-start.toml do. Rows of result files are only opened. Press `?` for the
+keys. With --out, each row is written as soon as its case ends. If NO_COLOR is
+set, no colours are used. If the locale is not UTF-8, only ASCII characters are
+used.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {

@@ -10,6 +10,8 @@ use crate::paths::{NONE, Rows, ShortestPaths};
 /// Factor by which the sum of earlier prices is multiplied at each check, before the prices of
 /// later phases are added. The sum is thus a decaying average.
 const DECAY: f32 = 0.8;
+/// Largest length of a resource in [`Solver::examine_coarse`].
+const COARSE: f32 = 8.0;
 /// Number of checks in a row without progress after which the search ends.
 const MAX_STALE: u32 = 16;
 /// Number of bisections in the search for the length of a step.
@@ -133,8 +135,9 @@ impl<'a> Solver<'a> {
                 self.set_prices(sharpness);
                 self.examine(cut.as_mut())?;
             }
-            if let Some(cut) = &mut cut {
-                self.take_cut(cut);
+            match &mut cut {
+                Some(cut) => self.take_cut(cut),
+                None => self.examine_coarse()?,
             }
             let lower = value(self.lower);
             if !progress(lower, upper) {
@@ -181,6 +184,13 @@ impl<'a> Solver<'a> {
     /// Sets the lengths of all resources from the averaged or from the current prices. Returns the
     /// sum of capacities times lengths.
     fn set_lengths(&mut self, averaged: bool) -> u128 {
+        let longest = self.longest;
+        self.round_lengths(averaged, |share| 1 + (share * longest) as u32)
+    }
+
+    /// Sets the length of each resource to `round` of its price per capacity, divided by the largest
+    /// of all resources. Returns the sum of capacities times lengths.
+    fn round_lengths(&mut self, averaged: bool, round: impl Fn(f32) -> u32) -> u128 {
         let prices = if averaged { &self.average } else { &self.price };
         // A length is a price divided by a capacity. The averages are already divided by the
         // capacities.
@@ -189,7 +199,7 @@ impl<'a> Solver<'a> {
         let most = (0..count).map(per_capacity).fold(f32::MIN_POSITIVE, f32::max);
         let mut sum = 0;
         for i in 0..count {
-            let length = 1 + (per_capacity(i) / most * self.longest) as u32;
+            let length = round(per_capacity(i) / most);
             self.resource_length[i] = length;
             sum += u128::from(self.resources.capacities[i]) * u128::from(length);
         }
@@ -312,6 +322,14 @@ impl<'a> Solver<'a> {
     fn examine(&mut self, cut: Option<&mut BestCut<'_>>) -> Result<(), OptimumError> {
         let total = self.set_lengths(false);
         self.lower_from_lengths(total, cut)
+    }
+
+    /// Computes the lower end from averaged prices that are rounded to a few whole numbers. In an
+    /// optimal solution, most resources are not full and have the length 0, and those of a cut have
+    /// equal lengths. The averages come close to these lengths, and rounding often gives them.
+    fn examine_coarse(&mut self) -> Result<(), OptimumError> {
+        let total = self.round_lengths(true, |share| (share * COARSE).round() as u32);
+        self.lower_from_lengths(total, None)
     }
 
     /// Computes the lower end of the interval from the lengths, and keeps it if it is the best so
