@@ -91,7 +91,8 @@ pub(super) const ANYWHERE: &[Binding<Action>] = &[
         .hint("undo"),
     bind(Action::Redo, &[ctrl('r')], "redo the change that was undone last"),
     bind(Action::Command, &[ch(':')], "search all keys by words and run one").hint("commands"),
-    bind(Action::Filter, FILTER, "filter lines by words; Esc shows all").hint("filter"),
+    bind(Action::Filter, FILTER, "filter lines by words (!word: without it); Esc shows all")
+        .hint("filter"),
     bind(Action::Expand, &[ch('e')], "expand the panel to the whole screen, or restore it")
         .hint("expand"),
     bind(

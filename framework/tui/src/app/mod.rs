@@ -283,6 +283,7 @@ mod tests {
     use crate::keys::{ctrl, numbered};
     use crate::panel::Panel;
     use crate::session::comparison::{Compared, tests::row};
+    use crate::session::queue::Prepared;
     use crate::session::selection::Section;
     use crossterm::event::KeyCode;
     use std::rc::Rc;
@@ -431,6 +432,19 @@ mod tests {
             assert!(app.is_working() && began.elapsed() < Duration::from_secs(60));
         }
         assert!(!app.is_working());
+    }
+
+    /// Until the first analysis of opened rows ends, there are rows, but no results.
+    #[test]
+    fn panels_say_that_rows_are_compared() {
+        let mut app = app();
+        let rows = (0..3).map(|seed| row("a", "ring:4", seed, 1.0)).collect();
+        let rows = Prepared::opened(rows, &Registry::default());
+        app.session.queue.enqueue(rows, Duration::ZERO);
+        let text = |app: &App| app.session.text_without_results("No rows yet.");
+        assert_eq!(text(&app), "No rows yet.");
+        app.session.mark_baseline(Some("a".to_owned()));
+        assert_eq!(text(&app), "Comparing 3 rows ...");
     }
 
     #[test]

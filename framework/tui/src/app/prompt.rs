@@ -91,7 +91,7 @@ impl Prompt {
     }
 
     pub(super) fn for_filter(text: &str) -> Self {
-        Self::new(Purpose::Filter, "filter", text)
+        Self::new(Purpose::Filter, "filter: words; pex|gen: either; !pex: without", text)
     }
 
     /// Creates an input that ignores its text. `why` is the reason why the active panel has no

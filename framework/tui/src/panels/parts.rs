@@ -79,7 +79,8 @@ impl Panel for Parts {
         let number = self.list.cursor.min(groups.len().saturating_sub(1));
         let Some(group) = groups.get(number) else {
             let area = painter.panel(area, Self::TITLE);
-            return painter.placeholder(area, "No rows yet. Rows appear as cases end.");
+            let text = session.text_without_results("No rows yet. Rows appear as cases end.");
+            return painter.placeholder(area, &text);
         };
         let filtered = self.list.filter.suffix();
         let head = format!("Where time goes{}: ", position(number, groups.len()));

@@ -147,7 +147,7 @@ impl Panel for Winners {
         let Some(map) = maps.get(self.map) else {
             let area = painter.panel(area, Self::TITLE);
             let text = "A map needs rows of at least two block sizes, networks or machines. Select more in Explore (1), then press a to add them.";
-            return painter.placeholder(area, text);
+            return painter.placeholder(area, &session.text_without_results(text));
         };
         let which = position(self.map, maps.len());
         let area = painter.panel(

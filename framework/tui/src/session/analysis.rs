@@ -30,6 +30,16 @@ impl Analysis {
 }
 
 impl Session {
+    /// Returns the text of a panel that has no results yet: that the rows are being compared, or
+    /// `otherwise`.
+    pub(crate) fn text_without_results(&self, otherwise: &str) -> String {
+        let rows = self.queue.tally().ok;
+        match self.compared.lines.is_empty() && self.analysis.is_due() && rows > 0 {
+            true => format!("Comparing {rows} rows ..."),
+            false => otherwise.to_owned(),
+        }
+    }
+
     /// Starts the analysis if it is due. Returns whether a result has arrived.
     pub(super) fn poll_analysis(&mut self) -> bool {
         let analysis = &mut self.analysis;

@@ -164,11 +164,11 @@ impl Panel for Comparison {
         }
         if lines.is_empty() {
             let text = if compared.lines.is_empty() {
-                "No rows yet. Rows appear as cases end."
+                session.text_without_results("No rows yet. Rows appear as cases end.")
             } else {
-                "No row matches the filter. Esc shows all."
+                "No row matches the filter. Esc shows all.".to_owned()
             };
-            return painter.placeholder(area, text);
+            return painter.placeholder(area, &text);
         }
         let cursor = self.list.cursor.min(lines.len() - 1);
         let foot = foot(painter, compared, &lines, area);

@@ -126,7 +126,7 @@ impl Panel for Curves {
         let Some(family) = session.compared.families.get(self.family) else {
             let area = painter.panel(area, Self::TITLE);
             let text = "Curves need rows of at least two block sizes or two sizes of a topology. Select more in Explore (1), then press a to add them.";
-            return painter.placeholder(area, text);
+            return painter.placeholder(area, &session.text_without_results(text));
         };
         let which = position(self.family, session.compared.families.len());
         let filter = &self.list.filter;

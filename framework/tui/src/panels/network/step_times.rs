@@ -92,7 +92,15 @@ fn part_at(times: &Times, at: f64) -> usize {
     found.or_else(|| times.iter().rposition(|time| *time > 0.0)).unwrap_or(0)
 }
 
-/// Writes how the time of a step is divided into kinds, and when the step ends. If ranks have their
+/// Returns the kinds of time that are not 0, the longest first.
+fn by_time(times: &Times) -> Vec<usize> {
+    let mut kinds: Vec<usize> = (0..times.len()).filter(|kind| times[*kind] > 0.0).collect();
+    kinds.sort_by(|a, b| times[*b].total_cmp(&times[*a]));
+    kinds
+}
+
+/// Writes how the time of a step is divided into kinds, and when the step ends. The kind that takes
+/// longest is first, because a narrow panel has no room for all kinds. If ranks have their
 /// own clocks, the times are means of all ranks, and the step ends when the last rank has finished
 /// it.
 pub(super) fn in_words(
@@ -112,18 +120,12 @@ pub(super) fn in_words(
         &format!("{}{mean}{end}", duration(times.iter().sum())),
         theme.text,
     ) + 1;
-    for (part, name) in TimeKind::names().into_iter().enumerate() {
-        if times[part] > 0.0 {
-            let (c, style) = theme.part(part);
-            x = painter.put(area, x + 1, 0, &c.to_string(), style);
-            x = painter.put(
-                area,
-                x + 1,
-                0,
-                &format!("{name} {}", duration(times[part])),
-                theme.dim,
-            );
-        }
+    let names = TimeKind::names();
+    for part in by_time(times) {
+        let (c, style) = theme.part(part);
+        x = painter.put(area, x + 1, 0, &c.to_string(), style);
+        let text = format!("{} {}", names[part], duration(times[part]));
+        x = painter.put(area, x + 1, 0, &text, theme.dim);
     }
 }
 
@@ -144,5 +146,6 @@ mod tests {
     fn moments_belong_to_consecutive_parts() {
         let times = [2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0];
         assert_eq!([0.0, 1.9, 2.0, 4.9, 5.0].map(|at| part_at(&times, at)), [0, 0, 2, 2, 2]);
+        assert_eq!(by_time(&times), [2, 0]);
     }
 }
