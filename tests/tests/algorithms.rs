@@ -11,6 +11,7 @@ mod oracle;
 mod oracles;
 mod orbits;
 mod planted;
+mod reproductions;
 mod simgrid;
 mod spencer;
 mod suh_shin;

@@ -2,6 +2,7 @@
 //! are compared with an independent implementation that moves every block. On other networks, they
 //! must be refused.
 
+use super::matrix::REGISTRY;
 use super::planted::{Planned, only_the_right_schedule_does};
 use crate::support::{rows, swapmeet, words};
 use predicates::prelude::*;
@@ -11,10 +12,8 @@ use swapmeet_core::network::topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_core::simulation::step::Totals;
 use swapmeet_results::{Record, Status, Verified};
-use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::host::{self, Outcome, PlanInputs};
-use swapmeet_runner::registry::Registry;
-use swapmeet_tests::{build, project};
+use swapmeet_tests::project;
 use tempfile::tempdir;
 
 const MACHINE: &str = "free:model=store-and-forward,startup_us=1,byte_us=1";
@@ -61,7 +60,6 @@ fn proved(topology: &str, algorithm: &str, workload: &str) -> (u64, u64) {
 }
 
 fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -> Outcome {
-    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let topology = topology::parse(spec).unwrap();
     let task = Task::new(Arc::clone(&topology), collective);
     let answers = PlanInputs {
@@ -72,7 +70,7 @@ fn outcome(spec: &str, algorithm: &str, variant: &str, collective: Collective) -
         ..PlanInputs::default()
     };
     let params = [("variant".to_owned(), variant.to_owned())];
-    host::plan(&registry.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new())
+    host::plan(&REGISTRY.algorithm(algorithm).unwrap(), &params, &task, answers, None, Vec::new())
         .outcome
 }
 

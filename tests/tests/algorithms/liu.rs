@@ -3,6 +3,7 @@
 //! fixture counts the data that a node keeps for itself as a message of the step. This test does
 //! the same.
 
+use super::matrix::REGISTRY;
 use serde_json::Value;
 use std::fmt::Write as _;
 use swapmeet_core::cost::machine::Machine;
@@ -12,12 +13,9 @@ use swapmeet_core::cost::model::flat::stage::{Stage, StageMessage};
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_runner::case::cases;
-use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
-use swapmeet_runner::registry::Registry;
 use swapmeet_runner::session::run_group;
-use swapmeet_tests::build;
 
 fn fixture() -> Value {
     serde_json::from_str(include_str!("../../fixtures/liu.json")).unwrap()
@@ -119,7 +117,6 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
         let _ = writeln!(text, "{}", row.iter().map(u64::to_string).collect::<Vec<_>>().join(","));
     }
     std::fs::write(&file, text).unwrap();
-    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
     let text = |t: &str| vec![Text::flag("test", t)];
     let experiment = Experiment {
         topologies: text(&format!("fully-connected:{p}")),
@@ -130,7 +127,7 @@ fn run(p: u64, matrix: &[Vec<u64>], algorithm: &str) -> Run {
     };
     let mut watched = Watched::default();
     let row =
-        run_group(&cases(&experiment, &registry).unwrap(), &mut [&mut watched]).pop().unwrap();
+        run_group(&cases(&experiment, &REGISTRY).unwrap(), &mut [&mut watched]).pop().unwrap();
     assert_eq!(row.status, Status::Ok, "{}", row.reason);
     watched.settle();
     Run { row, stages: watched.stages }
@@ -209,12 +206,10 @@ fn every_value_agrees() {
 /// step.
 #[test]
 fn any_number_of_nodes_uses_one_message_per_port() {
-    for p in 2..=300_u64 {
+    for p in 2..=150_u64 {
         for algorithm in ["four-stage", "four-stage:start=balanced"] {
             let topology = format!("fully-connected:{p}");
             let text = |t: &str| vec![Text::flag("test", t)];
-            let registry =
-                Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
             let experiment = Experiment {
                 topologies: text(&topology),
                 algorithms: text(algorithm),
@@ -222,7 +217,7 @@ fn any_number_of_nodes_uses_one_message_per_port() {
                 machines: text("sp2"),
                 ..Experiment::default()
             };
-            let row = run_group(&cases(&experiment, &registry).unwrap(), &mut []).pop().unwrap();
+            let row = run_group(&cases(&experiment, &REGISTRY).unwrap(), &mut []).pop().unwrap();
             assert_eq!(
                 (row.status, row.verified),
                 (Status::Ok, Verified::Amounts),

@@ -68,11 +68,13 @@ fn both_ways(algorithm: &Arc<Algorithm>, mut compare: impl FnMut(&str, &Record, 
             return;
         }
         let on = (topology, workload);
-        let first = &rows(algorithm, params, on, ProofScope::Auto, &MACHINES[..1])[0];
-        let is_full = first.status == Status::Ok && first.proved_on == Some(topology.nodes());
+        let mut auto = rows(algorithm, params, on, ProofScope::Auto, &MACHINES[..1]);
+        let is_full = auto[0].status == Status::Ok && auto[0].proved_on == Some(topology.nodes());
         let machines = if is_full { &MACHINES[..1] } else { &MACHINES };
+        if !is_full {
+            auto = rows(algorithm, params, on, ProofScope::Auto, machines);
+        }
         let full = rows(algorithm, params, on, ProofScope::Full, machines);
-        let auto = rows(algorithm, params, on, ProofScope::Auto, machines);
         assert_eq!(full.len(), auto.len());
         for ((full, auto), machine) in full.iter().zip(&auto).zip(MACHINES) {
             let name = &algorithm.name;
