@@ -191,7 +191,8 @@ fn run_console(folder: &Path, text: &str) {
 }
 
 /// Builds the plugin of a block, in a folder that `new-plugin` creates, and runs `check`. If a
-/// command of the page has created the folder, the block must be equal to the source in it.
+/// command of the page has created the folder, the block must be equal to the source in it. All
+/// plugins in Rust use the SDK in the folder of the first one, so that it is built once.
 fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     let (place, made, file) = if language == "rust" {
         let file = format!("target/release/lib{}.so", name.replace('-', "_"));
@@ -207,6 +208,11 @@ fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
     } else {
         succeeds(folder, &format!("swapmeet new-plugin {place} --lang {language}"));
         std::fs::write(&source, text).unwrap();
+        if language == "rust" {
+            let share = "ln -s ../my-ring/target target && sed -i \
+                's|\"swapmeet/sdk\", package = .*-sdk\"|\"../my-ring/swapmeet/sdk\", package = \"my-ring-sdk\"|' Cargo.toml";
+            succeeds(folder, &format!("cd {place} && {share}"));
+        }
     }
     let said = succeeds(folder, &format!("cd {place} && {made}"));
     assert!(!said.contains("warning"), "{said}");

@@ -36,35 +36,34 @@ fn a_placement_decides_which_messages_use_links() {
 /// Lower bounds also hold if ranks share a node.
 #[test]
 fn bounds_hold_for_ranks_that_share_nodes() {
+    let topologies =
+        ["ring:4,ranks=3", "mesh:2x3,ranks=2", "torus:1,ranks=8", "dragonfly:3x2x1,ranks=2"];
+    let workloads = words(
+        "uniform:64 allgather/uniform:64 broadcast/uniform:64 allreduce/uniform:64 \
+        irregular:dist=zipf,mean=64,density=0.3",
+    );
+    let models = ["wormhole", "circuit", "store-and-forward", "fluid"];
+    let mut args = vec!["--algorithm".to_owned(), "linear".to_owned()];
+    let mut add = |flag: &str, value: String| args.extend([flag.to_owned(), value]);
     for place in ["", ",place=cyclic", ",place=random:3"] {
-        for topology in
-            ["ring:4,ranks=3", "mesh:2x3,ranks=2", "torus:1,ranks=8", "dragonfly:3x2x1,ranks=2"]
-        {
-            let topology = format!("{topology}{place}");
-            for workload in words(
-                "uniform:64 allgather/uniform:64 broadcast/uniform:64 allreduce/uniform:64 \
-                irregular:dist=zipf,mean=64,density=0.3",
-            ) {
-                for model in ["wormhole", "circuit", "store-and-forward", "fluid"] {
-                    let machine = format!(
-                        "free:model={model},startup_us=2,byte_us=0.01,injection_byte_us=0.02,ports=2"
-                    );
-                    let row = run(&topology, "linear", workload, &machine);
-                    assert_eq!(
-                        row.status,
-                        Status::Ok,
-                        "{topology} {workload} {model}: {}",
-                        row.reason
-                    );
-                    assert!(
-                        row.lower_bound_us <= row.time_us,
-                        "{topology} {workload} {model}: {:?} {:?}",
-                        row.lower_bound_us,
-                        row.time_us
-                    );
-                }
-            }
-        }
+        topologies.iter().for_each(|on| add("--topology", format!("{on}{place}")));
+    }
+    workloads.iter().for_each(|workload| add("--workload", (*workload).to_owned()));
+    for model in models {
+        let costs = "startup_us=2,byte_us=0.01,injection_byte_us=0.02,ports=2";
+        add("--machine", format!("free:model={model},{costs}"));
+    }
+    let rows = rows(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(rows.len(), 3 * topologies.len() * workloads.len() * models.len());
+    for row in rows {
+        let case = format!("{} {} {}", row.topology, row.workload, row.model);
+        assert_eq!(row.status, Status::Ok, "{case}: {}", row.reason);
+        assert!(
+            row.lower_bound_us <= row.time_us,
+            "{case}: {:?} {:?}",
+            row.lower_bound_us,
+            row.time_us
+        );
     }
 }
 
