@@ -54,7 +54,7 @@ impl ExpertPlacement {
 pub(super) const TOKENS: Generator = Generator {
     name: "tokens",
     syntax: "tokens:FILE,bytes=SIZE,experts=E,experts_at=WORD",
-    help: "a file with a line for each token: its node, then its experts, separated by spaces or commas; each token has SIZE bytes. Without E, there is one expert on each node; experts_at=block (the first E / N at node 0, ..) or cyclic",
+    help: "a file with a line for each token: its node, then its experts, separated by spaces or commas; `#` starts a comment; each token has SIZE bytes. Without E, there is one expert on each node; experts_at=block (the first E / N at node 0, ..) or cyclic",
     keys: &[WORD, "bytes", "experts", "experts_at"],
     axes: &[(CurveAxis::BlockSize, "bytes")],
     sized_by_pair: true,
@@ -88,7 +88,9 @@ type Token = (u64, Vec<u64>);
 fn parse(content: &str) -> Result<Vec<Token>, (usize, String)> {
     let mut tokens = Vec::new();
     for (number, line) in (1..).zip(content.lines()) {
-        let words = line.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+        // As in a list of edges, `#` starts a comment.
+        let data = line.split('#').next().unwrap_or_default();
+        let words = data.split([',', ' ', '\t']).filter(|word| !word.is_empty());
         let numbers: Result<Vec<u64>, String> = words
             .map(|word| {
                 let number = word.parse().ok().filter(|number| *number < MAX_EXPERTS);
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn each_line_is_a_token() {
-        let tokens = file("0 1,2\n\n2\t0\n0 2 1\n", None, ExpertPlacement::Block);
+        let tokens = file("# a trace\n0 1,2\n\n2\t0 # hot\n0 2 1\n", None, ExpertPlacement::Block);
         let drawn = tokens.tokens(3, 0).unwrap();
         assert_eq!((drawn.bytes(0), drawn.receivers(0, 0)), (&[20][..], &[1, 2][..]));
         assert_eq!((drawn.bytes(2), drawn.receivers(2, 0)), (&[10][..], &[0][..]));

@@ -5,7 +5,7 @@
 //! last axis changes fastest. A route is reported as runs of links. So a million nodes need no
 //! tables, and a long straight route takes no more time than a short one.
 
-use crate::spec::{Spec, SpecError};
+use crate::spec::{Arg, Spec, SpecError};
 use std::fmt;
 use std::sync::Arc;
 
@@ -449,7 +449,7 @@ static FAMILIES: &[Family] = &[
     Family {
         name: "graph",
         syntax: "graph:FILE",
-        help: "any network: each line has two node numbers and optionally a bandwidth; shortest routes, at a tie through the lowest neighbour",
+        help: "any network: each line of the file has two vertices and optionally a bandwidth, or `switch` and vertices without ranks; shortest routes, at a tie through the lowest neighbour",
         example: "",
         make: graph::parse,
     },
@@ -479,12 +479,22 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, S
     routed::parse(placed::parse(degraded, &spec, ranks, read)?, &spec, routing)
 }
 
+/// Returns the names of the arguments that may follow the network's own arguments in any spec.
+fn options<'a>() -> impl Iterator<Item = &'a str> {
+    OPTIONS.iter().map(|(name, _)| *name)
+}
+
 /// Parses the spec of a topology without failed links, placement and routing.
 fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
-    match FAMILIES.iter().find(|f| f.name == spec.name()) {
-        Some(family) => (family.make)(&spec, read),
-        None => Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name))),
+    let Some(family) = FAMILIES.iter().find(|f| f.name == spec.name()) else {
+        return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
+    };
+    // If the family has no keys of its own, a key that is not an option is unknown.
+    let is_unknown = |arg: &&Arg| arg.key().is_some_and(|key| !options().any(|name| name == key));
+    match spec.args().iter().skip(1).find(is_unknown) {
+        Some(arg) if !family.syntax.contains('=') => Err(spec.unknown_key(arg, options())),
+        _ => (family.make)(&spec, read),
     }
 }
 

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use std::collections::BTreeSet;
 use std::ops::BitOr;
 use swapmeet_results::units::number_to;
-use swapmeet_results::{Group, Status, duration};
+use swapmeet_results::{Group, Status, Verified, duration};
 
 /// A column of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,6 +160,10 @@ impl Column {
                 format!("{}: {}", line.stats.status, line.stats.reason)
             }
             Self::Verified if line.stats.time.is_none() => line.stats.status.to_string(),
+            // Nothing is verified in measurements of other programs.
+            Self::Verified if line.stats.verified == Verified::None => {
+                line.stats.verification.clone()
+            }
             Self::Verified => format!("✓ {}", line.stats.verification),
             // `~` marks a time that does not include the changes of the what-if panel. A worker
             // must first plan the case again.
@@ -309,6 +313,15 @@ mod tests {
         assert_eq!(names(Column::Algorithm, true, ""), "c b a");
         assert_eq!(names(Column::Time, false, "ring:4 timeout"), "c");
         assert_eq!(names(Column::Time, false, "RING:4 !timeout"), "a b");
+    }
+
+    #[test]
+    fn only_verified_rows_have_a_check_mark() {
+        let measured = Record { verified: Verified::None, ..row("m", "ring:4", 0, 30.0) };
+        let all = Compared::of(vec![row("a", "ring:4", 0, 10.0), measured], None);
+        let texts: Vec<String> =
+            all.lines.iter().map(|line| Column::Verified.text(&all, line)).collect();
+        assert_eq!(texts, ["✓ blocks", "none"]);
     }
 
     #[test]

@@ -236,7 +236,7 @@ fn invalid_switch_networks_are_explained() {
     insta::assert_snapshot!(message("hyperx:4x0"), @"dimension 2 is 0, expected a whole number from 1 on");
     insta::assert_snapshot!(message("dragonfly:9x4"), @"expected groups, routers per group and nodes per router, as in `dragonfly:33x8x4`, found `9x4`");
     insta::assert_snapshot!(message("dragonfly:1000x2x1"), @"expected at most 256 routers per group and 256 global links per router, found `1000x2x1`");
-    insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"`dragonfly` takes no such argument: `nodes`");
+    insta::assert_snapshot!(message("dragonfly:9x4x2,nodes=3"), @"unknown key `nodes`, expected one of down, slow, faults, slow-links, ranks, place, routing");
     insta::assert_snapshot!(message("jellyfish:5x3x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `5x3x1`");
     insta::assert_snapshot!(message("jellyfish:10x1x1"), @"expected fewer links per switch than switches, at least 2 if there are more than two switches, and an even number of link ends, found `10x1x1`");
     insta::assert_snapshot!(message("jellyfish:9000x4x1"), @"expected at most 8192 switches, found `9000x4x1`");
