@@ -479,11 +479,6 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, S
     routed::parse(placed::parse(degraded, &spec, ranks, read)?, &spec, routing)
 }
 
-/// Returns the names of the arguments that may follow the network's own arguments in any spec.
-fn options<'a>() -> impl Iterator<Item = &'a str> {
-    OPTIONS.iter().map(|(name, _)| *name)
-}
-
 /// Parses the spec of a topology without failed links, placement and routing.
 fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, SpecError> {
     let spec = Spec::parse("topology", text)?;
@@ -491,9 +486,10 @@ fn parse_network(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, Sp
         return Err(spec.unknown_name(FAMILIES.iter().map(|f| f.name)));
     };
     // If the family has no keys of its own, a key that is not an option is unknown.
-    let is_unknown = |arg: &&Arg| arg.key().is_some_and(|key| !options().any(|name| name == key));
+    let is_unknown =
+        |arg: &&Arg| arg.key().is_some_and(|key| !placed::options().any(|name| name == key));
     match spec.args().iter().skip(1).find(is_unknown) {
-        Some(arg) if !family.syntax.contains('=') => Err(spec.unknown_key(arg, options())),
+        Some(arg) if !family.syntax.contains('=') => Err(spec.unknown_key(arg, placed::options())),
         _ => (family.make)(&spec, read),
     }
 }

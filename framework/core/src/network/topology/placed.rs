@@ -46,6 +46,11 @@ pub const OPTIONS: [(&str, &str); 7] = [
     ("routing", "minimal, valiant or ecmp"),
 ];
 
+/// Returns the names of [`OPTIONS`].
+pub(super) fn options<'a>() -> impl Iterator<Item = &'a str> {
+    OPTIONS.iter().map(|(name, _)| *name)
+}
+
 /// The arguments for ranks and routing, which follow the network's own arguments.
 #[derive(Debug, Default)]
 pub(super) struct RankArgs<'a> {

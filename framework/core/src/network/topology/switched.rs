@@ -201,7 +201,9 @@ impl<'a> FamilyArgs<'a> {
             [] => return Err(spec.error(0, spec.name().len(), &format!("expected {expected}"))),
         };
         match rest.iter().find(|arg| arg.key().is_none_or(|key| !keys.contains(&key))) {
-            Some(arg) => Err(spec.unknown_key(arg, keys.iter().copied().chain(super::options()))),
+            Some(arg) => {
+                Err(spec.unknown_key(arg, keys.iter().copied().chain(super::placed::options())))
+            }
             None => Ok(Self { spec, word }),
         }
     }
