@@ -64,7 +64,7 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let optimum_us = setting.with_startups(&optimum);
-    let answer = Answer::new(optimum, optimum_us, rows, seconds);
+    let answer = Answer::new((optimum, args.gap), optimum_us, rows, seconds);
     output::print(&match args.format {
         OptimumFormat::Text => answer.text(),
         OptimumFormat::Json => format!("{:#}\n", answer.json()),

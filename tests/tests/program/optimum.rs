@@ -36,8 +36,12 @@ fn the_optimum_of_a_mesh_is_its_bisection() {
         side(*from) != side(*to)
     };
     assert!(!links.is_empty() && links.iter().all(crosses), "{links:?}");
-    let text = swapmeet(&["optimum"]).args(words(&args)).assert().success();
+    let text = swapmeet(&["optimum", "--gap", "0.001"]).args(words(&args)).assert().success();
     let text = String::from_utf8(text.get_output().stdout.clone()).unwrap();
+    assert!(
+        text.contains("\n(wider than --gap 0.001: the search made no more progress)\n"),
+        "{text}"
+    );
     assert!(
         text.starts_with(
             "mesh:4x4, uniform:100 on free:startup_us=2,byte_us=1,ports=all\nbytes alone take "

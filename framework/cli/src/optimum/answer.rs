@@ -13,6 +13,8 @@ pub(super) const MAX_RUN_NODES: u64 = 1024;
 /// The optimum of a case, and the rows of the algorithms.
 pub(super) struct Answer {
     optimum: Optimum,
+    /// The requested relative width of the interval.
+    wanted_gap: f64,
     /// The lower end of the interval plus the start-ups and latencies that every schedule has, in
     /// µs.
     optimum_us: f64,
@@ -26,7 +28,7 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn new(
-        optimum: Optimum,
+        (optimum, wanted_gap): (Optimum, f64),
         optimum_us: f64,
         mut rows: Vec<Record>,
         seconds: f64,
@@ -38,7 +40,7 @@ impl Answer {
             let by_time = a.time_us.partial_cmp(&b.time_us).unwrap_or(std::cmp::Ordering::Equal);
             by_time.then_with(|| a.algorithm.cmp(&b.algorithm))
         });
-        Self { optimum, optimum_us, rows, unfinished, seconds }
+        Self { optimum, wanted_gap, optimum_us, rows, unfinished, seconds }
     }
 
     pub(super) fn text(&self) -> String {
@@ -54,6 +56,9 @@ impl Answer {
         );
         if is_wide(certificate) && gap > 0.0 {
             text += "(the upper end is a reduce-scatter followed by an allgather; other schedules may be faster)\n";
+        } else if self.optimum.gap() > self.wanted_gap {
+            let wanted = self.wanted_gap;
+            let _ = writeln!(text, "(wider than --gap {wanted}: the search made no more progress)");
         }
         let _ = writeln!(
             text,
