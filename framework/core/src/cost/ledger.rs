@@ -128,7 +128,7 @@ impl Ledger {
 
 /// Returns a step without messages, which has only these facts.
 fn step_of(facts: StepFacts, segments: u64) -> Step<'static> {
-    Step { phase_number: 1, ..Step::of(Proof::default(), segments, 0, facts, &[]) }
+    Step::of(Proof::default(), segments, 0, facts, &[])
 }
 
 /// Records the steps of a schedule while it is simulated.

@@ -472,7 +472,18 @@ mod tests {
     fn a_permutation_requires_the_block_of_the_node_mapped_to_each() {
         let rotate = Collective::permutation("rotate", [1, 2, 0].into());
         assert_eq!((rotate.initial(0), rotate.required(0)), (Blocks::From(0), Blocks::From(2)));
+        assert_eq!(rotate.permutation_name(), Some("rotate"));
         assert_eq!(Collective::of(&PERMUTATION).required(1), Blocks::From(1));
+    }
+
+    #[test]
+    fn some_collectives_connect_all_pairs_of_nodes() {
+        let words = COLLECTIVES.iter().filter(|kind| kind.connects_all_pairs());
+        let words: Vec<&str> = words.map(|kind| kind.word).collect();
+        assert_eq!(
+            words,
+            ["alltoall", "allgather", "reduce-scatter", "allreduce", "dispatch", "combine"]
+        );
     }
 
     #[test]

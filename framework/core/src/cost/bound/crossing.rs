@@ -15,7 +15,7 @@ pub(super) struct Side<'a> {
     /// The sum of the data of all nodes in the set; only for [`Demand::AllGatherUneven`].
     own: f64,
     /// The amounts that must leave and enter the set; used only if there is a table (`pairs`), or if
-    /// there are tokens.
+    /// there are tokens. In a combine, tokens are counted as in a dispatch.
     crossing: (f64, f64),
     /// For each class of tokens, the number of receivers in the set, without the node that has the
     /// tokens; only for [`Demand::Tokens`], and only if there are not too many.
@@ -60,7 +60,7 @@ impl<'a> Side<'a> {
         const MAX_RECEIVERS: u64 = 1 << 25;
         let inside = vec![0.0; nodes];
         let receivers = match demand {
-            Demand::Tokens(tokens, _) if tokens.pairs() <= MAX_RECEIVERS => {
+            Demand::Tokens(tokens, ..) if tokens.pairs() <= MAX_RECEIVERS => {
                 Some(vec![0; tokens.all_classes()])
             }
             _ => None,
@@ -87,7 +87,7 @@ impl<'a> Side<'a> {
         if let Demand::AllGatherUneven(own) = self.demand {
             self.own += sign * own.at(node as u64);
         }
-        if let (Demand::Tokens(tokens, _), Some(receivers)) = (self.demand, &mut self.receivers) {
+        if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
             // Before and after the node changes sides, add up the tokens that must cross the cut.
             // Only the tokens that the node has or receives can change.
             let node = node as u64;
@@ -142,6 +142,7 @@ impl<'a> Side<'a> {
             Demand::AllReduce(bytes) => (*bytes, *bytes),
             // A token crosses the cut once, in a dispatch from the node that has it, and in a combine
             // to this node.
+            Demand::Tokens(.., is_combine) if *is_combine => (self.crossing.1, self.crossing.0),
             Demand::Tokens(..)
             | Demand::Pairs(_)
             | Demand::FromRoot(..)
@@ -162,4 +163,128 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
         sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
     }
     rest + sums.iter().sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delivery::collective::{
+        ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, COMBINE, Collective, DISPATCH,
+        GATHER, REDUCE, REDUCE_SCATTER, SCATTER, Tokens,
+    };
+    use crate::network::topology::parse;
+    use crate::simulation::Task;
+    use std::sync::Arc;
+
+    const NODES: u64 = 5;
+
+    /// All blocks of an origin have the same size in the collectives that require it.
+    #[derive(Debug)]
+    struct Sizes {
+        by_origin: bool,
+    }
+
+    impl BlockSizes for Sizes {
+        fn bytes(&self, origin: u64, destination: u64) -> u64 {
+            1 + origin * 7 + if self.by_origin { 0 } else { destination * destination }
+        }
+
+        fn largest(&self) -> u64 {
+            (0..NODES).map(|to| self.bytes(NODES - 1, to)).max().unwrap()
+        }
+    }
+
+    /// The owner, the receivers and the bytes of each class of tokens.
+    const TOKENS: [(u64, &[u32], u64); 5] = [
+        (0, &[1, 2], 3),
+        (0, &[0, 4], 5),
+        (1, &[0, 2, 3, 4], 7),
+        (3, &[3], 11),
+        (4, &[0, 1, 2, 3, 4], 13),
+    ];
+
+    /// Returns each item of data that a set of nodes may have to send or receive: the nodes that have
+    /// the item (or a term of it) at the start, the nodes that need it at the end, and its bytes.
+    fn items(collective: &Collective, sizes: &Sizes) -> Vec<(Vec<u64>, Vec<u64>, u64)> {
+        let all = || (0..NODES).collect::<Vec<u64>>();
+        let pairs = || (0..NODES).flat_map(|from| (0..NODES).map(move |to| (from, to)));
+        let tokens = TOKENS.map(|(owner, receivers, bytes)| {
+            (vec![owner], receivers.iter().map(|node| u64::from(*node)).collect(), bytes)
+        });
+        let largest = sizes.largest();
+        match (collective.kind().word, collective.root()) {
+            ("alltoall", _) => {
+                pairs().map(|(a, b)| (vec![a], vec![b], sizes.bytes(a, b))).collect()
+            }
+            ("scatter", Some(root)) => {
+                all().iter().map(|b| (vec![root], vec![*b], sizes.bytes(root, *b))).collect()
+            }
+            ("gather", Some(root)) => {
+                all().iter().map(|a| (vec![*a], vec![root], sizes.bytes(*a, root))).collect()
+            }
+            ("allgather", _) => {
+                all().iter().map(|a| (vec![*a], all(), sizes.bytes(*a, *a))).collect()
+            }
+            ("broadcast", Some(root)) => vec![(vec![root], all(), sizes.bytes(root, root))],
+            ("reduce", Some(root)) => vec![(all(), vec![root], largest)],
+            ("reduce-scatter", _) => all().iter().map(|b| (all(), vec![*b], largest)).collect(),
+            ("allreduce", _) => vec![(all(), all(), largest)],
+            ("dispatch", _) => tokens.into(),
+            ("combine", _) => tokens.map(|(owner, nodes, bytes)| (nodes, owner, bytes)).into(),
+            (name, _) => panic!("{name}"),
+        }
+    }
+
+    /// An item crosses a cut if one side has data for it and the opposite side needs it. All terms of
+    /// a sum must be added, so a sum crosses if its node is on one side and a term on the opposite
+    /// side.
+    #[test]
+    fn data_of_one_side_that_the_opposite_side_needs_crosses_every_cut_once() {
+        let topology = parse(&format!("ring:{NODES}")).unwrap();
+        let of_tokens = |kind: &'static _| {
+            let of_node = |node| {
+                let own = TOKENS.iter().filter(move |(owner, ..)| *owner == node);
+                own.map(|(_, receivers, bytes)| (receivers.to_vec(), *bytes)).collect()
+            };
+            Collective::of_tokens(kind, Arc::new(Tokens::new(NODES, of_node)))
+        };
+        let mut collectives =
+            [&ALL_TO_ALL, &ALL_GATHER, &REDUCE_SCATTER, &ALL_REDUCE].map(Collective::of).to_vec();
+        collectives.extend(
+            [&SCATTER, &GATHER, &BROADCAST, &REDUCE].map(|kind| Collective::of(kind).at(2)),
+        );
+        collectives.extend([&DISPATCH, &COMBINE].map(of_tokens));
+        for collective in collectives {
+            let name = collective.kind().word;
+            let by_origin = name == "allgather" || name == "broadcast";
+            let items = items(&collective, &Sizes { by_origin });
+            let sizes = Arc::new(Sizes { by_origin });
+            let task = Task { sizes: Some(sizes), ..Task::new(Arc::clone(&topology), collective) };
+            let demand = Demand::of(&task);
+            let pairs = Pairs::of(&demand, NODES as usize);
+            let mut side = Side::new(&demand, pairs.as_ref(), NODES as usize);
+            // Sets in the order of a Gray code differ from the previous set by one node.
+            for step in 1_u64..1 << NODES {
+                side.flip(step.trailing_zeros() as usize);
+                let set = step ^ (step >> 1);
+                let crosses = |(have, need, _): &&(Vec<u64>, Vec<u64>, u64), from: bool| {
+                    let inside = |node: &u64| (set >> node & 1 == 1) == from;
+                    have.iter().any(inside) && need.iter().any(|node| !inside(node))
+                };
+                let total = |from: bool| {
+                    items.iter().filter(|item| crosses(item, from)).map(|item| item.2).sum::<u64>()
+                };
+                assert_eq!(
+                    side.bytes(),
+                    (total(true) as f64, total(false) as f64),
+                    "{name} {set:b}"
+                );
+                // A node is a set of one node. The amounts of tokens are not computed for nodes.
+                if set.is_power_of_two() && !matches!(demand, Demand::Tokens(..)) {
+                    let of_node = demand.at(set.trailing_zeros().into(), NODES);
+                    assert_eq!(of_node, side.bytes(), "{name} {set:b}");
+                }
+            }
+        }
+    }
 }

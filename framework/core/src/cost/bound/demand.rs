@@ -34,9 +34,9 @@ pub(super) enum Demand<'a> {
     ReduceScatter(f64),
     /// All nodes receive the same sum, which has a term from every node.
     AllReduce(f64),
-    /// Tokens of a dispatch or a combine, with their sizes by pairs of nodes. Nodes on the routes
-    /// may copy tokens, or add terms to partial sums.
-    Tokens(&'a Tokens, &'a dyn BlockSizes),
+    /// Tokens of a dispatch or a combine, with their sizes by pairs of nodes, and whether they are
+    /// those of a combine. Nodes on the routes may copy tokens, or add terms to partial sums.
+    Tokens(&'a Tokens, &'a dyn BlockSizes, bool),
 }
 
 /// The amounts of data between the root and the other nodes.
@@ -113,7 +113,7 @@ impl<'a> Demand<'a> {
             return Self::None;
         }
         if let Some((tokens, sizes)) = task.collective.tokens().zip(sizes) {
-            return Self::Tokens(tokens, sizes);
+            return Self::Tokens(tokens, sizes, kind.sums);
         }
         match (kind.initial, kind.required) {
             (_, FinalBlocks::AllAtRoot) if kind.sums => Self::Reduce(root, block),
@@ -220,7 +220,7 @@ impl<'a> Demand<'a> {
                     is_complete: true,
                 }
             }
-            Self::Pairs(sizes) | Self::Tokens(_, sizes) => {
+            Self::Pairs(sizes) | Self::Tokens(_, sizes, _) => {
                 let busiest = sizes.max_traffic(nodes);
                 let is_complete = busiest.pairs == nodes * others;
                 let (sent, received) = (busiest.sent as f64, busiest.received as f64);
@@ -372,7 +372,7 @@ impl<'a> Demand<'a> {
                 over(&mut (0..n * n).map(|pair| (pair / n, pair % n)))
             }
             Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => None,
-            Self::Tokens(tokens, _) => {
+            Self::Tokens(tokens, ..) => {
                 // A token crosses a link to each other node of the network with a receiver.
                 let bytes = token_hops(tokens, topology);
                 Some((bytes, u64::from(bytes > 0.0)))

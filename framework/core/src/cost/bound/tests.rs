@@ -3,7 +3,7 @@ use crate::cost::machine::Machine;
 use crate::cost::model::{Cost, PricingContext};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{
-    ALL_GATHER, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER,
+    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER,
 };
 use crate::delivery::exchange::Rule;
 use crate::network::topology::{parse, parse_with};
@@ -156,11 +156,11 @@ fn uneven_traffic_is_bounded_by_its_own_cuts_and_distances() {
     assert_eq!((traffic.hop_bytes, traffic.farthest), (344.0, 8));
 }
 
-/// The block sizes of four nodes in an allgatherv.
+/// The block size of each node in an allgatherv.
 #[derive(Debug)]
-struct OfOrigins([u64; 4]);
+struct OfOrigins<const NODES: usize>([u64; NODES]);
 
-impl BlockSizes for OfOrigins {
+impl<const NODES: usize> BlockSizes for OfOrigins<NODES> {
     fn bytes(&self, origin: u64, _: u64) -> u64 {
         self.0[origin as usize]
     }
@@ -343,4 +343,49 @@ fn flat_bounds_have_composing_copying_and_transmission() {
         (200.0, 0.0, 0.0),
         "four nodes after four halves"
     );
+}
+
+/// Each of n nodes sends and receives at least 2 (n - 1) / n of its vector in an allreduce
+/// (Patarasuk and Yuan, 2009).
+#[test]
+fn an_allreduce_moves_almost_twice_the_vector() {
+    let (transmission, _) = of_blocks("fully-connected:4", Collective::of(&ALL_REDUCE), "ports=1");
+    assert_eq!(transmission, 2.0 * 3.0 / 4.0 * 100.0);
+}
+
+/// Only nodes of the first half send, each to the next node.
+#[derive(Debug)]
+struct ToNext;
+
+impl BlockSizes for ToNext {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        u64::from(origin < 300 && destination == origin + 1)
+    }
+
+    fn largest(&self) -> u64 {
+        1
+    }
+}
+
+/// With more than 512 nodes, the distances of all pairs are not examined. If some blocks are empty,
+/// the farthest pair may be one of those that exchange nothing.
+#[test]
+fn the_diameter_counts_only_if_all_pairs_exchange_data() {
+    let farthest = |collective, sizes: Arc<dyn BlockSizes>| {
+        let task = Task { sizes: Some(sizes), ..Task::new(parse("ring:600").unwrap(), collective) };
+        Traffic::of(&task).farthest
+    };
+    assert_eq!(farthest(Collective::of(&ALL_TO_ALL), Arc::new(ToNext)), 1);
+    assert_eq!(farthest(Collective::of(&ALL_TO_ALL), Arc::new(HalfToHalf)), 1);
+    assert_eq!(farthest(Collective::of(&ALL_TO_ALL), Arc::new(OfOrigins([1; 600]))), 300);
+}
+
+/// Random factors can make messages faster than their mean, so no schedule has a lower bound.
+#[test]
+fn machines_with_noise_have_no_bound() {
+    for machine in ["free:model=fluid,byte_us=1", "free:model=loggp,overhead_us=1"] {
+        let with_noise = format!("{machine},noise=0.1");
+        assert!(bound("ring:4", machine).total_us() > 0.0, "{machine}");
+        assert_eq!(bound("ring:4", &with_noise), Bound::default(), "{machine}");
+    }
 }

@@ -222,6 +222,22 @@ fn machines_of_an_experiment_have_a_spec_of_presets() {
     assert_eq!(changed.stands_for(), Some("paragon:startup_us=220"));
     assert_eq!(changed.definition().as_deref(), Some("paragon:startup_us=220,ports=2"));
     assert_eq!(Machine::parse("paragon:ports=2").unwrap().definition(), None);
+    // A machine that starts from another one keeps the settings that it does not change.
+    let again = changed.renamed("again");
+    assert_eq!(again.stands_for(), Some("paragon:startup_us=220,ports=2"));
+    let same = Machine::parse_with("again:startup_us=220,ports=2", &[again]).unwrap();
+    assert_eq!(same.to_string(), "again");
+}
+
+#[test]
+fn plugins_can_read_the_virtual_channels() {
+    let machine = Machine::parse("paragon:model=circuit,virtual_channels=2").unwrap();
+    assert_eq!(machine.planning().virtual_channels(), 2);
+}
+
+#[test]
+fn a_negative_zero_is_printed_without_a_sign() {
+    assert_eq!(print("paragon:startup_us=-0"), "paragon:startup_us=0");
 }
 
 #[test]

@@ -349,3 +349,16 @@ fn a_send_follows_the_last_receipt_of_its_bytes() {
     assert_eq!(after(0, 1, ByteSelection::Listed(&[(1, 6)])), 2);
     assert_eq!(after(1, 2, ByteSelection::Listed(&[(2, 0)])), 0, "node 1 has received nothing");
 }
+
+/// The counts of a node fit into 32 bits up to 4 GiB - 1.
+#[test]
+fn large_byte_counts_have_64_bits() {
+    let is_large = |block_bytes, element_bytes| {
+        let placement = Placement::new(Grid::new(&[2]).unwrap(), 2);
+        let units = ByteCountUnits { block_bytes, element_bytes };
+        matches!(Payload::byte_counts(placement, None, units), Ok(Payload::LargeByteCounts(_)))
+    };
+    assert!(!is_large((1 << 31) - 1, 1));
+    assert!(is_large(1 << 31, 1));
+    assert!(!is_large(1 << 31, 8));
+}
