@@ -117,6 +117,8 @@ struct InFlight<E> {
     /// The sends of a reduction. The receiver processes all values of a send together. Empty for
     /// other collectives.
     sends: Vec<ReductionSend>,
+    /// Index of the first box of the most recent send.
+    latest: usize,
     /// If `records` has at least this length, boxes for the same receiver are joined.
     join_from: usize,
 }
@@ -375,9 +377,10 @@ impl<L: Layout> Exchange<L> {
         &self.in_flight.records[first * self.holdings.format().elements()..]
     }
 
-    /// Returns the number of boxes sent so far in this step.
-    pub(crate) fn in_flight_boxes(&self) -> usize {
-        self.in_flight.receivers.len()
+    /// Returns the number of the first box of the most recent send. Boxes of earlier sends may have
+    /// been joined, so their numbers may have changed.
+    pub(crate) fn latest_box(&self) -> usize {
+        self.in_flight.latest
     }
 
     /// Returns the blocks in the boxes in flight, starting with box number `first`.

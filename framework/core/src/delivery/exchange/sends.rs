@@ -9,7 +9,13 @@ use crate::limits;
 
 impl<E> InFlight<E> {
     pub(super) const fn new() -> Self {
-        Self { receivers: Vec::new(), records: Vec::new(), sends: Vec::new(), join_from: JOIN_FROM }
+        Self {
+            receivers: Vec::new(),
+            records: Vec::new(),
+            sends: Vec::new(),
+            latest: 0,
+            join_from: JOIN_FROM,
+        }
     }
 
     pub(super) fn clear(&mut self) {
@@ -43,6 +49,7 @@ impl<L: Layout> Exchange<L> {
         // keeps the step in which the node received it.
         let (format, placement) = (holdings.format(), &inventory.placement);
         let (first, start) = (in_flight.receivers.len(), in_flight.records.len());
+        in_flight.latest = first;
         let is_within_node = format.tracks_arrivals()
             && placement.physical(rule.from) == placement.physical(rule.to);
         let (mut count, mut latest_arrival, step) = (0_u64, 0, self.step);

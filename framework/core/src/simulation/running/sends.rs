@@ -201,8 +201,9 @@ fn send_and_note<L: Layout>(
     rule: &Rule<'_>,
     wants_blocks: bool,
 ) -> Result<(usize, Moved), Fault> {
-    let first = exchange.in_flight_boxes();
-    let Some(load) = exchange.send(rule)? else { return Ok((first, None)) };
+    let load = exchange.send(rule)?;
+    let first = exchange.latest_box();
+    let Some(load) = load else { return Ok((first, None)) };
     let contents =
         if wants_blocks { exchange.in_flight_contents(first) } else { Contents::Nothing };
     Ok((first, Some((load, contents))))
