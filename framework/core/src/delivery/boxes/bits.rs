@@ -243,13 +243,18 @@ impl Layout for BitLayout {
     }
 
     fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
+        // In most pairs of boxes, the destinations are disjoint. They come before the segments.
+        for field in &self.fields[self.axes.origins.end..] {
+            let mut common = 0;
+            for i in field.range() {
+                out[i] = a[i] & b[i];
+                common |= out[i] & field.mask;
+            }
+            if common == 0 {
+                return false;
+            }
+        }
         let first = self.origin_words;
-        for i in first..a.len() {
-            out[i] = a[i] & b[i];
-        }
-        if self.fields[self.axes.origins.end..].iter().any(|field| field.is_empty(out)) {
-            return false;
-        }
         out[..first].copy_from_slice(&a[..first]);
         true
     }
@@ -283,6 +288,15 @@ impl Layout for BitLayout {
     }
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
+        // In a reduction, most boxes of a node differ both in their origins and in their
+        // destinations or segments. In other layouts, the loop below ends early for most boxes.
+        let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
+        if !self.is_simple
+            && differ(&a[others.clone()], &b[others])
+            && differ(&a[origins.clone()], &b[origins])
+        {
+            return false;
+        }
         let Some(first) = a.iter().zip(b).position(|(a, b)| a != b) else { return true };
         // Most boxes differ in several words. In a simple layout, two boxes that differ in several
         // words have a union that is not a box.
@@ -344,6 +358,13 @@ impl Layout for BitLayout {
         }
         Cut::Part(count / of * kept)
     }
+}
+
+/// Returns whether two slices differ. There is no branch for each word, because the position of the
+/// first difference is hard to predict.
+#[inline]
+fn differ(a: &[u64], b: &[u64]) -> bool {
+    a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b)) != 0
 }
 
 /// Returns whether two slices are equal in the bits of `mask`. The words are compared one by one:
