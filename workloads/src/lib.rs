@@ -107,13 +107,13 @@ impl Workload {
 
     /// Returns the workload of a repetition. Workloads of repetitions only differ if each
     /// repetition has its own file. `Err` if there is no file for this repetition.
-    pub fn replicate(&self, repetition: u32) -> Result<Self, String> {
-        let Some(count) = self.replicates() else { return Ok(self.clone()) };
+    pub fn replicate(self: &Arc<Self>, repetition: u32) -> Result<Arc<Self>, String> {
+        let Some(count) = self.replicates() else { return Ok(Arc::clone(self)) };
         let pattern = self.pattern.replicate(repetition);
         let pattern = pattern.ok_or_else(|| {
             format!("`{self}` has {count} files, none for repetition {repetition}")
         })?;
-        Ok(Self { pattern, replicate: repetition, ..self.clone() })
+        Ok(Arc::new(Self { pattern, replicate: repetition, ..Self::clone(self) }))
     }
 
     /// Returns whether two workloads are equal, or differ only in the size of uniform blocks.

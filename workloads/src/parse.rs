@@ -334,7 +334,7 @@ mod tests {
             std::fs::write(dir.path().join(name), format!("0,{bytes}\n0,0\n")).unwrap();
         }
         let spec = format!("matrix:{}/*.csv", dir.path().display());
-        let all = parse(&spec).unwrap();
+        let all = Arc::new(parse(&spec).unwrap());
         assert_eq!((all.to_string(), all.replicates()), (spec.clone(), Some(3)));
         let bytes = |r| {
             all.replicate(r).map(|one| one.task(&ring(2), 0).unwrap().sizes.unwrap().bytes(0, 1))

@@ -62,14 +62,14 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
     Ok(Case {
         experiment: "check".into(),
         topology: topology::parse(&case.topology).map_err(|e| e.to_string())?,
-        algorithm: SelectedAlgorithm {
+        algorithm: Arc::new(SelectedAlgorithm {
             algorithm: Arc::clone(algorithm),
             params: case.params.clone(),
             inputs: Vec::new(),
-        },
-        workload: Workload::parse(&case.workload).map_err(|e| e.to_string())?,
+        }),
+        workload: Workload::parse(&case.workload).map(Arc::new).map_err(|e| e.to_string())?,
         inputs: [].into(),
-        machine: Machine::parse(&case.machine).map_err(|e| e.to_string())?,
+        machine: Machine::parse(&case.machine).map(Arc::new).map_err(|e| e.to_string())?,
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: Some(timeout), proof_scope: ProofScope::Full },

@@ -10,6 +10,7 @@ use answer::Answer;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
@@ -89,7 +90,7 @@ fn cases(args: &OptimumArgs, registry: &Registry) -> Result<Vec<Case>, Failure> 
     let text = experiment.workloads[0].clone();
     let workload = Workload::parse(&text.value).map_err(|e| spec_error(&text, &e))?;
     let word = workload.collective().word;
-    let supports = |algorithm: &&std::sync::Arc<Algorithm>| {
+    let supports = |algorithm: &&Arc<Algorithm>| {
         let needs_file = |param| matches!(param, &ParamKind::File);
         of_bits(algorithm.collectives).any(|kind| kind.word == word)
             && !algorithm.params.iter().any(|param| needs_file(&param.kind))
@@ -104,7 +105,7 @@ struct Setting {
     task: Task,
     /// The number of bytes per unit of load.
     unit_bytes: f64,
-    machine: Machine,
+    machine: Arc<Machine>,
     /// The name of the problem in messages to the user.
     name: String,
 }
@@ -115,7 +116,7 @@ impl Setting {
         let task = workload.task(topology, *seed).map_err(Failure::Usage)?;
         let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
         let name = format!("{}, {workload}", topology.spec());
-        Ok(Self { task, unit_bytes, machine: machine.clone(), name })
+        Ok(Self { task, unit_bytes, machine: Arc::clone(machine), name })
     }
 
     fn question(&self) -> Result<Question<'_>, Failure> {
@@ -222,6 +223,6 @@ fn named(
     let network = drawn(&network, origin.seed);
     let task = workload.task(&network, origin.seed).map_err(Failure::Usage)?;
     let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
-    let setting = Setting { task, unit_bytes, machine, name: String::new() };
+    let setting = Setting { task, unit_bytes, machine: Arc::new(machine), name: String::new() };
     problem(&setting.question()?).map_err(|e| Failure::Usage(e.to_string()))
 }

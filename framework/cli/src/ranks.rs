@@ -52,7 +52,7 @@ pub(crate) fn run(
     // repetitions have the same seed.
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins)?;
-    let mut cases = shard_cases(&all, args.shard)?;
+    let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
     // Cases that differ only in the machine have the same schedule, so measure this schedule only
     // once.
     let mut known = HashSet::new();

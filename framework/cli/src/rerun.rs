@@ -16,7 +16,7 @@ use swapmeet_results::{Difference, Record};
 use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::{Case, RunOptions};
 use swapmeet_runner::lookup::CaseLookup;
-use swapmeet_runner::unit::units;
+use swapmeet_runner::unit::{self, units};
 
 /// The result of repeating a case.
 enum Outcome {
@@ -96,7 +96,7 @@ fn run(
     /// The maximum time until the program notices an interrupt.
     const SLICE: Duration = Duration::from_millis(100);
     let interrupted = interrupts();
-    let workers = workers(args.jobs, None, units(cases).len(), &args.plugins)?;
+    let workers = workers(args.jobs, None, unit::jobs(units(cases)).len(), &args.plugins)?;
     let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
     let mut stopping = false;
     while let Some(event) = batch.next_within(SLICE) {

@@ -23,7 +23,7 @@ use swapmeet_runner::case::{Case, Product};
 use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::system;
-use swapmeet_runner::unit::units;
+use swapmeet_runner::unit::{self, units};
 use swapmeet_runner::worker::Workers;
 use swapmeet_workloads::file;
 
@@ -44,7 +44,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     refuse_appearance(&args.appearance)?;
     note_threads(args.threads);
     let all = complete(experiment(args)?, &args.plugins)?;
-    let cases: Arc<[Case]> = shard_cases(&all, args.shard)?.into();
+    let cases: Arc<[Case]> = shard_cases(&all, args.shard)?;
     for machine in all.machines_without_optimum().filter(|_| !args.quiet) {
         say!("remark: rows of machine `{machine}` get no optimum: {NO_LINKS}");
     }
@@ -83,7 +83,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     // After an interrupt, the rows stay unsorted until a run with `--resume` sorts them.
     let finished = course.follow(
         &to_run,
-        &workers(args.jobs, args.memory_limit, units(&*to_run).len(), &args.plugins)?,
+        &workers(args.jobs, args.memory_limit, unit::jobs(units(&*to_run)).len(), &args.plugins)?,
         &interrupted,
     )?;
     let Progression { tally, progress, in_order, .. } = course;
@@ -316,7 +316,8 @@ impl Progression<'_> {
             match event {
                 None => self.progress.tick(),
                 Some(BatchEvent::Started { cases: numbers }) => {
-                    self.progress.started(&numbers, &cases[numbers[0]]);
+                    let first = &cases[numbers.start];
+                    self.progress.started(numbers, first);
                 }
                 Some(BatchEvent::Progress { case, steps, messages }) => {
                     self.progress.steps(case, steps, messages);

@@ -1,9 +1,9 @@
 //! Runs many cases in worker processes. A plugin that crashes, hangs, exhausts memory or closes
 //! files therefore affects only the row of the case that it was running.
 //!
-//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. The batch starts one
-//! thread per job. Each thread takes units from a queue and passes them to worker processes of the
-//! same program. Rows arrive over a separate socket, so they cannot be confused with a plugin's
+//! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. The batch starts as many
+//! threads as jobs may run at a time. Each thread takes units, or parts of large units, from a queue
+//! and passes them to worker processes of the same program. Rows arrive over a separate socket, so they cannot be confused with a plugin's
 //! output.
 //!
 //! [`BatchEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
@@ -13,19 +13,24 @@ use crate::case::Case;
 use crate::dispatch::Dispatcher;
 use crate::optimum::Search;
 use crate::optimum_columns;
-use crate::unit::{Unit, units};
+use crate::unit::{Unit, jobs, units};
 use crate::worker::Workers;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use swapmeet_results::Record;
 
 pub use crate::dispatch::BatchEvent;
+
+/// The maximum number of events that have been sent but not received. If rows are written more
+/// slowly than workers send them, the workers wait, because the waiting rows would otherwise take
+/// more memory than all other data of the program.
+const MOST_EVENTS: usize = 256;
 
 /// A running batch of cases.
 pub struct Batch {
@@ -39,7 +44,7 @@ pub struct Batch {
 struct Shared {
     cases: Arc<[Case]>,
     queue: Arc<Mutex<VecDeque<Unit>>>,
-    events: Sender<BatchEvent>,
+    events: SyncSender<BatchEvent>,
     stop: Arc<AtomicBool>,
 }
 
@@ -47,22 +52,22 @@ impl Batch {
     /// Starts to run the cases. Returns an error if not even one thread can be started.
     pub fn start(cases: impl Into<Arc<[Case]>>, workers: &Workers) -> io::Result<Self> {
         let cases = cases.into();
-        let units = units(&*cases);
-        Self::begin(cases, units, workers)
+        let jobs = jobs(units(&*cases));
+        Self::begin(cases, jobs, workers)
     }
 
     /// Starts to run the cases, but in another order than [`Batch::start`]: the first repetition of
     /// every case precedes all second repetitions, etc. Partial results then cover all cases
     /// equally.
     pub fn start_interleaved(cases: &[Case], workers: &Workers) -> io::Result<Self> {
-        let mut units = units(cases);
-        // A stable sort keeps the original order of units with the same repetition.
-        units.sort_by_key(|unit| cases.get(unit.cases.start).map(|case| case.repetition));
-        Self::begin(cases.into(), units, workers)
+        let mut jobs = jobs(units(cases));
+        // A stable sort keeps the original order of jobs with the same repetition.
+        jobs.sort_by_key(|job| cases.get(job.cases.start).map(|case| case.repetition));
+        Self::begin(cases.into(), jobs, workers)
     }
 
     fn begin(cases: Arc<[Case]>, units: Vec<Unit>, workers: &Workers) -> io::Result<Self> {
-        let (sender, events) = channel();
+        let (sender, events) = sync_channel(MOST_EVENTS);
         let stop = Arc::new(AtomicBool::new(false));
         let queue: VecDeque<Unit> = units.into();
         let jobs = workers.jobs.clamp(1, queue.len().max(1));
@@ -117,6 +122,9 @@ impl Iterator for Batch {
 impl Drop for Batch {
     fn drop(&mut self) {
         self.cancel();
+        // Receive the remaining events, because a thread whose events are not received would wait
+        // forever.
+        self.events.iter().for_each(drop);
         for thread in self.threads.drain(..) {
             // If the thread has panicked, the panic message has already been printed.
             let _ = thread.join();
@@ -154,15 +162,15 @@ impl Shared {
             optima: BTreeMap::new(),
         };
         while let Some(unit) = self.next_unit() {
-            let numbers: Vec<usize> = unit.cases.collect();
+            let numbers = unit.cases;
             (dispatcher.report)(BatchEvent::Started { cases: numbers.clone() });
             // Search for the optimum before a worker starts, so that the search does not count
             // towards the time limit of a case.
-            let unit: Vec<&Case> = numbers.iter().map(|number| &cases[*number]).collect();
+            let unit: Vec<&Case> = cases[numbers.clone()].iter().collect();
             let report = &mut |line| (dispatcher.report)(BatchEvent::Log { line });
             let optima = optimum_columns::of_unit(&unit, &mut Search { stop, report });
-            dispatcher.optima = numbers.iter().copied().zip(optima).collect();
-            dispatcher.run(&numbers, self.next_plugin());
+            dispatcher.optima = numbers.clone().zip(optima).collect();
+            dispatcher.run(numbers, self.next_plugin());
         }
     }
 }

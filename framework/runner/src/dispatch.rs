@@ -8,6 +8,7 @@ use crate::plugin_output::REMARK;
 use crate::session::refuse;
 use crate::worker::{Job, Observation, Worker, WorkerEvent, Workers, invalid_reply};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use swapmeet_results::{Record, Status};
@@ -17,7 +18,7 @@ use swapmeet_workloads::file;
 #[derive(Debug)]
 pub enum BatchEvent {
     /// A worker has begun to run these cases, which share a schedule.
-    Started { cases: Vec<usize> },
+    Started { cases: Range<usize> },
     /// Progress of the schedule that a worker is planning.
     Progress {
         /// The first of the cases that share the schedule.
@@ -54,10 +55,10 @@ pub(crate) struct Dispatcher<'a> {
 impl Dispatcher<'_> {
     /// Runs the cases of a unit until each case has a row or the batch is stopped. `next` is the
     /// plugin of the unit that follows. A worker for it may be started in advance.
-    pub(crate) fn run(&mut self, unit: &[usize], next: Option<&Path>) {
+    pub(crate) fn run(&mut self, unit: Range<usize>, next: Option<&Path>) {
         /// Maximum number of idle workers.
         const IDLE: usize = 4;
-        let mut open: BTreeSet<usize> = unit.iter().copied().collect();
+        let mut open: BTreeSet<usize> = unit.collect();
         while let Some(first) = open.first().filter(|_| !self.stop.load(Ordering::Relaxed)) {
             let plugin = &self.cases[*first].algorithm.algorithm.file;
             // A worker that has loaded another plugin cannot be used.

@@ -5,7 +5,7 @@
 //! they can also share a schedule.
 
 use crate::case::{
-    Case, CaseParts, RunOptions, SelectedAlgorithm, drawn, machine, select_algorithm, spec_error,
+    Case, CaseParts, RunOptions, SelectedAlgorithm, machine, select_algorithm, spec_error,
     with_files,
 };
 use crate::experiment::Experiment;
@@ -17,6 +17,7 @@ use crate::registry::Registry;
 use crate::topology;
 use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use swapmeet_core::cost::model::models;
 use swapmeet_core::network::topology::Topology;
@@ -34,8 +35,8 @@ pub struct CaseLookup<R> {
     topologies: Cache<(Arc<dyn Topology>, Vec<InputDigest>)>,
     /// Networks with random properties, by spec and seed.
     drawn: HashMap<(String, u64), Arc<dyn Topology>>,
-    algorithms: Cache<SelectedAlgorithm>,
-    workloads: Cache<Workload>,
+    algorithms: Cache<Arc<SelectedAlgorithm>>,
+    workloads: Cache<Arc<Workload>>,
     machines: Cache<LoadedMachine>,
     optima: Arc<Optima>,
 }
@@ -87,7 +88,7 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
         let registry = self.registry.borrow();
         let algorithm =
             look_up(&mut self.algorithms, "algorithm", implementation.algorithm, |t| {
-                select_algorithm(t, registry)
+                select_algorithm(t, registry).map(Arc::new)
             })?;
         // The plugin reads the files of its parameters itself, so the case needs their current
         // digests. The cached algorithm contains old digests and is removed.
@@ -95,12 +96,16 @@ impl<R: Borrow<Registry>> CaseLookup<R> {
             self.algorithms.remove(implementation.algorithm);
         }
         let workload = look_up(&mut self.workloads, "workload", setting.workload, |t| {
-            Workload::parse(&t.value).map_err(|e| spec_error(t, &e))
+            Workload::parse(&t.value).map(Arc::new).map_err(|e| spec_error(t, &e))
         })?;
         // If a network has random properties, cases with the same seed share the network, and can
         // therefore share a schedule.
         let key = (setting.topology.to_owned(), *seed);
-        let topology = Arc::clone(self.drawn.entry(key).or_insert_with(|| drawn(&topology, *seed)));
+        let sample = match self.drawn.entry(key) {
+            Entry::Occupied(known) => Some(Arc::clone(known.get())),
+            Entry::Vacant(free) => topology.sample(*seed).map(|new| Arc::clone(free.insert(new))),
+        };
+        let topology = sample.unwrap_or(topology);
         if models().iter().all(|model| model.name != setting.model) {
             return Err(format!(
                 "`{}` is not a model, so its time was not computed from a schedule",

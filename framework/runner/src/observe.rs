@@ -20,7 +20,6 @@ pub fn observe(
     stop: &AtomicBool,
     report: &mut dyn FnMut(BatchEvent),
 ) {
-    let unit: Vec<usize> = (0..cases.len()).collect();
     Dispatcher {
         workers,
         cases,
@@ -35,5 +34,5 @@ pub fn observe(
         spare: None,
         optima: BTreeMap::new(),
     }
-    .run(&unit, None);
+    .run(0..cases.len(), None);
 }

@@ -18,7 +18,7 @@ pub fn of_unit(cases: &[&Case], search: &mut Search<'_>) -> Vec<CaseOptimum> {
         return vec![None; cases.len()];
     };
     let machines: Vec<(&Machine, f64)> =
-        cases.iter().map(|case| (&case.machine, case.unit_bytes() as f64)).collect();
+        cases.iter().map(|case| (&*case.machine, case.unit_bytes() as f64)).collect();
     optima.of((&first.topology, &first.workload, first.seed), &machines, search)
 }
 

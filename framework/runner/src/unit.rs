@@ -1,5 +1,5 @@
 //! Units of work. A unit consists of cases that share a schedule and therefore run in the same
-//! worker and the same shard.
+//! worker and the same shard. A unit with very many cases is divided into several jobs.
 
 use crate::case::Case;
 use std::borrow::Borrow;
@@ -40,6 +40,12 @@ impl Unit {
     }
 }
 
+/// The maximum number of cases of a job. A worker has the descriptions and the evaluators of all
+/// cases of a job in memory, which take about 2 KiB for each case. Pricing a case takes at least
+/// about a twentieth of the time for planning its schedule ([`forecast`](mod@crate::forecast)).
+/// Planning the schedule again for each job therefore adds less than 1 % to the time.
+const MOST_OF_A_JOB: usize = 4096;
+
 /// Groups cases into units. The order of the cases is kept.
 pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     let mut units: Vec<Unit> = Vec::new();
@@ -56,6 +62,16 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
         }
     }
     units
+}
+
+/// Divides each unit that has more than [`MOST_OF_A_JOB`] cases into several jobs for workers. The
+/// schedule of such a unit is planned once for each of its jobs.
+pub fn jobs(units: Vec<Unit>) -> Vec<Unit> {
+    let divided = |unit: Unit| {
+        let parts = unit.cases.len().div_ceil(MOST_OF_A_JOB);
+        unit.divided(parts)
+    };
+    units.into_iter().flat_map(divided).collect()
 }
 
 /// Estimates the cost of a schedule. The estimate uses no measurement, so that it is the same on

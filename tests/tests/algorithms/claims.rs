@@ -2,6 +2,7 @@
 //! full planning, which does not use the claim.
 
 use super::matrix::{bundled, for_each_problem, misprints};
+use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::{Record, Status};
@@ -17,14 +18,14 @@ fn row(algorithm: &str, on: &str, proof_scope: ProofScope) -> Record {
     let case = Case {
         experiment: "claims".into(),
         topology: topology::parse(on).unwrap(),
-        algorithm: SelectedAlgorithm {
-            algorithm: std::sync::Arc::clone(algorithm),
+        algorithm: Arc::new(SelectedAlgorithm {
+            algorithm: Arc::clone(algorithm),
             params: Vec::new(),
             inputs: Vec::new(),
-        },
-        workload: Workload::parse("uniform:8").unwrap(),
+        }),
+        workload: Arc::new(Workload::parse("uniform:8").unwrap()),
         inputs: [].into(),
-        machine: Machine::parse("paragon").unwrap(),
+        machine: Arc::new(Machine::parse("paragon").unwrap()),
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope },

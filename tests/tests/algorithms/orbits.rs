@@ -42,14 +42,14 @@ fn rows(
     let case = |machine: &&str| Case {
         experiment: "orbits".into(),
         topology: Arc::clone(topology),
-        algorithm: SelectedAlgorithm {
+        algorithm: Arc::new(SelectedAlgorithm {
             algorithm: Arc::clone(algorithm),
             params: params.to_vec(),
             inputs: Vec::new(),
-        },
-        workload: workload.clone(),
+        }),
+        workload: Arc::new(workload.clone()),
         inputs: [].into(),
-        machine: Machine::parse(machine).unwrap(),
+        machine: Arc::new(Machine::parse(machine).unwrap()),
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope },

@@ -30,13 +30,13 @@ fn a_panic_of_the_host_is_an_error() {
         experiment: "test".into(),
         inputs: [].into(),
         topology: topology::parse("ring:8").unwrap(),
-        algorithm: SelectedAlgorithm {
+        algorithm: Arc::new(SelectedAlgorithm {
             algorithm: Arc::clone(several_steps),
             params: Vec::new(),
             inputs: Vec::new(),
-        },
-        workload: Workload::parse("alltoall/uniform:8").unwrap(),
-        machine: Machine::parse("free").unwrap(),
+        }),
+        workload: Arc::new(Workload::parse("alltoall/uniform:8").unwrap()),
+        machine: Arc::new(Machine::parse("free").unwrap()),
         repetition: 0,
         seed: 42,
         options: RunOptions { timeout: None, proof_scope: ProofScope::Auto },

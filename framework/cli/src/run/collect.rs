@@ -8,7 +8,7 @@ use std::time::Duration;
 use swapmeet_results::Record;
 use swapmeet_runner::batch::{Batch, BatchEvent};
 use swapmeet_runner::case::Case;
-use swapmeet_runner::unit::units;
+use swapmeet_runner::unit::{self, units};
 
 /// Runs the cases and returns their rows, in the order of the cases; `None` after an interrupt.
 pub(crate) fn collect(
@@ -21,7 +21,7 @@ pub(crate) fn collect(
     if cases.is_empty() {
         return Ok(Some(Vec::new()));
     }
-    let workers = workers(jobs, None, units(cases).len(), plugins)?;
+    let workers = workers(jobs, None, unit::jobs(units(cases)).len(), plugins)?;
     let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
     let (interrupted, mut rows) = (interrupts(), vec![None; cases.len()]);
     while let Some(event) = batch.next_within(SLICE) {

@@ -6,6 +6,7 @@ use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use swapmeet_results::Record;
 use swapmeet_runner::case::Case;
@@ -53,8 +54,8 @@ struct Running {
     pace: ScheduleProgress,
     /// The number of steps of the schedule, if an earlier case has shown it.
     length: Option<u64>,
-    /// The cases of this schedule that have not ended.
-    open: Vec<usize>,
+    /// The number of cases of this schedule that have not ended.
+    open: usize,
 }
 
 impl Progress {
@@ -85,7 +86,7 @@ impl Progress {
     }
 
     /// Shows that cases which share a schedule have started. `first` is the first of these cases.
-    pub(super) fn started(&mut self, cases: &[usize], first: &Case) {
+    pub(super) fn started(&mut self, cases: Range<usize>, first: &Case) {
         let more =
             if cases.len() > 1 { format!(" and {} more", cases.len() - 1) } else { String::new() };
         let what =
@@ -106,9 +107,9 @@ impl Progress {
             what,
             pace: ScheduleProgress::default(),
             length: self.lengths.of(first),
-            open: cases.to_vec(),
+            open: cases.len(),
         };
-        self.running.insert(cases[0], running);
+        self.running.insert(cases.start, running);
     }
 
     /// Shows the number of steps and messages of a schedule so far.
@@ -182,15 +183,18 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        let shown = &self.shown;
-        self.running.retain(|_, Running { bar, open, .. }| {
-            open.retain(|other| *other != case);
-            if let (Shown::Bars { all, .. }, Some(bar), true) = (shown, bar, open.is_empty()) {
-                bar.finish_and_clear();
-                all.remove(bar);
+        // The schedule of a case is the last one whose first case is not after it, because each
+        // schedule has consecutive cases.
+        if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
+            running.open -= 1;
+            if running.open == 0 {
+                if let (Shown::Bars { all, .. }, Some(bar)) = (&self.shown, &running.bar) {
+                    bar.finish_and_clear();
+                    all.remove(bar);
+                }
+                self.running.remove(&first);
             }
-            !open.is_empty()
-        });
+        }
         if let Shown::Bars { sweep, .. } = &self.shown {
             sweep.inc(1);
         }
@@ -262,7 +266,7 @@ mod tests {
             what: what.to_owned(),
             pace,
             length: Some(66),
-            open: vec![0],
+            open: 1,
         };
         progress.running.insert(4, running(2, "pex on torus:64x64, uniform:64", pace));
         let mut at = |seconds| progress.line_within_cases(Duration::from_secs(seconds));

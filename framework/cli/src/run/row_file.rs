@@ -2,15 +2,16 @@
 //!
 //! A second program may truncate the file (`: > rows.csv`). A row that is appended afterwards would
 //! follow a gap of zero bytes. Therefore, the length of the file is checked before each row is
-//! appended, and missing rows are written again from memory. Lines that a second program adds are
-//! kept.
+//! appended, and missing rows are written again from a compressed copy in memory. Lines that a
+//! second program adds are kept.
 //!
 //! A separate thread syncs the file to the disk. One sync covers all rows that are pending. Thus a
 //! power failure only loses the latest rows, and writing a row does not wait for the disk.
 
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::decompress_to_vec;
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{self, Seek as _, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,8 +24,8 @@ pub(crate) type Remarks = Arc<Mutex<Vec<String>>>;
 pub(crate) struct RowFile {
     file: File,
     path: PathBuf,
-    /// A copy of the whole content of the file.
-    held: Vec<u8>,
+    /// A copy of the whole content of the file; empty for pipes and devices.
+    copy: CompressedCopy,
     /// Whether the file has been checked for changes by other programs since the last flush.
     is_checked: bool,
     /// Whether another program has added lines to the file.
@@ -35,16 +36,13 @@ pub(crate) struct RowFile {
 }
 
 impl RowFile {
-    /// Creates a row file from a file that is opened for appending. `held` is its current content.
-    pub(crate) fn new(
-        file: File,
-        path: PathBuf,
-        held: Vec<u8>,
-        remarks: Remarks,
-    ) -> io::Result<Self> {
-        let disk =
-            if file.metadata()?.is_file() { Some(Disk::new(file.try_clone()?)?) } else { None };
-        Ok(Self { file, path, held, is_checked: false, has_others: false, disk, remarks })
+    /// Creates a row file from a file that is opened for reading and appending.
+    pub(crate) fn new(mut file: File, path: PathBuf, remarks: Remarks) -> io::Result<Self> {
+        let (copy, disk) = match file.metadata()?.is_file() {
+            true => (CompressedCopy::of(&mut file)?, Some(Disk::new(file.try_clone()?)?)),
+            false => (CompressedCopy::default(), None),
+        };
+        Ok(Self { file, path, copy, is_checked: false, has_others: false, disk, remarks })
     }
 
     /// Checks whether another program has changed the file. If the file was truncated, writes its
@@ -53,10 +51,10 @@ impl RowFile {
         if self.disk.is_none() {
             return Ok(());
         }
-        let (len, held) = (self.file.metadata()?.len(), self.held.len() as u64);
+        let (len, held) = (self.file.metadata()?.len(), self.copy.len);
         if len < held {
             self.file.set_len(0)?;
-            self.file.write_all(&self.held)?;
+            self.copy.write_to(&mut self.file)?;
             self.remark(&format!(
                 "another program truncated it to {len} bytes during the run: all rows so far are written again"
             ));
@@ -64,9 +62,8 @@ impl RowFile {
         if len > held {
             // Read the whole file, because the other program may have added lines between rows of
             // this program.
-            self.held = vec![0; len as usize];
-            self.file.read_exact_at(&mut self.held, 0)?;
-            if !self.held.ends_with(b"\n") {
+            self.copy = CompressedCopy::of(&mut self.file)?;
+            if !self.copy.ends_line {
                 self.append(b"\n")?;
             }
             // Another program may add many lines. Report only the first change.
@@ -82,7 +79,7 @@ impl RowFile {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         if self.disk.is_some() {
-            self.held.extend_from_slice(bytes);
+            self.copy.write_all(bytes)?;
         }
         Ok(())
     }
@@ -106,6 +103,60 @@ impl Write for RowFile {
             self.check()?;
         }
         self.disk.as_ref().map_or(Ok(()), Disk::request_sync)
+    }
+}
+
+/// A copy of the content of a file. It is compressed, because rows repeat many texts and would
+/// otherwise take as much memory as all other data of a large run.
+#[derive(Default)]
+struct CompressedCopy {
+    /// Compressed parts of the content, in the order of the file.
+    blocks: Vec<Vec<u8>>,
+    /// The end of the content, which is not compressed yet.
+    tail: Vec<u8>,
+    /// The length of the content in bytes.
+    len: u64,
+    /// Whether the content ends with a line feed.
+    ends_line: bool,
+}
+
+impl CompressedCopy {
+    /// Copies a file from its start.
+    fn of(file: &mut File) -> io::Result<Self> {
+        let mut copy = Self::default();
+        file.rewind()?;
+        io::copy(file, &mut copy)?;
+        Ok(copy)
+    }
+
+    fn write_to(&self, file: &mut File) -> io::Result<()> {
+        for block in &self.blocks {
+            file.write_all(
+                &decompress_to_vec(block).map_err(|e| io::Error::other(e.to_string()))?,
+            )?;
+        }
+        file.write_all(&self.tail)
+    }
+}
+
+impl Write for CompressedCopy {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        /// The number of bytes that are compressed together.
+        const BLOCK: usize = 1 << 18;
+        /// The fastest compression. It makes rows smaller by more than a factor of ten.
+        const LEVEL: u8 = 1;
+        self.tail.extend_from_slice(bytes);
+        self.len += bytes.len() as u64;
+        self.ends_line = bytes.last().map_or(self.ends_line, |last| *last == b'\n');
+        if self.tail.len() >= BLOCK {
+            self.blocks.push(compress_to_vec(&self.tail, LEVEL));
+            self.tail.clear();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -163,18 +214,22 @@ mod tests {
         std::fs::write(&path, "one\n").unwrap();
         let file = File::options().read(true).append(true).open(&path).unwrap();
         let remarks = Remarks::default();
-        let mut rows =
-            RowFile::new(file, path.clone(), b"one\n".to_vec(), Arc::clone(&remarks)).unwrap();
+        let mut rows = RowFile::new(file, path.clone(), Arc::clone(&remarks)).unwrap();
         rows.write_all(b"two\n").unwrap();
         for cut in [0, 6] {
             File::options().write(true).open(&path).unwrap().set_len(cut).unwrap();
             rows.write_all(b"three\n").unwrap();
         }
+        // Write enough rows for several blocks of the copy.
+        let many = ["four\n", "five\n", "six\n"].map(|row| row.repeat(70_000));
+        many.iter().for_each(|rows_of_one| rows.write_all(rows_of_one.as_bytes()).unwrap());
+        assert_eq!(rows.copy.blocks.len(), 3);
         // Every flush checks the file again, even if no row was written since the last flush.
         rows.flush().unwrap();
         File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
         rows.flush().unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\ntwo\nthree\nthree\n");
+        let expected = format!("one\ntwo\nthree\nthree\n{}", many.concat());
+        assert!(std::fs::read_to_string(&path).unwrap() == expected);
         let lines = remarks.lock().unwrap().clone();
         assert_eq!(lines.len(), 3);
         assert!(
@@ -190,7 +245,7 @@ mod tests {
         let path = dir.path().join("rows.csv");
         let file = File::options().read(true).append(true).create(true).open(&path).unwrap();
         let remarks = Remarks::default();
-        let mut rows = RowFile::new(file, path.clone(), Vec::new(), Arc::clone(&remarks)).unwrap();
+        let mut rows = RowFile::new(file, path.clone(), Arc::clone(&remarks)).unwrap();
         rows.write_all(b"one\n").unwrap();
         let mut other = File::options().append(true).open(&path).unwrap();
         other.write_all(b"theirs\n").unwrap();

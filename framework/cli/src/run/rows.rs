@@ -307,10 +307,9 @@ pub(crate) fn sink(
     path: &Path,
     remarks: &Remarks,
 ) -> io::Result<CsvSink<Box<dyn Write + Send>>> {
-    let held = if is_regular(&file) { std::fs::read(path)? } else { Vec::new() };
-    let is_headed = !held.is_empty();
+    let is_headed = is_regular(&file) && file.metadata()?.len() > 0;
     let out: Box<dyn Write + Send> =
-        Box::new(RowFile::new(file, path.to_owned(), held, Remarks::clone(remarks))?);
+        Box::new(RowFile::new(file, path.to_owned(), Remarks::clone(remarks))?);
     Ok(if is_headed { CsvSink::appending(out) } else { CsvSink::new(out) })
 }
 

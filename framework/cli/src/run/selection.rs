@@ -122,7 +122,10 @@ pub(crate) fn complete(
 
 /// Returns the cases of a shard, or all cases if `shard` is `None`. Cases of other shards are not
 /// kept in memory. With a thousand shards, each process keeps a thousandth of the cases.
-pub(crate) fn shard_cases(all: &Product, shard: Option<Shard>) -> Result<Vec<Case>, Failure> {
+pub(crate) fn shard_cases<C: FromIterator<Case>>(
+    all: &Product,
+    shard: Option<Shard>,
+) -> Result<C, Failure> {
     let Some(shard) = shard else { return Ok(all.iter().collect()) };
     let (index, count) = shard.resolve().map_err(Failure::Usage)?;
     Ok(unit::shard(units(all.iter()), index, count)

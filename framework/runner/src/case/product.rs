@@ -31,8 +31,8 @@ pub fn cases(experiment: &Experiment, registry: &Registry) -> Result<Vec<Case>, 
 pub struct Product {
     name: Arc<str>,
     topologies: Vec<Networks>,
-    algorithms: Vec<SelectedAlgorithm>,
-    workloads: Vec<Workload>,
+    algorithms: Vec<Arc<SelectedAlgorithm>>,
+    workloads: Vec<Arc<Workload>>,
     machines: Vec<LoadedMachine>,
     repetitions: u32,
     /// Cumulative counts of cases for one topology and one algorithm. Entry i is the number of
@@ -74,8 +74,8 @@ impl Product {
         let algorithms = union(
             &experiment.algorithms,
             of_blocks(|block| &block.algorithms),
-            |t| select_algorithm(t, registry),
-            SelectedAlgorithm::to_string,
+            |t| select_algorithm(t, registry).map(Arc::new),
+            ToString::to_string,
         )?;
         let workloads = union(
             &sized,
@@ -103,13 +103,13 @@ impl Product {
             let cases = *repetitions as usize * machines.len();
             before.push(before[before.len() - 1] + cases);
         }
-        let workloads: Vec<Workload> =
-            workloads.into_iter().map(|(workload, _)| workload).collect();
+        let workloads: Vec<Arc<Workload>> =
+            workloads.into_iter().map(|(workload, _)| Arc::new(workload)).collect();
         let selection = Selection {
             names: [
                 topologies.iter().map(|(topology, _)| topology.spec()).collect(),
-                algorithms.iter().map(SelectedAlgorithm::to_string).collect(),
-                workloads.iter().map(Workload::to_string).collect(),
+                algorithms.iter().map(ToString::to_string).collect(),
+                workloads.iter().map(ToString::to_string).collect(),
                 machines.iter().map(|(machine, _)| machine.to_string()).collect(),
             ],
             listed: [
@@ -141,7 +141,7 @@ impl Product {
         // repetition.
         let most = workloads
             .iter()
-            .filter_map(Workload::replicates)
+            .filter_map(|workload| workload.replicates())
             .chain([experiment.repetitions])
             .max()
             .unwrap_or(1);
@@ -200,7 +200,7 @@ impl Product {
             topology_inputs: inputs,
             algorithm,
             // `replicate` cannot fail, because each workload has as many repetitions as files.
-            workload: workload.replicate(repetition).unwrap_or_else(|_| workload.clone()),
+            workload: workload.replicate(repetition).unwrap_or_else(|_| Arc::clone(workload)),
             machine,
             repetition,
             seed: self.seed.saturating_add(u64::from(repetition)),
@@ -218,7 +218,7 @@ impl Product {
     pub fn inputs(&self) -> impl Iterator<Item = &InputDigest> {
         let topologies = self.topologies.iter().flat_map(|(_, inputs)| inputs);
         topologies
-            .chain(self.workloads.iter().filter_map(Workload::input))
+            .chain(self.workloads.iter().filter_map(|workload| workload.input()))
             .chain(self.algorithms.iter().flat_map(|a| &a.inputs))
             .chain(self.machines.iter().flat_map(|(_, inputs)| inputs))
     }
@@ -226,7 +226,7 @@ impl Product {
     /// Returns the machines that have no optimum, if the experiment asks for optima.
     pub fn machines_without_optimum(&self) -> impl Iterator<Item = &Machine> {
         let machines = self.machines.iter().filter(|_| self.optima.is_some());
-        machines.map(|(machine, _)| machine).filter(|machine| machine.network_rates().is_none())
+        machines.map(|(machine, _)| &**machine).filter(|machine| machine.network_rates().is_none())
     }
 
     /// Returns the plugin files of all algorithms.
@@ -238,7 +238,7 @@ impl Product {
 /// Checks that the baseline of the experiment is one of its algorithms.
 fn check_baseline(
     experiment: &Experiment,
-    algorithms: &[SelectedAlgorithm],
+    algorithms: &[Arc<SelectedAlgorithm>],
     registry: &Registry,
 ) -> Result<(), InputError> {
     if let Some(baseline) = &experiment.baseline {

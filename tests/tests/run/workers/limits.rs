@@ -3,10 +3,11 @@
 use crate::support::{compile_c, rows};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 use swapmeet_results::{Record, Status, read_records};
 use swapmeet_runner::batch::{Batch, BatchEvent};
-use swapmeet_runner::case::cases;
+use swapmeet_runner::case::{Case, cases};
 use swapmeet_runner::describe::PluginReader;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
@@ -120,6 +121,36 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
         let expected = (Status::Error, format!("no worker process could be started: {why}"));
         assert_eq!(ends, [expected.clone(), expected]);
     }
+}
+
+/// No worker can be started, so that every case ends at once.
+#[test]
+fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_at_any_time() {
+    let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
+    let experiment = Experiment {
+        topologies: vec![Text::flag("topology", "ring:4")],
+        algorithms: vec![Text::flag("algorithm", "gen")],
+        workloads: vec![Text::flag("workload", "uniform:1")],
+        machines: vec![Text::flag("machine", "paragon")],
+        repetitions: 5000,
+        ..Experiment::default()
+    };
+    let cases: Arc<[Case]> = cases(&experiment, &registry).unwrap().into();
+    let workers = Workers { command: vec!["/nonexistent".into()], jobs: 1, memory_limit: 1 << 30 };
+    let batch = || Batch::start(Arc::clone(&cases), &workers).unwrap();
+    let mut ended = 0;
+    let started = batch().filter_map(|event| match event {
+        BatchEvent::Started { cases } => Some(cases),
+        BatchEvent::Finished { .. } => {
+            ended += 1;
+            None
+        }
+        _ => None,
+    });
+    assert_eq!(started.collect::<Vec<_>>(), [0..2500, 2500..5000]);
+    assert_eq!(ended, 5000);
+    // The thread of the batch waits until somebody receives its events, or the batch is dropped.
+    drop(batch());
 }
 
 #[test]

@@ -58,8 +58,8 @@ pub(crate) struct WhatIf {
 /// The machine and the workload without the changes.
 #[derive(Debug, Clone)]
 struct Base {
-    machine: Machine,
-    workload: Workload,
+    machine: Arc<Machine>,
+    workload: Arc<Workload>,
 }
 
 /// A value that the user can change with a slider.
@@ -111,9 +111,9 @@ impl WhatIf {
         base.machine.with(&changes).ok()
     }
 
-    fn resized(&self) -> Option<(Workload, Workload)> {
+    fn resized(&self) -> Option<(Arc<Workload>, Arc<Workload>)> {
         let workload = &self.base.as_ref()?.workload;
-        Some((workload.clone(), workload.with_block_bytes(self.block?)?))
+        Some((workload.clone(), Arc::new(workload.with_block_bytes(self.block?)?)))
     }
 
     /// Describes the changed machine. If the block size is changed, also describes the workload.
@@ -157,7 +157,7 @@ impl WhatIf {
             return None;
         }
         Some(Scenario {
-            machine: self.machine()?,
+            machine: Arc::new(self.machine()?),
             resized: self.resized(),
             affected: Arc::clone(&self.affected),
             facts: self.facts.clone(),

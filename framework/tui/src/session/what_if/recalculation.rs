@@ -23,9 +23,9 @@ pub(super) struct AffectedRow {
 
 /// The input of a recalculation. A separate thread processes it.
 pub(crate) struct Scenario {
-    pub(super) machine: Machine,
+    pub(super) machine: Arc<Machine>,
     /// If the block size is changed, the workload before and the workload after the change.
-    pub(super) resized: Option<(Workload, Workload)>,
+    pub(super) resized: Option<(Arc<Workload>, Arc<Workload>)>,
     pub(super) affected: Arc<Vec<AffectedRow>>,
     pub(super) facts: Vec<Option<Arc<Facts>>>,
     /// The rows of the cases that workers have planned again so far.
