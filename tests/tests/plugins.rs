@@ -1,7 +1,7 @@
 //! Right and wrong plugin files, with the real program. A plugin in C works like any other plugin.
 //! A mistake in a file or a schedule is reported precisely and does not affect other rows.
 
-use crate::support::{compile_c, swapmeet};
+use crate::support::{compile_c, swapmeet, words};
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::{Record, Status, Verified, read_records};
@@ -22,18 +22,10 @@ mod version_1_0;
 /// Returns exit status and rows of a run with the plugins of a file or folder.
 fn rows_of(plugin: &Path, topology: &str, algorithm: &str) -> (i32, Vec<Record>) {
     let plugin = plugin.to_str().unwrap();
-    let args = [
-        "run",
-        "--out",
-        "-",
-        "--quiet",
-        "--plugin-dir",
-        plugin,
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-    ];
+    let line = format!(
+        "run --out - --quiet --plugin-dir {plugin} --topology {topology} --algorithm {algorithm}"
+    );
+    let args = words(&line);
     let output = swapmeet(&args).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
     (output.status.code().unwrap(), rows)
@@ -97,15 +89,8 @@ fn the_ring_in_c_runs_on_any_machine() {
 fn a_plugin_refuses_unsupported_problems() {
     let dir = tempdir().unwrap();
     let Some(file) = compile_c("plugins/ring-c/ring.c", dir.path(), "ring", &[]) else { return };
-    let args = [
-        "run",
-        "--plugin-dir",
-        file.to_str().unwrap(),
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "c-ring",
-    ];
+    let line = format!("run --plugin-dir {} --topology ring:4 --algorithm c-ring", file.display());
+    let args = words(&line);
     swapmeet(&args).args(["--workload", "scatter/uniform:1"]).assert().code(0).stdout(
         predicate::str::contains(
             "c-ring on ring:4: `c-ring` does not implement `scatter`, only workloads `alltoall/..`",
@@ -121,16 +106,8 @@ fn a_plan_that_never_ends_is_a_timeout() {
     else {
         return;
     };
-    let args = [
-        "run",
-        "--out",
-        "-",
-        "--quiet",
-        "--timeout",
-        "0.2",
-        "--plugin-dir",
-        file.to_str().unwrap(),
-    ];
+    let line = format!("run --out - --quiet --timeout 0.2 --plugin-dir {}", file.display());
+    let args = words(&line);
     let output =
         swapmeet(&args).args(["--topology", "ring:4", "--algorithm", "wrong"]).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
@@ -157,18 +134,11 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
     else {
         return;
     };
-    let args = [
-        "run",
-        "--out",
-        "-",
-        "--quiet",
-        "--plugin-dir",
-        file.to_str().unwrap(),
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "wrong",
-    ];
+    let line = format!(
+        "run --out - --quiet --plugin-dir {} --topology ring:4 --algorithm wrong",
+        file.display()
+    );
+    let args = words(&line);
     let workloads = ["uniform:1", "uniform:1000", "uniform:2", "uniform:2000"];
     let output =
         swapmeet(&args).args(workloads.iter().flat_map(|w| ["--workload", w])).output().unwrap();
@@ -189,16 +159,9 @@ fn a_step_beyond_the_ports_of_the_machine_is_run_in_rounds() {
     else {
         return;
     };
-    let args = [
-        "run",
-        "--out",
-        "-",
-        "--quiet",
-        "--plugin-dir",
-        file.to_str().unwrap(),
-        "--topology",
-        "fully-connected:4",
-    ];
+    let line =
+        format!("run --out - --quiet --plugin-dir {} --topology fully-connected:4", file.display());
+    let args = words(&line);
     let machines = [
         "free:startup_us=1,byte_us=1",
         "free:startup_us=1,byte_us=1,ports=2",

@@ -29,6 +29,13 @@ pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
     read_records("standard output", &text).unwrap_or_else(|e| panic!("{e}\n{errors}"))
 }
 
+/// Returns the row of one case.
+pub(crate) fn row_of(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
+    let mut flags = vec!["--topology", topology, "--algorithm", algorithm];
+    flags.extend(["--workload", workload, "--machine", machine]);
+    rows(&flags).remove(0)
+}
+
 /// Returns the row without the columns that differ between runs.
 pub(crate) fn timeless(record: &Record) -> Record {
     Record { plan_ms: None, wall_ms: None, ..record.clone() }

@@ -1,7 +1,7 @@
 //! Verifies every collective with every algorithm that implements it, on many sizes, and compares
 //! the numbers of steps and blocks with the source of the algorithm.
 
-use crate::support::{rows, swapmeet, words};
+use crate::support::{row_of, rows, swapmeet, words};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use swapmeet_core::cost::model::models;
@@ -80,57 +80,6 @@ fn algorithms_of_mpi_libraries_run_on_any_number_of_nodes() {
     }
 }
 
-#[test]
-fn trees_chains_and_pairs_take_the_steps_and_blocks_of_their_closed_forms() {
-    let rings: Vec<String> =
-        (1..=20).chain([63, 64, 65, 100]).map(|n| format!("ring:{n}")).collect();
-    check(&rings, "binomial-broadcast", "broadcast", |n| (log2_up(n), log2_up(n)));
-    check(&rings, "chain-broadcast:segments=1", "broadcast", |n| (n - 1, n - 1));
-    for row in run(&rings, "chain-broadcast:segments=4", "broadcast/uniform:4") {
-        let steps = if row.nodes == 1 { 0 } else { row.nodes + 2 };
-        assert_eq!(
-            (row.steps, row.critical_bytes),
-            (Some(steps), Some(steps.into())),
-            "{}",
-            row.topology
-        );
-    }
-    let log3_up = |n: u64| (0..).find(|k| 3_u64.pow(*k) >= n).map_or(0, u64::from);
-    for row in run(&rings, "retri", "uniform:1") {
-        assert_eq!(row.steps, Some(log3_up(row.nodes)), "{}", row.topology);
-    }
-    let even: Vec<String> = (1..=20).map(|half| format!("ring:{}", 2 * half)).collect();
-    check(&even, "neighbour-allgather", "allgather", |n| (n / 2, n - 1));
-    let powers: Vec<String> = (0..=8).map(|log| format!("torus:{}x2", 1_u64 << log)).collect();
-    check(&powers, "recursive-doubling-allgather", "allgather", |n| (log2_up(n), n - 1));
-    check(&powers, "binomial-scatter", "scatter", |n| (log2_up(n), n - 1));
-    check(&powers, "binomial-gather", "gather", |n| (log2_up(n), n - 1));
-    for row in run(&powers, "scatter-allgather", "broadcast/uniform:512") {
-        let n = row.nodes;
-        assert_eq!(row.steps, Some(log2_up(n) + n - 1));
-        assert_eq!(
-            row.critical_bytes,
-            Some(u128::from(2 * (n - 1) * (512 / n))),
-            "{}",
-            row.topology
-        );
-    }
-    check(&rings, "linear-sync:window=3", "alltoall", |n| {
-        ((n - 1).div_ceil(3), (n - 1).div_ceil(3))
-    });
-    let tori: Vec<String> = ["torus:4x6", "torus:2x3x4", "mesh:5x3"].map(str::to_owned).into();
-    for row in run(&tori, "hierarchical", "uniform:1") {
-        let g =
-            row.topology.rsplit('x').next().and_then(|last| last.parse::<u64>().ok()).unwrap_or(0);
-        let (n, groups) = (row.nodes, row.nodes / g);
-        let blocks = 2 * (g - 1) * (n - 1) + (groups - 1) * g * g;
-        assert_eq!(
-            (row.steps, row.critical_bytes),
-            (Some(2 * (g - 1) + groups - 1), Some(blocks.into()))
-        );
-    }
-}
-
 /// The time is `log2 p (alpha + m beta + m gamma)` under every model: in each step, every node
 /// sends its whole vector and adds the vector that it receives.
 #[test]
@@ -139,17 +88,7 @@ fn every_model_charges_additions() {
         let collective =
             if algorithm == "linear" { "reduce/uniform:64" } else { "allreduce/uniform:64" };
         let machine = format!("free:reduce_byte_us=0.25,byte_us=0.5,{machine}");
-        let args = [
-            "--topology",
-            topology,
-            "--algorithm",
-            algorithm,
-            "--workload",
-            collective,
-            "--machine",
-            &machine,
-        ];
-        let row = rows(&args).remove(0);
+        let row = row_of(topology, algorithm, collective, &machine);
         assert_eq!(row.verified, Verified::Contributions, "{}", row.reason);
         assert!(row.lower_bound_us.unwrap() <= row.time_us.unwrap() + 1e-9, "{machine}");
         (row.time_us.unwrap(), row.reduction_us.unwrap())
@@ -235,17 +174,7 @@ fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");
-    let flags = [
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        &workload,
-        "--machine",
-        &machine,
-    ];
-    let row = rows(&flags).remove(0);
+    let row = row_of(topology, algorithm, &workload, &machine);
     assert_eq!(
         (row.status, row.verified),
         (Status::Ok, Verified::Blocks),
@@ -282,36 +211,6 @@ fn exchanges_by_dimension_meet_the_bounds_of_rings_and_tori() {
     assert_eq!((steps, blocks), (8.0, 3.0 * 6.0 + 5.0 * 4.0));
 }
 
-/// Suh & Shin, Table 2: 2^d start-ups, 2^(3d-1) blocks and (2^(2d) + 2)/3 links. The
-/// rearrangements of the table are not compared.
-#[test]
-fn cyclic_exchange_has_the_costs_of_table_2_and_shares_no_link() {
-    for d in 1..=5_u32 {
-        let side = 1_u64 << d;
-        let expected =
-            (side as f64, (side * side).div_ceil(3) as f64, (side.pow(3) / 2) as f64, 0.0);
-        assert_eq!(
-            alone(&format!("mesh:{side}x{side}"), "cyclic-exchange", "1", 1),
-            expected,
-            "{side}"
-        );
-    }
-    // In a binary exchange, half of the nodes of a row send across the same cut at the same time.
-    // The cyclic exchange was designed to avoid this.
-    let (steps, links, blocks, shared) = alone("mesh:8x8", "binary-exchange", "1", 1);
-    assert_eq!((steps, links, blocks), (6.0, 22.0, 192.0));
-    assert!(shared > 0.0);
-}
-
-/// If the number of nodes is a power of two, each step of Bruck's algorithm sends half of the
-/// blocks, like an exchange along a dimension of a hypercube.
-#[test]
-fn bruck_on_a_power_of_two_sends_half_of_all_in_each_step() {
-    for row in run(&["torus:8x8".to_owned(), "mesh:4x32".to_owned()], "bruck", "uniform:1") {
-        assert_eq!(row.critical_bytes, Some(u128::from(log2_up(row.nodes) * row.nodes / 2)));
-    }
-}
-
 #[test]
 fn algorithms_for_powers_of_two_suggest_general_ones() {
     let row = rows(&["--topology", "mesh:4x5", "--algorithm", "pex", "--workload", "uniform:1"])
@@ -325,17 +224,7 @@ fn algorithms_for_powers_of_two_suggest_general_ones() {
 fn store_and_forward_charges_each_hop() {
     let price = |topology: &str, algorithm: &str, workload: &str| {
         let machine = "free:model=store-and-forward,startup_us=100,byte_us=1";
-        let row = rows(&[
-            "--topology",
-            topology,
-            "--algorithm",
-            algorithm,
-            "--workload",
-            workload,
-            "--machine",
-            machine,
-        ])
-        .remove(0);
+        let row = row_of(topology, algorithm, workload, machine);
         (row.startup_us, row.transmission_us, row.contention_us, row.propagation_us)
     };
     // One hop per step: 3 start-ups and 1 + 2 + 4 blocks of 10 bytes.
@@ -358,17 +247,7 @@ fn store_and_forward_charges_each_hop() {
 fn circuits_share_links_up_to_the_virtual_channels() {
     let price = |topology: &str, algorithm: &str, machine: &str| {
         let machine = format!("free:model=circuit,startup_us=100,hop_us=1,byte_us=0.5,{machine}");
-        let row = rows(&[
-            "--topology",
-            topology,
-            "--algorithm",
-            algorithm,
-            "--workload",
-            "uniform:10",
-            "--machine",
-            &machine,
-        ])
-        .remove(0);
+        let row = row_of(topology, algorithm, "uniform:10", &machine);
         (row.startup_us, row.propagation_us, row.transmission_us, row.contention_us, row.note)
     };
     // Shifts by 1, 2 and 3 on a ring of 4. In the shift by 2, all messages travel in the positive
@@ -405,17 +284,8 @@ fn the_most_multiplexed_circuit_decides_not_the_fullest_link() {
     // On a line of 3 nodes, the messages from 0 to 2 and from 1 to 2 share the last link.
     std::fs::write(&file, "0,0,10\n0,0,30\n0,0,0\n").unwrap();
     let workload = format!("matrix:{}", file.display());
-    let row = rows(&[
-        "--topology",
-        "mesh:3",
-        "--algorithm",
-        "linear",
-        "--workload",
-        &workload,
-        "--machine",
-        "free:model=circuit,byte_us=1,ports=all,virtual_channels=9",
-    ])
-    .remove(0);
+    let machine = "free:model=circuit,byte_us=1,ports=all,virtual_channels=9";
+    let row = row_of("mesh:3", "linear", &workload, machine);
     assert_eq!((row.transmission_us, row.contention_us), (Some(30.0), Some(2.0 * 30.0 - 30.0)));
 }
 

@@ -4,7 +4,7 @@
 
 use super::matrix::REGISTRY;
 use super::planted::{Planned, only_the_right_schedule_does};
-use crate::support::{rows, swapmeet, words};
+use crate::support::{row_of, swapmeet, words};
 use predicates::prelude::*;
 use std::sync::Arc;
 use swapmeet_core::delivery::collective::{BROADCAST, Collective, SCATTER};
@@ -26,17 +26,7 @@ const PATTERNS: [(&str, &str); 4] = [
 ];
 
 fn run(topology: &str, algorithm: &str, workload: &str) -> Record {
-    let args = [
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-        "--machine",
-        MACHINE,
-    ];
-    rows(&args).remove(0)
+    row_of(topology, algorithm, workload, MACHINE)
 }
 
 /// Asserts that a schedule is verified, that messages are sent only to neighbours, and that no node
@@ -285,15 +275,10 @@ fn other_networks_are_refused_with_the_reason() {
 #[test]
 fn an_impossible_dual_net_is_shown_with_the_position() {
     let refused = |spec: &str, message: &'static str| {
-        let args = [
-            "run",
-            "--topology",
-            spec,
-            "--algorithm",
-            "rdn-broadcast",
-            "--workload",
-            "broadcast/uniform:1",
-        ];
+        let line = format!(
+            "run --topology {spec} --algorithm rdn-broadcast --workload broadcast/uniform:1"
+        );
+        let args = words(&line);
         swapmeet(&args).assert().code(2).stderr(predicate::str::contains(message));
     };
     refused("rdn:9(torus:5x5)", "3 levels make more than 2147483648 nodes");
@@ -328,15 +313,8 @@ fn a_run_on_a_user_defined_network_can_be_resumed() {
     let out = dir.path().join("rows.csv");
     let petersen = format!("graph:{}", project("workloads/graphs/petersen.txt").display());
     let resume = |algorithms: &[&str]| {
-        let mut args = vec![
-            "run",
-            "--quiet",
-            "--resume",
-            "--topology",
-            &petersen,
-            "--out",
-            out.to_str().unwrap(),
-        ];
+        let mut args = vec!["run", "--quiet", "--resume", "--topology", &petersen];
+        args.extend(["--out", out.to_str().unwrap()]);
         args.extend(algorithms.iter().flat_map(|algorithm| ["--algorithm", *algorithm]));
         swapmeet(&args).assert().success();
         std::fs::read_to_string(&out).unwrap()

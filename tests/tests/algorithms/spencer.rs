@@ -3,7 +3,7 @@
 //! those of an independent implementation or of the formulas in the thesis.
 
 use super::planted::{Planned, only_the_right_schedule_does};
-use crate::support::{rows, words};
+use crate::support::{rows, swapmeet, words};
 use swapmeet_results::{Record, Status, Verified};
 
 mod permutations;
@@ -262,25 +262,18 @@ fn meaningless_problems_are_refused_with_the_reason() {
 /// An undeclared word is a mistake of the user, so the run ends before any case starts.
 #[test]
 fn an_unknown_form_is_refused_before_anything_runs() {
-    for (algorithm, words) in [
+    for (algorithm, choices) in [
         ("torus-permutation:form=both", "standard, balanced, combined, direct"),
         ("torus-permutation:directions=back", "forward, both"),
         ("torus-broadcast:variant=hybrid", "one-port, all-ports"),
     ] {
-        let args = [
-            "run",
-            "--topology",
-            "ring:8",
-            "--algorithm",
-            algorithm,
-            "--workload",
-            "uniform:8",
-            "--machine",
-            "free",
-        ];
-        let refused = crate::support::swapmeet(&args).assert().code(2);
+        let line = format!(
+            "run --topology ring:8 --algorithm {algorithm} --workload uniform:8 --machine free"
+        );
+        let args = words(&line);
+        let refused = swapmeet(&args).assert().code(2);
         let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-        assert!(error.contains(&format!("`: expected one of {words}\n")), "{error}");
+        assert!(error.contains(&format!("`: expected one of {choices}\n")), "{error}");
         // No similar word exists, so none is suggested.
         assert!(!error.contains("help:"), "{error}");
     }
@@ -288,19 +281,12 @@ fn an_unknown_form_is_refused_before_anything_runs() {
 
 #[test]
 fn zero_channels_are_refused() {
-    let refused = crate::support::swapmeet(&[
-        "run",
-        "--topology",
-        "ring:8",
-        "--algorithm",
-        "torus-broadcast",
-        "--workload",
-        "broadcast/uniform:8",
-        "--machine",
-        &machine("all", 0),
-    ])
-    .assert()
-    .code(2);
+    let line = format!(
+        "run --topology ring:8 --algorithm torus-broadcast --workload broadcast/uniform:8 \
+        --machine {}",
+        machine("all", 0)
+    );
+    let refused = swapmeet(&words(&line)).assert().code(2);
     let error = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(error.contains("virtual_channels") && error.contains("expected"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Compares `suh-shin`, with the real program and plugin file, with an independent implementation
 //! that moves every block (`fixtures/suh-shin.json`).
 
-use crate::support::{rows, swapmeet};
+use crate::support::{rows, swapmeet, words};
 use serde_json::Value;
 use swapmeet_results::{Record, Verified};
 
@@ -11,14 +11,8 @@ fn fixture() -> Value {
 
 fn run(kind: &str, size: &str) -> Record {
     // A block has one byte, so the number of bytes is the number of blocks.
-    let args = [
-        "--topology",
-        &format!("{kind}:{size}"),
-        "--algorithm",
-        "suh-shin",
-        "--workload",
-        "uniform:1",
-    ];
+    let line = format!("--topology {kind}:{size} --algorithm suh-shin --workload uniform:1");
+    let args = words(&line);
     rows(&args).pop().unwrap()
 }
 

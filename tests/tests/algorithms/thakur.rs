@@ -1,7 +1,7 @@
 //! Compares Thakur's algorithms, with the real program and plugin file, with an independent count
 //! of the messages on every link (`fixtures/thakur.json`).
 
-use crate::support::{rows, swapmeet};
+use crate::support::{row_of, swapmeet};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use swapmeet_core::cost::machine::Machine;
@@ -19,17 +19,7 @@ fn every_profile_agrees_in_every_value() {
     for (name, expected) in profiles {
         let (mesh, algorithm) = name.split_once(' ').unwrap();
         let (topology, algorithm) = (format!("mesh:{mesh}"), algorithm.to_lowercase());
-        let args = [
-            "--topology",
-            &topology,
-            "--algorithm",
-            &algorithm,
-            "--workload",
-            "uniform:1",
-            "--machine",
-            "free:hop_us=1",
-        ];
-        let row = rows(&args).pop().unwrap();
+        let row = row_of(&topology, &algorithm, "uniform:1", "free:hop_us=1");
         for (figure, ours) in [
             ("steps", row.steps),
             ("messages", row.messages),
@@ -80,21 +70,12 @@ fn the_time_of_a_row_is_the_formula_of_the_paper() {
     for name in ["8x8 PEX", "6x8 PEX-GEN-SHIFT"] {
         let (mesh, algorithm) = name.split_once(' ').unwrap();
         let (topology, algorithm) = (format!("mesh:{mesh}"), algorithm.to_lowercase());
-        let row = rows(&[
-            "--topology",
-            &topology,
-            "--algorithm",
-            &algorithm,
-            "--workload",
-            "uniform:1KiB",
-            "--machine",
-            "delta",
-        ]);
+        let row = row_of(&topology, &algorithm, "uniform:1KiB", "delta");
         let expected = &fixture["profiles"][name];
         let (steps, half) =
             (expected["steps"].as_f64().unwrap(), expected["sum_half"].as_f64().unwrap());
         let time = steps * 187.6 + 1024.0 * 0.2498 * half;
-        assert!((row[0].time_us.unwrap() - time).abs() < 1e-3, "{name}");
+        assert!((row.time_us.unwrap() - time).abs() < 1e-3, "{name}");
     }
 }
 

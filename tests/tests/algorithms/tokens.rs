@@ -1,25 +1,9 @@
 //! Dispatch and combine with the real program.
 
-use crate::support::{rows, swapmeet};
+use crate::support::{row_of, swapmeet, words};
 use serde_json::Value;
 use std::fmt::Write as _;
-use swapmeet_results::{Record, Status, Verified};
-
-fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
-    let args = [
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-        "--machine",
-        machine,
-    ];
-    let mut rows = rows(&args);
-    assert_eq!(rows.len(), 1);
-    rows.remove(0)
-}
+use swapmeet_results::{Status, Verified};
 
 /// Writes a file in which each rank of 64 nodes with 8 ranks has one token, for ranks 0 and 1 of the
 /// next node, rank 2 of the node after that, and rank 3 of its own node.
@@ -58,7 +42,7 @@ fn bytes_between_nodes_are_those_counted_by_hand() {
         let workload = format!("{collective}/tokens:{file},bytes=7KiB");
         for (kind, crossings) in [("direct", 3), ("hierarchical", 2)] {
             let algorithm = format!("{kind}-{collective}");
-            let row = run(topology, &algorithm, &workload, "dgx-h100");
+            let row = row_of(topology, &algorithm, &workload, "dgx-h100");
             assert_eq!(row.status, Status::Ok, "{algorithm}: {}", row.reason);
             assert_eq!(
                 between_nodes(topology, &algorithm, &workload),
@@ -85,11 +69,11 @@ fn bounds_count_a_token_once_at_its_rank_and_once_across_a_cut() {
     // Through one port, a rank receives 300 bytes in a dispatch and sends 300 bytes in a combine.
     for collective in ["dispatch", "combine"] {
         let algorithm = format!("direct-{collective}");
-        let row = run("fully-connected:4", &algorithm, &workload(collective), machine);
+        let row = row_of("fully-connected:4", &algorithm, &workload(collective), machine);
         assert_eq!((row.lower_bound_us, row.time_us), (Some(300.0), Some(300.0)), "{collective}");
         // With all ports, the link between two groups of two ranks carries one copy of each of two
         // tokens in each direction.
-        let row = run(
+        let row = row_of(
             "groups:2x2,inside=9",
             &algorithm,
             &workload(collective),
@@ -113,7 +97,7 @@ fn every_algorithm_delivers_tokens_of_random_routing() {
                 ] {
                     let algorithm = format!("{kind}-{collective}");
                     let workload = format!("{collective}/moe:{moe}");
-                    let row = run(topology, &algorithm, &workload, "paragon");
+                    let row = row_of(topology, &algorithm, &workload, "paragon");
                     let case = format!("{algorithm} on {topology}, {workload}");
                     assert_eq!(
                         (row.status, row.verified),
@@ -135,21 +119,15 @@ fn schedules_of_tokens_are_read_from_files() {
     for collective in ["dispatch", "combine"] {
         let workload = format!("{collective}/moe:experts=8,top=3,tokens=9,bytes=8");
         let algorithm = format!("hierarchical-{collective}");
-        let args = [
-            "trace",
-            "--topology",
-            "torus:2x4",
-            "--algorithm",
-            &algorithm,
-            "--workload",
-            &workload,
-        ];
+        let line =
+            format!("trace --topology torus:2x4 --algorithm {algorithm} --workload {workload}");
+        let args = words(&line);
         let output = swapmeet(&[&args[..], &["--format", "json"]].concat()).output().unwrap();
         let file = folder.path().join(format!("{collective}.json"));
         std::fs::write(&file, &output.stdout).unwrap();
         let from_file = format!("schedule:file={}", file.display());
         let [own, read] = [algorithm.as_str(), from_file.as_str()]
-            .map(|algorithm| run("torus:2x4", algorithm, &workload, "paragon"));
+            .map(|algorithm| row_of("torus:2x4", algorithm, &workload, "paragon"));
         assert_eq!(read.status, Status::Ok, "{}", read.reason);
         assert_eq!((read.total_bytes, read.steps), (own.total_bytes, own.steps));
         assert_eq!(read.time_us, own.time_us);
@@ -161,7 +139,7 @@ fn schedules_of_tokens_are_read_from_files() {
         let rest = event.1.trim_start_matches(|digit: char| digit.is_ascii_digit());
         let again = format!(",{}\"step\":1000{rest}\n],", event.0);
         std::fs::write(&file, trace.replacen("\n],", &format!("\n{again}"), 1)).unwrap();
-        let row = run("torus:2x4", &from_file, &workload, "paragon");
+        let row = row_of("torus:2x4", &from_file, &workload, "paragon");
         assert_eq!(row.status, Status::Invalid, "{collective}");
         let expected = match collective {
             "dispatch" => "is delivered twice: node",

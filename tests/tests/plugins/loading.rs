@@ -1,7 +1,7 @@
 //! Loading a library runs its code. Whatever this code does, it must not affect the process that
 //! writes rows.
 
-use crate::support::{compile_c, swapmeet};
+use crate::support::{compile_c, swapmeet, words};
 use std::path::PathBuf;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::{TempDir, tempdir};
@@ -49,15 +49,9 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
 
         // If the user names the file, a plugin that cannot be loaded is reported as a mistake of
         // the user.
-        let run = [
-            "run",
-            "--topology",
-            "ring:4",
-            "--algorithm",
-            "ring",
-            "--plugin-dir",
-            file.to_str().unwrap(),
-        ];
+        let line =
+            format!("run --topology ring:4 --algorithm ring --plugin-dir {}", file.display());
+        let run = words(&line);
         let output = swapmeet(&run).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let stderr = String::from_utf8(output.stderr).unwrap();
@@ -81,15 +75,8 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
 #[test]
 fn output_of_a_plugin_when_loaded_is_not_a_row() {
     let Some((dir, file)) = plugin("AT_LOAD", "puts(\"hello\")") else { return };
-    let args = [
-        "run",
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "c-ring",
-        "--plugin-dir",
-        file.to_str().unwrap(),
-    ];
+    let line = format!("run --topology ring:4 --algorithm c-ring --plugin-dir {}", file.display());
+    let args = words(&line);
     let output = swapmeet(&[&args[..], &["--out", "-"]].concat()).output().unwrap();
     let file = dir.path().join("rows.csv");
     std::fs::write(&file, &output.stdout).unwrap();

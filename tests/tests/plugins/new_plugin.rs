@@ -1,7 +1,7 @@
 //! The first ten minutes of a plugin author: from an empty folder to a plugin that passes `swapmeet
 //! check`, without access to a network.
 
-use crate::support::{swapmeet, tools};
+use crate::support::{swapmeet, tools, words};
 use std::path::Path;
 use std::process::{Command, Output};
 use swapmeet_tests::build;
@@ -65,15 +65,9 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
     // docs/plugin-guide.md compares the report of `check` with the one on the page.
     let said = succeeds(&folder, &cargo, &["test", "--release"]);
     assert!(said.contains("swapmeet_finds_nothing_wrong ... ok"), "{said}");
-    let args = [
-        "run",
-        "--plugin-dir",
-        plugin.to_str().unwrap(),
-        "--algorithm",
-        "my-ring",
-        "--topology",
-        "ring:16",
-    ];
+    let line =
+        format!("run --plugin-dir {} --algorithm my-ring --topology ring:16", plugin.display());
+    let args = words(&line);
     let table = succeeds(&folder, &program(), &args);
     assert!(table.contains("ring:16   my-ring    uniform:1KiB  paragon  blocks"), "{table}");
     // The test of the new plugin fails if the rule is broken.

@@ -1,7 +1,7 @@
 //! Schedules that break a rule. Each of them affects only its own row, which states the reason.
 
 use super::run_alone;
-use crate::support::{compile_c, swapmeet};
+use crate::support::{compile_c, swapmeet, words};
 use swapmeet_results::{Status, Verified, read_records};
 use tempfile::tempdir;
 
@@ -413,16 +413,8 @@ pub(crate) fn each_costs_its_own_row(cases: &[Case], status: Status) {
         else {
             return;
         };
-        let args = [
-            "run",
-            "--out",
-            "-",
-            "--quiet",
-            "--plugin-dir",
-            file.to_str().unwrap(),
-            "--topology",
-            "ring:4",
-        ];
+        let line = format!("run --out - --quiet --plugin-dir {} --topology ring:4", file.display());
+        let args = words(&line);
         let output = swapmeet(&args)
             .args(["--algorithm", "gen", "--algorithm", "wrong", "--algorithm", "pex"])
             .output()

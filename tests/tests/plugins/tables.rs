@@ -1,7 +1,7 @@
 //! Files that are not plugins, and plugins with malformed tables.
 
 use super::{rows_of, run_alone};
-use crate::support::{compile_c, swapmeet};
+use crate::support::{compile_c, swapmeet, words};
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::Status;
@@ -209,15 +209,8 @@ fn the_first_of_two_algorithms_with_the_same_name_runs() {
 /// Runs the program with a plugin file that the user named. Returns the exit status and the
 /// message.
 fn refused(file: &Path) -> (Option<i32>, String) {
-    let args = [
-        "run",
-        "--plugin-dir",
-        file.to_str().unwrap(),
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "wrong",
-    ];
+    let line = format!("run --plugin-dir {} --topology ring:4 --algorithm wrong", file.display());
+    let args = words(&line);
     let output = swapmeet(&args).output().unwrap();
     assert!(output.stdout.is_empty());
     (output.status.code(), String::from_utf8(output.stderr).unwrap().trim_end().to_owned())

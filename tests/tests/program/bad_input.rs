@@ -1,21 +1,14 @@
 //! Bad input: a message with cause, position and expected input, exit status 2, and nothing on
 //! standard output.
 
-use crate::support::{refused, rows, swapmeet};
+use crate::support::{refused, rows, swapmeet, words};
 use swapmeet_results::Status;
 
 fn refused_run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> String {
-    refused(&[
-        "run",
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-        "--machine",
-        machine,
-    ])
+    refused(&words(&format!(
+        "run --topology {topology} --algorithm {algorithm} --workload {workload} \
+        --machine {machine}"
+    )))
 }
 
 #[test]
@@ -84,16 +77,8 @@ fn missing_arguments_are_requested() {
     insta::assert_snapshot!(refused(&["run", "no-such-file.toml"]), @r"error: no-such-file.toml: can't be read: No such file or directory (os error 2)");
     assert!(refused(&["run", "--plugin-dir", "no-such-folder"]).contains("nothing to run"));
     assert!(
-        refused(&[
-            "run",
-            "--topology",
-            "ring:4",
-            "--algorithm",
-            "gen",
-            "--plugin-dir",
-            "no-such-folder"
-        ])
-        .contains("no-such-folder")
+        refused(&words("run --topology ring:4 --algorithm gen --plugin-dir no-such-folder"))
+            .contains("no-such-folder")
     );
     assert!(refused(&["run", "--repetitions", "0"]).contains("--repetitions"));
     assert!(refused(&["run", "--timeout", "-3"]).contains("--timeout"));
@@ -127,17 +112,8 @@ fn a_time_limit_has_the_same_range_in_files_and_flags() {
 
 #[test]
 fn too_many_cases_are_refused_before_lookups() {
-    let args = [
-        "run",
-        "--topology",
-        "ring:4",
-        "--topology",
-        "ring:5",
-        "--algorithm",
-        "no-such",
-        "--repetitions",
-        "5000000",
-    ];
+    let args =
+        words("run --topology ring:4 --topology ring:5 --algorithm no-such --repetitions 5000000");
     insta::assert_snapshot!(refused(&args), @r"
     error: the experiment: its lists multiply to 10000000 cases, expected at most 1000000
      --> the experiment:1:1
@@ -247,15 +223,7 @@ fn near_misses_get_a_suggestion() {
     assert!(said.contains("a machine of the experiment's own is `[machine.NAME]`"), "{said}");
     let said = file_says("[machine.a]\nbase = \"paragon\"\n[machine.b]\nbase = \"a\"\n");
     assert!(said.contains("a base is a preset, not a machine of the experiment's own"), "{said}");
-    let said = refused(&[
-        "run",
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "gen",
-        "--plugin-dir",
-        "/no/where",
-    ]);
+    let said = refused(&words("run --topology ring:4 --algorithm gen --plugin-dir /no/where"));
     assert_eq!(said, "error: /no/where: no such plugin file or folder\n");
 }
 
@@ -275,17 +243,10 @@ fn a_list_as_csv_needs_a_kind() {
 fn seeds_do_not_wrap_around() {
     let run = |repetitions| {
         let seed = u64::MAX.to_string();
-        let args = [
-            "run",
-            "--topology",
-            "ring:4",
-            "--algorithm",
-            "gen",
-            "--seed",
-            &seed,
-            "--repetitions",
-            repetitions,
-        ];
+        let line = format!(
+            "run --topology ring:4 --algorithm gen --seed {seed} --repetitions {repetitions}"
+        );
+        let args = words(&line);
         swapmeet(&args).output().unwrap()
     };
     assert_eq!(run("1").status.code(), Some(0));

@@ -7,17 +7,7 @@ use swapmeet_tests::project;
 
 #[test]
 fn rows_go_to_stdout_and_messages_to_stderr() {
-    let args = [
-        "run",
-        "--topology",
-        "torus:4x4",
-        "--topology",
-        "mesh:3x3",
-        "--algorithm",
-        "pex",
-        "--out",
-        "-",
-    ];
+    let args = words("run --topology torus:4x4 --topology mesh:3x3 --algorithm pex --out -");
     let output = swapmeet(&args).output().unwrap();
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert_eq!(stdout.lines().next().unwrap(), columns().collect::<Vec<_>>().join(","));
@@ -32,16 +22,7 @@ fn rows_go_to_stdout_and_messages_to_stderr() {
 
 #[test]
 fn json_rows_equal_csv_rows() {
-    let case = [
-        "run",
-        "--quiet",
-        "--topology",
-        "torus:4x4",
-        "--topology",
-        "mesh:3x3",
-        "--algorithm",
-        "pex",
-    ];
+    let case = words("run --quiet --topology torus:4x4 --topology mesh:3x3 --algorithm pex");
     let printed = |format: &str| {
         let output = swapmeet(&[&case[..], &["--format", format]].concat()).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
@@ -167,16 +148,9 @@ fn a_range_of_sizes_is_expanded_in_flags_and_files() {
     let sizes = |rows: Vec<swapmeet_results::Record>| -> Vec<String> {
         rows.into_iter().map(|r| r.workload).collect()
     };
-    let flags = [
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "ring",
-        "--workload",
-        "uniform:8..1KiB*4",
-        "--workload",
-        "uniform:5",
-    ];
+    let flags = words(
+        "--topology ring:4 --algorithm ring --workload uniform:8..1KiB*4 --workload uniform:5",
+    );
     let expected = ["uniform:8", "uniform:32", "uniform:128", "uniform:512", "uniform:5"];
     assert_eq!(sizes(rows(&flags)), expected);
     let folder = tempfile::tempdir().unwrap();
@@ -201,18 +175,10 @@ fn rows_do_not_depend_on_other_cases() {
     assert_eq!(together.len(), 16);
     for row in &together {
         let seed = row.seed.to_string();
-        let mut alone = strip(rows(&[
-            "--topology",
-            &row.topology,
-            "--algorithm",
-            &row.algorithm,
-            "--workload",
-            &row.workload,
-            "--machine",
-            &row.machine,
-            "--seed",
-            &seed,
-        ]));
+        let mut alone = strip(rows(&words(&format!(
+            "--topology {} --algorithm {} --workload {} --machine {} --seed {seed}",
+            row.topology, row.algorithm, row.workload, row.machine
+        ))));
         alone[0].repetition = row.repetition;
         assert_eq!(&alone[0], row);
     }
@@ -260,16 +226,9 @@ fn every_shipped_experiment_runs() {
 
 #[test]
 fn one_node_needs_no_steps() {
-    for row in rows(&[
-        "--topology",
-        "torus:1x1",
-        "--algorithm",
-        "suh-shin",
-        "--algorithm",
-        "gen",
-        "--algorithm",
-        "pex",
-    ]) {
+    for row in
+        rows(&words("--topology torus:1x1 --algorithm suh-shin --algorithm gen --algorithm pex"))
+    {
         assert_eq!(
             (row.status, row.time_us, row.steps),
             (Status::Ok, Some(0.0), Some(0)),
@@ -306,26 +265,15 @@ fn a_trace_depends_on_machine_and_seed() {
         String::from_utf8(output.stdout).unwrap()
     };
     let steps = |text: &str| text.lines().filter(|line| line.starts_with("  step ")).count();
-    let broadcast = [
-        "--topology",
-        "ring:15",
-        "--algorithm",
-        "torus-broadcast",
-        "--workload",
-        "broadcast/uniform:1",
-    ];
+    let broadcast =
+        words("--topology ring:15 --algorithm torus-broadcast --workload broadcast/uniform:1");
     let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
     // The expected value is `ceil(log_(2q + 1) 15)`.
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
     assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
-    let drawn = [
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "linear",
-        "--workload",
-        "irregular:dist=uniform,mean=100,cv=0.5",
-    ];
+    let drawn = words(
+        "--topology ring:4 --algorithm linear --workload irregular:dist=uniform,mean=100,cv=0.5",
+    );
     let with = |seed: &str| trace(&[&drawn[..], &["--seed", seed]].concat());
     assert_eq!(with("42"), trace(&drawn));
     assert_ne!(with("42"), with("43"));
@@ -455,18 +403,10 @@ fn unequal_sizes_are_conserved() {
     let file = dir.path().join("m.csv");
     std::fs::write(&file, lines.join("\n") + "\n").unwrap();
     let workload = format!("matrix:{}", file.display());
-    let rows = rows(&[
-        "--topology",
-        "torus:4x4",
-        "--workload",
-        &workload,
-        "--algorithm",
-        "gen",
-        "--algorithm",
-        "suh-shin",
-        "--machine",
-        "free:byte_us=1",
-    ]);
+    let rows = rows(&words(&format!(
+        "--topology torus:4x4 --workload {workload} --algorithm gen --algorithm suh-shin \
+        --machine free:byte_us=1"
+    )));
     let off_diagonal: u64 = (0..16)
         .flat_map(|i| (0..16).map(move |j| (i, j)))
         .filter(|(i, j)| i != j)
@@ -491,8 +431,8 @@ fn unequal_sizes_are_conserved() {
 fn random_workloads_depend_only_on_the_seed() {
     let run = |seed: &str| {
         let args = words(
-            "--topology mesh:3x4 --workload irregular:dist=pareto,mean=512,cv=2 --workload \
-            one-spike:max=1024,rest=8",
+            "--topology mesh:3x4 --workload irregular:dist=pareto,mean=512,cv=2 \
+            --workload one-spike:max=1024,rest=8",
         );
         rows(
             &[&args[..], &["--algorithm", "gen", "--algorithm", "pex-gen", "--seed", seed]]
@@ -524,14 +464,9 @@ fn a_row_on_a_defined_machine_contains_its_definition() {
         named.iter().map(|r| (r.machine.as_str(), r.machine_definition.as_str())).collect();
     let meaning = "paragon:startup_us=220,barrier_us=0.5";
     assert_eq!(said, [("mine", meaning), ("mine:ports=2", &format!("{meaning},ports=2"))]);
-    let spelled_out = rows(&[
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "gen",
-        "--machine",
-        "paragon:startup_us=220,barrier_us=0.5",
-    ]);
+    let spelled_out = rows(&words(
+        "--topology ring:4 --algorithm gen --machine paragon:startup_us=220,barrier_us=0.5",
+    ));
     assert_eq!(spelled_out[0].time_us, named[0].time_us);
 }
 
@@ -559,8 +494,8 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;
     let rows = rows(&words(
-        "--topology ring:340 --algorithm ring --workload uniform:1024GiB --workload \
-        one-spike:max=1024GiB,rest=1024GiB --machine free",
+        "--topology ring:340 --algorithm ring --workload uniform:1024GiB \
+        --workload one-spike:max=1024GiB,rest=1024GiB --machine free",
     ));
     assert_eq!(rows.len(), 2);
     let total = (n * (n * (n - 1) / 2)) << 40;

@@ -1,6 +1,6 @@
 //! Runs the job script of `docs/clusters.md` directly, and under a real Slurm on this computer.
 
-use crate::support::{swapmeet, tools};
+use crate::support::{swapmeet, tools, words};
 use serde_json::json;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -162,18 +162,9 @@ fn a_real_slurm_runs_the_written_job() {
         "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
     let cases =
         ["--topology", "fully-connected:2", "--algorithm", "pairwise", "--algorithm", "ring"];
-    let job = [
-        "--script",
-        "job.sh",
-        "--launch",
-        launch,
-        "--name",
-        "cluster",
-        "--repetitions",
-        "2",
-        "--out",
-        "rows.csv",
-    ];
+    let line =
+        format!("--script job.sh --launch {launch} --name cluster --repetitions 2 --out rows.csv");
+    let job = words(&line);
     swapmeet(&["run", "--on", "slurm"])
         .args(cases)
         .args(job)

@@ -1,7 +1,7 @@
 //! `export`: exported files are run in the programs for which they are made, if these programs are
 //! installed.
 
-use crate::support::{refused, swapmeet, tools};
+use crate::support::{refused, swapmeet, tools, words};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -17,17 +17,11 @@ mod simgrid;
 /// Exports a schedule to `out`. Returns `false` if the algorithm does not support the topology.
 fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     let [topology, algorithm, workload] = case;
-    let args = [
-        "export",
-        "--format",
-        format,
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-    ];
+    let line = format!(
+        "export --format {format} --topology {topology} --algorithm {algorithm} \
+        --workload {workload}"
+    );
+    let args = words(&line);
     let output = swapmeet(&args).args(more).arg("--out").arg(out).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {

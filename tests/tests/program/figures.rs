@@ -1,6 +1,6 @@
 //! `plot` and `report`: figures and pages that are made from rows.
 
-use crate::support::swapmeet;
+use crate::support::{swapmeet, words};
 use predicates::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,16 +73,7 @@ fn comparisons_mention_unequal_charges_for_rearrangement() {
     let rows = dir.path().join("rows.csv");
     let sizes = ["--workload", "uniform:64", "--workload", "uniform:256"];
     let machines = ["--machine", "paragon", "--machine", "paragon:rearrangement=packed"];
-    let args = [
-        "run",
-        "--quiet",
-        "--topology",
-        "torus:8x8",
-        "--algorithm",
-        "suh-shin",
-        "--algorithm",
-        "bruck",
-    ];
+    let args = words("run --quiet --topology torus:8x8 --algorithm suh-shin --algorithm bruck");
     swapmeet(&args)
         .args(sizes)
         .args(machines)
@@ -130,16 +121,8 @@ fn the_order_of_times_changes_at_a_crossover() {
     let dir = tempdir().unwrap();
     let rows = dir.path().join("rows.csv");
     let run = |sizes: &[String], out: &Path| {
-        let args = [
-            "run",
-            "--quiet",
-            "--topology",
-            "torus:16x16",
-            "--algorithm",
-            "suh-shin",
-            "--algorithm",
-            "bruck",
-        ];
+        let args =
+            words("run --quiet --topology torus:16x16 --algorithm suh-shin --algorithm bruck");
         let sizes = sizes.iter().flat_map(|s| ["--workload".to_owned(), format!("uniform:{s}")]);
         swapmeet(&args).args(sizes).args(["--out", out.to_str().unwrap()]).assert().success();
     };
@@ -243,20 +226,11 @@ fn irregular_sizes_have_error_bars_and_ratios_a_baseline() {
     let dir = tempdir().unwrap();
     let (rows, out) = (dir.path().join("rows.csv"), dir.path().join("figure.svg"));
     let sizes = ["0.5", "1", "2"].map(|cv| format!("irregular:dist=lognormal,mean=1KiB,cv={cv}"));
-    swapmeet(&[
-        "run",
-        "--quiet",
-        "--topology",
-        "torus:4x4",
-        "--algorithm",
-        "gen",
-        "--algorithm",
-        "bruck",
-    ])
-    .args(sizes.iter().flat_map(|s| ["--workload", s]))
-    .args(["--repetitions", "5", "--out", rows.to_str().unwrap()])
-    .assert()
-    .success();
+    swapmeet(&words("run --quiet --topology torus:4x4 --algorithm gen --algorithm bruck"))
+        .args(sizes.iter().flat_map(|s| ["--workload", s]))
+        .args(["--repetitions", "5", "--out", rows.to_str().unwrap()])
+        .assert()
+        .success();
     let svg = |args: &[&str]| {
         plot(&rows, &out, &[&["--x", "cv"], args].concat()).success();
         std::fs::read_to_string(&out).unwrap()
@@ -338,16 +312,7 @@ fn rows_that_cannot_be_plotted_are_reported() {
         "no algorithm has that name; there are bruck, pex, suh-shin",
     );
     // The rows have one size and one network, so there is no map.
-    let one = [
-        "--workload",
-        "uniform:64",
-        "--topology",
-        "torus:8x8",
-        "--machine",
-        "own",
-        "--kind",
-        "winners",
-    ];
+    let one = words("--workload uniform:64 --topology torus:8x8 --machine own --kind winners");
     refused("f.svg", &one, "a map needs rows of two block sizes, or of two networks or machines");
     // Errors are reported.
     plot(&rows, &dir.path().join("f.svg"), &["--y", "contention", "--machine", "paragon"])

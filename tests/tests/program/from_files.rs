@@ -1,7 +1,7 @@
 //! `schedule:file=X.json` and `msccl:file=X.xml`: schedules of other programs are verified and
 //! priced like those of plugins, and a fault names its position in the file.
 
-use crate::support::{rows, swapmeet};
+use crate::support::{rows, swapmeet, words};
 use swapmeet_results::{Record, Status};
 use tempfile::tempdir;
 
@@ -36,17 +36,11 @@ fn an_exported_schedule_is_read_back_as_the_same_row() {
     ] {
         let file = dir.path().join(format!("{algorithm}.json"));
         let file = file.to_str().unwrap();
-        let args = [
-            "export",
-            "--format",
-            "json",
-            "--topology",
-            topology,
-            "--algorithm",
-            algorithm,
-            "--workload",
-            workload,
-        ];
+        let line = format!(
+            "export --format json --topology {topology} --algorithm {algorithm} \
+            --workload {workload}"
+        );
+        let args = words(&line);
         swapmeet(&args).args(["--out", file]).assert().success();
         let planned =
             rows(&["--topology", topology, "--workload", workload, "--algorithm", algorithm])
@@ -166,17 +160,11 @@ fn a_file_that_has_changed_is_another_case() {
     let (file, out) = (dir.path().join("hand.json"), dir.path().join("rows.csv"));
     std::fs::write(&file, TOLD_BY_HAND).unwrap();
     let algorithm = format!("schedule:file={}", file.display());
-    let args = [
-        "run",
-        "--topology",
-        "ring:3",
-        "--workload",
-        "allgather/uniform:8",
-        "--algorithm",
-        &algorithm,
-        "--resume",
-        "--out",
-    ];
+    let line = format!(
+        "run --topology ring:3 --workload allgather/uniform:8 --algorithm {algorithm} \
+        --resume --out"
+    );
+    let args = words(&line);
     swapmeet(&args).arg(&out).assert().success();
     swapmeet(&args).arg(&out).assert().success();
     std::fs::write(&file, TOLD_BY_HAND.replace("second hop", "last hop")).unwrap();
@@ -221,16 +209,8 @@ fn an_msccl_ring_is_priced_as_a_ring() {
     let file = dir.path().join("ring.xml");
     std::fs::write(&file, msccl()).unwrap();
     let algorithm = format!("msccl:file={}", file.display());
-    let case = [
-        "--topology",
-        "ring:3",
-        "--workload",
-        "allgather/uniform:64",
-        "--machine",
-        "paragon",
-        "--machine",
-        "t3d",
-    ];
+    let case =
+        words("--topology ring:3 --workload allgather/uniform:64 --machine paragon --machine t3d");
     let read = rows(&[&case[..], &["--algorithm", &algorithm]].concat());
     let planned = rows(&[&case[..], &["--algorithm", "ring"]].concat());
     for (read, planned) in read.iter().zip(&planned) {
@@ -272,14 +252,9 @@ fn a_wrong_msccl_algorithm_gives_a_row_with_the_position() {
         assert!(sound.contains(from), "{from}");
         std::fs::write(&file, sound.replacen(from, to, 1)).unwrap();
         let algorithm = format!("msccl:file={}", file.display());
-        let row = rows(&[
-            "--topology",
-            "ring:3",
-            "--workload",
-            "allgather/uniform:8",
-            "--algorithm",
-            &algorithm,
-        ])
+        let row = rows(&words(&format!(
+            "--topology ring:3 --workload allgather/uniform:8 --algorithm {algorithm}"
+        )))
         .remove(0);
         assert!(
             row.status == status && row.reason.contains(why),

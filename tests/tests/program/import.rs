@@ -1,7 +1,7 @@
 //! `import` converts measurements of other programs to rows, which can be compared with
 //! predictions.
 
-use crate::support::{refused, swapmeet};
+use crate::support::{refused, swapmeet, words};
 use swapmeet_results::{Status, Verified, read_file};
 use swapmeet_tests::project;
 use tempfile::tempdir;
@@ -21,16 +21,9 @@ fn measurements_become_rows_of_the_predicted_cases() {
     std::fs::write(&first, OSU).unwrap();
     std::fs::write(&second, OSU.replace("18.75", "19.25")).unwrap();
     let files = [first.to_str().unwrap(), second.to_str().unwrap()];
-    let more = [
-        "--topology",
-        "torus:4x4",
-        "--name",
-        "cluster",
-        "--algorithm",
-        "pairwise",
-        "--out",
-        out.to_str().unwrap(),
-    ];
+    let line =
+        format!("--topology torus:4x4 --name cluster --algorithm pairwise --out {}", out.display());
+    let more = words(&line);
     swapmeet(&[&["import"], &files[..], &more].concat()).assert().success().stdout("");
     let rows = read_file(&out).unwrap();
     let told: Vec<_> =

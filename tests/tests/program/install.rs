@@ -89,17 +89,8 @@ fn plugin_files_take_precedence_over_linked_plugins() {
     ));
     assert!(list.contains("\nbruck,"), "{list}");
     let rows = dir.path().join("rows.csv");
-    let case = [
-        "run",
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "bruck",
-        "--workload",
-        "uniform:8",
-        "--machine",
-        "paragon",
-    ];
+    let case =
+        words("run --topology ring:4 --algorithm bruck --workload uniform:8 --machine paragon");
     let digest = |more: &[&str]| {
         let out = ["--quiet", "--force", "--out", rows.to_str().unwrap()];
         printed(&run(&alone, &[&case[..], &out, more].concat()));

@@ -1,6 +1,6 @@
 //! `list machines`, and the documentation of machines, their parameters and the columns of rows.
 
-use crate::support::swapmeet;
+use crate::support::{swapmeet, words};
 use swapmeet_core::cost::machine::{parameters, readers};
 use swapmeet_core::cost::model::models;
 use swapmeet_core::cost::parameter::Parameter;
@@ -70,14 +70,8 @@ fn the_docs_table_of_parameters_is_complete() {
 
 #[test]
 fn a_machine_is_described_with_the_origin_of_each_value() {
-    let (text, _) = said(&[
-        "list",
-        "machines",
-        "--describe",
-        "delta:model=circuit,startup_us=50",
-        "--format",
-        "csv",
-    ]);
+    let (text, _) =
+        said(&words("list machines --describe delta:model=circuit,startup_us=50 --format csv"));
     for line in [
         "startup_us,50,start-up time of a message,set by the user",
         "byte_us,0.2498,transmission time of a byte,preset: beta = 0.2498 us a byte: the same fit",

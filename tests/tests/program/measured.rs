@@ -81,24 +81,11 @@ fn a_job_for_slurm_compiles_runs_and_collects() {
     let (script, out) = (dir.path().join("a job.sh"), dir.path().join("rows.csv"));
     let launch =
         "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
-    let args = [
-        "run",
-        "--on",
-        "slurm",
-        "--topology",
-        "fully-connected:2",
-        "--topology",
-        "ring:3",
-        "--algorithm",
-        "ring",
-        "--name",
-        "cluster",
-        "--repetitions",
-        "2",
-        "--launch",
-        launch,
-        "--script",
-    ];
+    let line = format!(
+        "run --on slurm --topology fully-connected:2 --topology ring:3 --algorithm ring \
+        --name cluster --repetitions 2 --launch {launch} --script"
+    );
+    let args = words(&line);
     swapmeet(&args).arg(&script).arg("--out").arg(&out).assert().success();
     let text = std::fs::read_to_string(&script).unwrap();
     assert!(

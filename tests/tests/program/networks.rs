@@ -1,6 +1,6 @@
 //! User-defined networks, `graph:FILE`, and `list topologies --describe`.
 
-use crate::support::{rows, swapmeet};
+use crate::support::{row_of, rows, swapmeet};
 use swapmeet_results::{Record, Status, Verified};
 use swapmeet_tests::project;
 
@@ -14,17 +14,7 @@ fn graph(edges: &str) -> (tempfile::TempDir, String) {
 }
 
 fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
-    let mut rows = rows(&[
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-        "--machine",
-        machine,
-    ]);
-    let row = rows.remove(0);
+    let row = row_of(topology, algorithm, workload, machine);
     assert_eq!(
         (row.status, row.verified),
         (Status::Ok, Verified::Blocks),

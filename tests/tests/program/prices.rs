@@ -1,20 +1,10 @@
 //! Regression tests of times that were once computed incorrectly.
 
-use crate::support::rows;
+use crate::support::row_of;
 use swapmeet_results::Record;
 
 fn priced(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
-    let flags = [
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-        "--machine",
-        machine,
-    ];
-    let row = rows(&flags).remove(0);
+    let row = row_of(topology, algorithm, workload, machine);
     assert_eq!(row.reason, "");
     row
 }

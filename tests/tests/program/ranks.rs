@@ -1,29 +1,15 @@
 //! Several ranks per node, placements of ranks, random routes, and repetitions that read different
 //! files.
 
-use crate::support::{rows, swapmeet, words};
-use swapmeet_results::{Record, Status};
-
-fn run(topology: &str, algorithm: &str, workload: &str, machine: &str) -> Record {
-    let args = [
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-        "--machine",
-        machine,
-    ];
-    rows(&args).remove(0)
-}
+use crate::support::{row_of, rows, swapmeet, words};
+use swapmeet_results::Status;
 
 /// An allgather on a ring of four nodes with four ranks each. With the placement `block`, one of
 /// four messages leaves its node. With `cyclic`, every message leaves its node, over one link.
 #[test]
 fn a_placement_decides_which_messages_use_links() {
     let hop_bytes = |topology: &str| {
-        let row = run(topology, "ring", "allgather/uniform:64", "paragon");
+        let row = row_of(topology, "ring", "allgather/uniform:64", "paragon");
         assert_eq!((row.status, row.nodes), (Status::Ok, 16), "{}", row.reason);
         (row.total_hop_bytes, row.max_sends)
     };
@@ -69,9 +55,9 @@ fn bounds_hold_for_ranks_that_share_nodes() {
 
 #[test]
 fn torus_algorithms_refuse_several_ranks_per_node_and_hierarchical_accepts_them() {
-    let refused = run("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
+    let refused = row_of("torus:4x4,ranks=2", "suh-shin", "uniform:64", "paragon");
     assert_eq!(refused.status, Status::Unsupported);
-    let row = run("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
+    let row = row_of("torus:2x2,ranks=4", "hierarchical", "uniform:64", "paragon");
     // There are 3 steps to the leader, 3 between leaders and 3 from the leader. Only the 3 steps
     // between leaders use links.
     assert_eq!(
@@ -92,16 +78,10 @@ fn random_routes_are_priced_by_expected_values_or_by_one_draw() {
         let hop = if model == "store-and-forward" { "" } else { ",hop_us=1" };
         let machine = format!("free:model={model},byte_us=1{hop},ports=all");
         let workload = "permutation/reflect:100";
-        let args = [
-            "--topology",
-            &topology,
-            "--algorithm",
-            "linear",
-            "--machine",
-            &machine,
-            "--workload",
-            workload,
-        ];
+        let line = format!(
+            "--topology {topology} --algorithm linear --machine {machine} --workload {workload}"
+        );
+        let args = words(&line);
         rows(&[&args[..], &["--repetitions", "3"]].concat())
     };
     for row in of("", "wormhole") {
@@ -147,16 +127,9 @@ fn files_are_repetitions_of_one_workload() {
     }
     let spec = format!("matrix:{}/*.csv", dir.path().display());
     let out = dir.path().join("rows.out");
-    let args = [
-        "--topology",
-        "ring:2",
-        "--algorithm",
-        "linear",
-        "--machine",
-        "free:byte_us=1",
-        "--workload",
-        &spec,
-    ];
+    let line =
+        format!("--topology ring:2 --algorithm linear --machine free:byte_us=1 --workload {spec}");
+    let args = words(&line);
     let of_all = rows(&args);
     let seen: Vec<_> =
         of_all.iter().map(|row| (row.repetition, row.workload.clone(), row.time_us)).collect();

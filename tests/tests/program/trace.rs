@@ -16,17 +16,10 @@ use swapmeet_core::simulation::step::Totals;
 use swapmeet_workloads::Workload;
 
 fn document(topology: &str, algorithm: &str, workload: &str, more: &[&str]) -> Value {
-    let args = [
-        "trace",
-        "--format",
-        "json",
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-    ];
+    let line = format!(
+        "trace --format json --topology {topology} --algorithm {algorithm} --workload {workload}"
+    );
+    let args = words(&line);
     let output = swapmeet(&[&args, more].concat()).output().unwrap();
     // The program writes sends without `serde_json`, because there may be millions of them. The text
     // of each send must be the text that `serde_json` writes.
@@ -229,15 +222,7 @@ fn a_send_names_the_step_in_which_its_data_arrived() {
         |after: [Option<u64>; 3]| (1..).zip(after).flat_map(|step| [step; 4]).collect::<Vec<_>>();
     assert_eq!(after("ring", "allgather/uniform:8"), of_steps([None, Some(1), Some(2)]));
     assert_eq!(after("pairwise", "uniform:8"), of_steps([None; 3]));
-    let args = [
-        "trace",
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "ring",
-        "--workload",
-        "allgather/uniform:8",
-    ];
+    let args = words("trace --topology ring:4 --algorithm ring --workload allgather/uniform:8");
     let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
     assert_eq!(
         [1, 2, 3].map(|step| text.matches(&format!("(after step {step})")).count()),
@@ -320,15 +305,8 @@ fn times_of_ranks_add_up_to_the_time_of_the_row() {
 /// `--node` and `--step` select lines of the output.
 #[test]
 fn times_of_ranks_are_printed_as_text() {
-    let args = [
-        "trace",
-        "--topology",
-        "fully-connected:2",
-        "--algorithm",
-        "pairwise",
-        "--workload",
-        "uniform:100",
-    ];
+    let args =
+        words("trace --topology fully-connected:2 --algorithm pairwise --workload uniform:100");
     let times = |more: &[&str]| {
         let machine =
             ["--times", "--machine", "free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5"];

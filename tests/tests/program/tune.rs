@@ -16,16 +16,8 @@ else MPI_Alltoall(out, bytes, MPI_CHAR, in, bytes, MPI_CHAR, MPI_COMM_WORLD); MP
 /// up to 512 bytes, and pairwise for blocks of 1 KiB and more.
 fn sweep(folder: &Path) -> String {
     let out = folder.join("sweep.csv").to_str().unwrap().to_owned();
-    let mut args = vec![
-        "run",
-        "--topology",
-        "fully-connected:4",
-        "--algorithm",
-        "bruck",
-        "--algorithm",
-        "pairwise",
-        "--quiet",
-    ];
+    let mut args =
+        words("run --topology fully-connected:4 --algorithm bruck --algorithm pairwise --quiet");
     args.extend(words("--workload uniform:16 --workload uniform:512 --workload uniform:1KiB --workload uniform:16KiB"));
     args.extend(["--machine", "free:startup_us=10,byte_us=0.01", "--out", &out]);
     swapmeet(&args).assert().success();

@@ -1,7 +1,7 @@
 //! Data that exists on the disk is not lost: files of the user, files with a truncated row, rows
 //! before a power failure, and folders.
 
-use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
+use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows, words};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -68,24 +68,14 @@ fn truncated_rows_are_written_again() {
 /// `--resume` runs the case of that row again.
 #[test]
 fn an_incomplete_last_row_loses_no_other() {
-    const RUN: [&str; 9] = [
-        "run",
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "bruck",
-        "--algorithm",
-        "pex",
-        "--out",
-        "cut.csv",
-    ];
+    let run = words("run --topology ring:4 --algorithm bruck --algorithm pex --out cut.csv");
     let dir = tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     let said = |args: &[&str]| {
         let run = swapmeet(args).current_dir(dir.path()).assert().success();
         String::from_utf8(run.get_output().stderr.clone()).unwrap()
     };
-    said(&RUN);
+    said(&run);
     std::fs::rename(at("cut.csv"), at("whole.csv")).unwrap();
     let text = std::fs::read_to_string(at("whole.csv")).unwrap();
     for (cut, count, warning) in [
@@ -109,7 +99,7 @@ fn an_incomplete_last_row_loses_no_other() {
             assert!(said.contains(&format!("warning: {warning}\n")), "{reader:?}: {said}");
         }
         assert_eq!(read_file(&at("merged.csv")).unwrap().len(), count);
-        let said = said(&[&RUN[..], &["--resume"]].concat());
+        let said = said(&[&run[..], &["--resume"]].concat());
         let line = "cut.csv:3: the last row is incomplete: its case runs again\n";
         assert!(said.contains(line) && said.contains("; 1 row kept from before;"), "{said}");
         assert_eq!(timeless_rows(&at("cut.csv")), timeless_rows(&at("whole.csv")));
@@ -158,17 +148,8 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
     // Rows that were written out of order are sorted into a new file, which replaces the old file.
     // The entry of this file in its folder must be synchronized, too.
     let out = dir.path().join("other.csv");
-    let mut run = swapmeet(&[
-        "run",
-        "--quiet",
-        "--jobs",
-        "2",
-        "--timeout",
-        "0.3",
-        "--topology",
-        "ring:6",
-        "--plugin-dir",
-    ]);
+    let mut run =
+        swapmeet(&words("run --quiet --jobs 2 --timeout 0.3 --topology ring:6 --plugin-dir"));
     run.arg(&torture).args(["--algorithm", "sleeps", "--algorithm", "gen", "--out"]).arg(&out);
     run.env("LD_PRELOAD", &power).env("POWER_DISK", &disk).assert().code(1);
     let folders = std::fs::read_to_string(disk.join("folders")).unwrap_or_default();
@@ -180,16 +161,8 @@ fn a_power_failure_loses_no_row_of_a_finished_case() {
 fn rows_are_overwritten_only_with_force() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("notes.csv");
-    let run = [
-        "run",
-        "--quiet",
-        "--topology",
-        "ring:5",
-        "--algorithm",
-        "gen",
-        "--out",
-        out.to_str().unwrap(),
-    ];
+    let line = format!("run --quiet --topology ring:5 --algorithm gen --out {}", out.display());
+    let run = words(&line);
     std::fs::write(&out, "notes to myself").unwrap();
     let said = refused(&run);
     let place = out.display();
@@ -221,18 +194,10 @@ fn a_run_never_overwrites_its_inputs() {
     assert!(said.contains("e.toml: it is an input of this command: give another --out"), "{said}");
     let Some(torture) = torture(dir.path()) else { return };
     let plugin = torture.to_str().unwrap();
-    let run = [
-        "run",
-        "--plugin-dir",
-        plugin,
-        "--topology",
-        "ring:5",
-        "--algorithm",
-        "prints",
-        "--out",
-        plugin,
-        "--force",
-    ];
+    let line = format!(
+        "run --plugin-dir {plugin} --topology ring:5 --algorithm prints --out {plugin} --force"
+    );
+    let run = words(&line);
     let said = refused(&run);
     assert!(said.contains("it is an input of this command: give another --out"), "{said}");
     swapmeet(&run[..7]).assert().success();
@@ -256,16 +221,8 @@ fn a_pipe_cannot_be_resumed() {
     if !Command::new("mkfifo").arg(&pipe).status().is_ok_and(|status| status.success()) {
         return crate::support::tools::left_out("mkfifo", "no `mkfifo` here");
     }
-    let args = [
-        "run",
-        "--topology",
-        "ring:5",
-        "--algorithm",
-        "gen",
-        "--resume",
-        "--out",
-        pipe.to_str().unwrap(),
-    ];
+    let line = format!("run --topology ring:5 --algorithm gen --resume --out {}", pipe.display());
+    let args = words(&line);
     assert!(refused(&args).contains("a folder, a pipe or a device, expected a file of rows"));
 }
 
@@ -309,16 +266,7 @@ fn names_of_files_and_specs_cannot_control_the_terminal() {
 fn a_missing_home_folder_is_ignored() {
     let dir = tempdir().unwrap();
     for (home, cache) in [("", ""), ("relative", "relative")] {
-        let mut run = swapmeet(&[
-            "run",
-            "--quiet",
-            "--topology",
-            "ring:5",
-            "--algorithm",
-            "gen",
-            "--out",
-            "-",
-        ]);
+        let mut run = swapmeet(&words("run --quiet --topology ring:5 --algorithm gen --out -"));
         run.env("HOME", home)
             .env("XDG_CACHE_HOME", cache)
             .env("XDG_DATA_HOME", cache)

@@ -2,7 +2,7 @@
 //! same file as an uninterrupted run.
 
 use super::SWEEP;
-use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows};
+use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows, words};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -98,16 +98,10 @@ fn a_file_with_other_content_is_not_touched() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("notes.csv");
     std::fs::write(&out, "notes to myself").unwrap();
-    let said = refused(&[
-        "run",
-        "--resume",
-        "--out",
-        out.to_str().unwrap(),
-        "--topology",
-        "ring:5",
-        "--algorithm",
-        "gen",
-    ]);
+    let said = refused(&words(&format!(
+        "run --resume --out {} --topology ring:5 --algorithm gen",
+        out.display()
+    )));
     assert!(said.contains("notes.csv:1: the header"), "{said}");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
 }
@@ -160,18 +154,9 @@ fn the_last_of_several_rows_of_a_case_is_kept() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("rows.csv");
     let out = file.to_str().unwrap();
-    let run = [
-        "run",
-        "--quiet",
-        "--out",
-        out,
-        "--topology",
-        "ring:5",
-        "--algorithm",
-        "gen",
-        "--algorithm",
-        "pairwise",
-    ];
+    let line =
+        format!("run --quiet --out {out} --topology ring:5 --algorithm gen --algorithm pairwise");
+    let run = words(&line);
     swapmeet(&run).assert().success();
     let first = read_file(&file).unwrap();
     let mut second = first.clone();
@@ -203,18 +188,7 @@ fn a_row_is_on_disk_when_its_case_ends() {
     };
     let out = dir.path().join("rows.csv");
     let mut run = Command::new(build().join("swapmeet"));
-    run.args([
-        "run",
-        "--quiet",
-        "--jobs",
-        "2",
-        "--timeout",
-        "60",
-        "--topology",
-        "ring:6",
-        "--plugin-dir",
-    ])
-    .arg(&file);
+    run.args(words("run --quiet --jobs 2 --timeout 60 --topology ring:6 --plugin-dir")).arg(&file);
     run.args(["--algorithm", "sleeps", "--algorithm", "gen", "--algorithm", "pairwise", "--out"])
         .arg(&out);
     let mut run = run.spawn().unwrap();

@@ -1,7 +1,7 @@
 //! Whatever a plugin does to its process, the row of every good case is written and right.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, rows, swapmeet, timeless};
+use crate::support::{compile_c, rows, swapmeet, timeless, words};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -140,16 +140,9 @@ fn a_changed_process_serves_no_other_case() {
     else {
         return;
     };
-    let common = [
-        "--plugin-dir",
-        file.to_str().unwrap(),
-        "--topology",
-        "ring:6",
-        "--machine",
-        "delta",
-        "--jobs",
-        "1",
-    ];
+    let line =
+        format!("--plugin-dir {} --topology ring:6 --machine delta --jobs 1", file.display());
+    let common = words(&line);
     let good = ["gen", "pex-gen", "pairwise", "bruck", "ring", "linear"];
     let alone = rows(&[&common[..], &good.map(|name| ["--algorithm", name]).concat()].concat());
     let bad = ["rounds", "limits", "alarms", "blocks", "threads", "forges"];
@@ -218,17 +211,9 @@ fn the_sandbox_refuses_access() {
     ];
     let ends = |more: &[&str]| {
         let asked = reaching.map(|(name, _)| ["--algorithm", name]).concat();
-        let mut run = swapmeet(&[
-            "run",
-            "--out",
-            "-",
-            "--jobs",
-            "1",
-            "--topology",
-            "ring:4",
-            "--plugin-dir",
-            file,
-        ]);
+        let mut run = swapmeet(&words(&format!(
+            "run --out - --jobs 1 --topology ring:4 --plugin-dir {file}"
+        )));
         let output = run
             .args(asked)
             .args(more)
@@ -272,16 +257,7 @@ fn a_plugin_can_read_the_files_of_its_case() {
     let [named, other] = ["named.csv", "other.csv"].map(|name| elsewhere.path().join(name));
     [&named, &other].iter().for_each(|path| std::fs::write(path, "0,1\n1,0\n").unwrap());
     let reads = |secret: &Path| {
-        let mut run = swapmeet(&[
-            "run",
-            "--quiet",
-            "--out",
-            "-",
-            "--topology",
-            "ring:2",
-            "--algorithm",
-            "reads",
-        ]);
+        let mut run = swapmeet(&words("run --quiet --out - --topology ring:2 --algorithm reads"));
         run.arg("--plugin-dir")
             .arg(&file)
             .args(["--workload", &format!("matrix:{}", named.display())]);
@@ -305,15 +281,8 @@ fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
         return;
     };
     let trace = |algorithm: &str| {
-        let args = [
-            "trace",
-            "--topology",
-            "ring:4",
-            "--timeout",
-            "0.5",
-            "--plugin-dir",
-            file.to_str().unwrap(),
-        ];
+        let line = format!("trace --topology ring:4 --timeout 0.5 --plugin-dir {}", file.display());
+        let args = words(&line);
         let output = swapmeet(&args).args(["--algorithm", algorithm]).output().unwrap();
         (
             output.status.code(),
@@ -406,16 +375,9 @@ fn output_is_attributed_to_the_right_algorithm() {
     let topologies = ["ring:4", "ring:5", "ring:6", "ring:7", "ring:8"]
         .map(|ring| ["--topology", ring])
         .concat();
-    let cases = [
-        "--plugin-dir",
-        file.to_str().unwrap(),
-        "--jobs",
-        "1",
-        "--algorithm",
-        "prints",
-        "--algorithm",
-        "segfault",
-    ];
+    let line =
+        format!("--plugin-dir {} --jobs 1 --algorithm prints --algorithm segfault", file.display());
+    let cases = words(&line);
     for row in rows(&[&cases[..], &topologies].concat()) {
         if row.algorithm == "segfault" {
             assert_eq!(

@@ -2,7 +2,7 @@
 //! that were changed after the export.
 
 use super::exports;
-use crate::support::{swapmeet, tools};
+use crate::support::{swapmeet, tools, words};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -125,16 +125,12 @@ fn measured_rows_can_be_compared_and_merged() {
         let folder = dir.path().join(count.to_string());
         assert!(exports("mpi", [network, algorithm, workload], &["--machine", machine], &folder));
         let (rows, steps) = (folder.join("rows.csv"), folder.join("steps.csv"));
-        let more = [
-            "--repetitions",
-            "3",
-            "--name",
-            "here",
-            "--out",
-            rows.to_str().unwrap(),
-            "--steps",
-            steps.to_str().unwrap(),
-        ];
+        let line = format!(
+            "--repetitions 3 --name here --out {} --steps {}",
+            rows.display(),
+            steps.display()
+        );
+        let more = words(&line);
         let (ended_well, said) = ranks(&program, count, &folder.join("schedule.txt"), &more);
         assert!(ended_well, "{said}");
         let rows = read_file(&rows).unwrap();

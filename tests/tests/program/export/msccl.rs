@@ -1,7 +1,7 @@
 //! The export to MSCCL.
 
 use super::exports;
-use crate::support::{refused, rows};
+use crate::support::{refused, rows, words};
 use swapmeet_results::Status;
 use tempfile::tempdir;
 
@@ -26,16 +26,11 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
         let file = dir.path().join(format!("{algorithm}.xml"));
         assert!(exports("msccl", [topology, algorithm, workload], &[], &file), "{algorithm}");
         let read = format!("msccl:file={}", file.display());
-        let case = [
-            "--topology",
-            topology,
-            "--workload",
-            workload,
-            "--machine",
-            "paragon",
-            "--machine",
-            "t3d:ports=all",
-        ];
+        let line = format!(
+            "--topology {topology} --workload {workload} --machine paragon \
+            --machine t3d:ports=all"
+        );
+        let case = words(&line);
         let rows = rows(&[&case[..], &["--algorithm", algorithm, "--algorithm", &read]].concat());
         let [planned, again] = [algorithm, &read].map(|name| {
             rows.iter()
@@ -82,17 +77,11 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
             "its blocks differ in size, and MSCCL's chunks all have the same size",
         ),
     ] {
-        let args = [
-            "export",
-            "--format",
-            "msccl",
-            "--topology",
-            topology,
-            "--algorithm",
-            algorithm,
-            "--workload",
-            workload,
-        ];
+        let line = format!(
+            "export --format msccl --topology {topology} --algorithm {algorithm} \
+            --workload {workload}"
+        );
+        let args = words(&line);
         let said = refused(&args);
         assert!(said.contains(limit), "{algorithm}: {said}");
     }

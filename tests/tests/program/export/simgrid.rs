@@ -1,7 +1,7 @@
 //! The export to SimGrid. The exported files are run in SimGrid if it is installed.
 
 use super::exports;
-use crate::support::{rows, tools};
+use crate::support::{row_of, tools};
 use std::path::Path;
 use std::process::Command;
 use tempfile::tempdir;
@@ -63,17 +63,7 @@ fn played_by_simgrid(out: &Path) -> Option<f64> {
 
 /// Returns the time in the row of a case, in microseconds.
 fn predicted([topology, algorithm, workload]: [&str; 3], machine: &str) -> f64 {
-    let case = [
-        "--topology",
-        topology,
-        "--algorithm",
-        algorithm,
-        "--workload",
-        workload,
-        "--machine",
-        machine,
-    ];
-    let row = rows(&case).remove(0);
+    let row = row_of(topology, algorithm, workload, machine);
     row.time_us.unwrap_or_else(|| panic!("{}", row.reason))
 }
 

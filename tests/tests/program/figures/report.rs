@@ -1,24 +1,17 @@
 //! The report page, both as a file and in a real browser.
 
 use super::{rows_in, text_of_html};
-use crate::support::swapmeet;
 use crate::support::tools::opened;
+use crate::support::{swapmeet, words};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use tempfile::{TempDir, tempdir};
 
 fn report(dir: &TempDir) -> String {
     let (rows, out) = (rows_in(dir), dir.path().join("report.html"));
-    swapmeet(&[
-        "report",
-        rows.to_str().unwrap(),
-        "--out",
-        out.to_str().unwrap(),
-        "--baseline",
-        "pex",
-    ])
-    .assert()
-    .success();
+    swapmeet(&words(&format!("report {} --out {} --baseline pex", rows.display(), out.display())))
+        .assert()
+        .success();
     std::fs::read_to_string(out).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! The output of plugins and the processes that they start do not delay a run, and these processes
 //! end with the program.
 
-use crate::support::{compile_c, swapmeet};
+use crate::support::{compile_c, swapmeet, words};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -38,16 +38,8 @@ fn a_killed_program_ends_its_workers_and_their_children() {
     {
         let mark = dir.path().join(format!("mark-{workers}"));
         let mut run = Command::new(build().join("swapmeet"));
-        run.args([
-            "run",
-            "--quiet",
-            "--topology",
-            "ring:4",
-            "--algorithm",
-            "lingers",
-            "--plugin-dir",
-        ])
-        .arg(&file);
+        run.args(words("run --quiet --topology ring:4 --algorithm lingers --plugin-dir"))
+            .arg(&file);
         run.args(sandbox).env("TORTURE_MARK", &mark).env("XDG_DATA_HOME", "/nonexistent");
         run.env("SWAPMEET_PORTABLE", portable);
         let mut run = run.stdout(Stdio::null()).spawn().unwrap();
@@ -76,18 +68,10 @@ fn output_of_plugins_is_limited_and_counted() {
     let Some(file) = compile_c("tests/plugins/torture.c", dir.path(), "torture", &[]) else {
         return;
     };
-    let sizes: String = (3..63).map(|n| format!("ring:{n} ")).collect();
-    let topologies = sizes.split_whitespace().flat_map(|topology| ["--topology", topology]);
-    let mut args = vec![
-        "run",
-        "--plugin-dir",
-        file.to_str().unwrap(),
-        "--algorithm",
-        "prints",
-        "--format",
-        "csv",
-    ];
-    args.extend(topologies);
+    let sizes: String = (3..63).map(|n| format!(" --topology ring:{n}")).collect();
+    let file = file.display();
+    let line = format!("run --plugin-dir {file} --algorithm prints --format csv{sizes}");
+    let args = words(&line);
     let output = swapmeet(&args).output().unwrap();
     assert_eq!(
         read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap().len(),
@@ -111,16 +95,8 @@ fn surviving_processes_do_not_delay_a_run() {
         return;
     };
     let mark = dir.path().join("mark");
-    let mut run = swapmeet(&[
-        "run",
-        "--quiet",
-        "--no-sandbox",
-        "--out",
-        "-",
-        "--topology",
-        "ring:6",
-        "--plugin-dir",
-    ]);
+    let mut run =
+        swapmeet(&words("run --quiet --no-sandbox --out - --topology ring:6 --plugin-dir"));
     run.arg(&file)
         .args(["--algorithm", "outlives", "--algorithm", "forks"])
         .env("TORTURE_MARK", &mark);
@@ -142,20 +118,11 @@ fn no_process_is_left_running() {
         return;
     };
     let file = file.to_str().unwrap();
-    let args = [
-        "run",
-        "--plugin-dir",
-        file,
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "forks",
-        "--algorithm",
-        "sleeps",
-        "--timeout",
-        "0.2",
-        "--no-sandbox",
-    ];
+    let line = format!(
+        "run --plugin-dir {file} --topology ring:4 --algorithm forks --algorithm sleeps \
+        --timeout 0.2 --no-sandbox"
+    );
+    let args = words(&line);
     let mark = dir.path().join("mark");
     swapmeet(&args).env("TORTURE_MARK", &mark).assert().code(1);
     assert_eq!(running(&mark), [""; 0]);

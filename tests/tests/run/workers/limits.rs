@@ -1,6 +1,6 @@
 //! Workers under a memory limit, which is set by the system or by the program.
 
-use crate::support::{compile_c, rows};
+use crate::support::{compile_c, rows, words};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -60,16 +60,9 @@ fn a_plugin_larger_than_the_limit_is_an_error() {
         return;
     };
     let file = file.to_str().unwrap();
-    let args = [
-        "--plugin-dir",
-        file,
-        "--topology",
-        "ring:4",
-        "--algorithm",
-        "lies",
-        "--workload",
-        "uniform:1",
-    ];
+    let line =
+        format!("--plugin-dir {file} --topology ring:4 --algorithm lies --workload uniform:1");
+    let args = words(&line);
     let rows =
         rows(&[&args[..], &["--workload", "uniform:2", "--memory-limit", "128MiB"]].concat());
     assert_eq!(rows.len(), 2);
@@ -156,16 +149,9 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
 #[test]
 fn a_case_out_of_memory_is_reported() {
     let workload = "irregular:dist=uniform,mean=64,cv=0.1";
-    let args = [
-        "--topology",
-        "ring:4096",
-        "--algorithm",
-        "gen",
-        "--workload",
-        workload,
-        "--memory-limit",
-        "64MiB",
-    ];
+    let line =
+        format!("--topology ring:4096 --algorithm gen --workload {workload} --memory-limit 64MiB");
+    let args = words(&line);
     let reason = &rows(&args)[0].reason;
     let parts = [
         "its process was killed by signal 6 (SIGABRT); its last output: memory allocation of",
