@@ -6,18 +6,20 @@
 //! included. An argument selects the networks whose names contain it.
 //!
 //! Each row is measured in its own process, because the kernel reports only the peak memory of a
-//! whole process. If `SWAPMEET_PROTOTYPES` names a folder with the programs `synth` and `gather`, a
-//! line for the prototype follows each line.
+//! whole process.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark stops at the first error")]
 
+#[path = "networks.rs"]
+mod networks;
+
+use networks::{cpu_seconds, random, without};
 use std::ffi::c_void;
-use std::fmt::Write;
 use std::process::Command;
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
-use swapmeet_core::network::topology::{Graph, Topology, parse};
+use swapmeet_core::network::topology::{Topology, parse};
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::{Options, Question, solve};
 use swapmeet_sdk::abi::{
@@ -82,23 +84,6 @@ impl Row {
             None => parse(self.spec).unwrap(),
         }
     }
-
-    /// Returns the name of the prototype program for this row, and its arguments.
-    fn prototype(&self) -> (&'static str, Vec<String>) {
-        let mut spec = self.spec.replace("random:", "jelly:");
-        if self.without > 0 {
-            write!(spec, "-{}", self.without).unwrap();
-        }
-        let mut args = vec![spec];
-        if self.gathers {
-            args.extend(["--tries".to_owned(), "4".to_owned()]);
-            return ("gather", args);
-        }
-        if self.ports == 1 {
-            args.push("--ports".to_owned());
-        }
-        ("synth", args)
-    }
 }
 
 fn main() {
@@ -118,12 +103,6 @@ fn main() {
         }
         let mut own = Command::new(std::env::current_exe().unwrap());
         own.env(ROW, number.to_string()).status().unwrap();
-        if let Ok(folder) = std::env::var("SWAPMEET_PROTOTYPES") {
-            let (program, args) = row.prototype();
-            let output = Command::new(format!("{folder}/{program}")).args(args).output().unwrap();
-            let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            println!("  prototype: {}", said.trim().lines().last().unwrap_or_default());
-        }
     }
 }
 
@@ -316,69 +295,9 @@ fn host_table() -> SwmHost {
     }
 }
 
-/// Returns the processor time that this program has used, as reported by the kernel in steps of 10
-/// ms. Unlike elapsed time, it does not depend on other programs.
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap() / 100.0).sum()
-}
-
 /// Returns the peak memory of this process.
 fn peak_megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
-}
-
-/// A deterministic generator (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % most as u64) as usize
-    }
-}
-
-fn graph(edges: &[(u64, u64)]) -> Arc<dyn Topology> {
-    let mut text = String::new();
-    edges.iter().for_each(|(a, b)| writeln!(text, "{a} {b}").unwrap());
-    Arc::new(Graph::parse("bench", &text).unwrap())
-}
-
-/// Returns a topology without `count` of its edges. Both links of an edge are removed.
-fn without(spec: &str, count: usize) -> Arc<dyn Topology> {
-    let (topology, mut random) = (parse(spec).unwrap(), Random(7919 + 12345));
-    let ends = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
-    let mut edges: Vec<(u64, u64)> = ends.filter(|(a, b)| a < b).collect();
-    for _ in 0..count {
-        edges.swap_remove(random.below(edges.len()));
-    }
-    graph(&edges)
-}
-
-/// Returns a random graph in which all nodes have the same degree. The ends of links are paired at
-/// random. The pairs are then changed until no link occurs twice or leads from a node to itself.
-fn random(nodes: usize, degree: usize) -> Arc<dyn Topology> {
-    let mut random = Random(7919 + 12345);
-    let mut ends: Vec<u64> = (0..nodes * degree).map(|i| (i / degree) as u64).collect();
-    for i in (1..ends.len()).rev() {
-        ends.swap(i, random.below(i + 1));
-    }
-    let mut edges: Vec<(u64, u64)> = ends.chunks(2).map(|pair| (pair[0], pair[1])).collect();
-    loop {
-        let mut seen = std::collections::HashSet::new();
-        let is_bad = |(a, b): &(u64, u64)| a == b || !seen.insert((*a.min(b), *a.max(b)));
-        let bad: Vec<bool> = edges.iter().map(is_bad).collect();
-        if !bad.contains(&true) {
-            return graph(&edges);
-        }
-        for i in (0..edges.len()).filter(|i| bad[*i]) {
-            let j = random.below(edges.len());
-            (edges[i].1, edges[j].1) = (edges[j].1, edges[i].1);
-        }
-    }
 }

@@ -48,7 +48,7 @@ pub fn spec(data: &[u8]) {
         let last = topology.nodes() - 1;
         let mut hops = 0;
         let route = topology.route(0, last, None, &mut |run| hops += run.len);
-        assert!(route.is_ok_and(|said| said == hops), "{text}: the route from 0 to {last}");
+        assert!(route.is_ok_and(|message| message == hops), "{text}: the route from 0 to {last}");
     }
     if let Ok(workload) = Workload::parse(text) {
         assert_eq!(Workload::parse(&workload.to_string()).ok().as_ref(), Some(&workload));
@@ -130,12 +130,12 @@ pub fn msccl_steps(data: &[u8]) {
             assert!(steps <= 2 * operations as u64, "{steps} steps of {operations} operations");
         }
         Err(stop) => {
-            let said = stop.to_string();
+            let message = stop.to_string();
             let line: Option<usize> =
-                said.strip_prefix("line ").and_then(|rest| rest.split(':').next()?.parse().ok());
+                message.strip_prefix("line ").and_then(|rest| rest.split(':').next()?.parse().ok());
             assert!(
                 line.is_some_and(|line| (1..=text.split('\n').count()).contains(&line)),
-                "{said}"
+                "{message}"
             );
         }
     }

@@ -431,8 +431,8 @@ fn names_of_bundled_algorithms_give_a_remark() {
     );
     assert_eq!(code, 0);
     let new = swapmeet(&["new-plugin", "bruck"]).current_dir(dir.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&new.stderr).into_owned();
-    assert!(said.contains("the bundled plugin `classic` has an algorithm `bruck`"), "{said}");
+    let message = String::from_utf8_lossy(&new.stderr).into_owned();
+    assert!(message.contains("the bundled plugin `classic` has an algorithm `bruck`"), "{message}");
 }
 
 /// Each case of a hanging plugin takes the full time limit, so `check` stops after two cases

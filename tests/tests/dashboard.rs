@@ -2,6 +2,7 @@
 
 mod failing;
 mod large;
+mod leaving;
 mod opened;
 mod panels;
 mod picking;

@@ -8,7 +8,6 @@ use swapmeet_results::{Record, Status, Verified, read_records};
 use tempfile::tempdir;
 
 mod abi_doc;
-mod byte_counts;
 mod collectives;
 mod header;
 mod list;

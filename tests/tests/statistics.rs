@@ -103,9 +103,14 @@ fn p_values_equal_those_of_scipy() {
     std::fs::write(file.path(), lines.join("\n") + "\n").unwrap();
     let stdin = std::fs::File::open(file.path()).unwrap();
     let output = Command::new("python3").args(["-c", SCIPY]).stdin(stdin).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(said.lines().count(), samples.len(), "{}", String::from_utf8_lossy(&output.stderr));
-    for ((a, b), theirs) in samples.iter().zip(said.lines()) {
+    let message = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(
+        message.lines().count(),
+        samples.len(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    for ((a, b), theirs) in samples.iter().zip(message.lines()) {
         let (own, other) = (Summary::of(a).unwrap(), Summary::of(b).unwrap());
         let ours =
             [paired_t_p(a, b), wilcoxon_p(a, b), welch_p(&own, &other), mann_whitney_p(a, b)];

@@ -50,10 +50,10 @@ pub(crate) fn timeless_rows(path: &Path) -> Vec<Record> {
 /// Runs the program, which must refuse its input. Returns the message.
 pub(crate) fn refused(args: &[&str]) -> String {
     let output = swapmeet(args).output().expect("the program runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{args:?}: {message}");
     assert!(output.stdout.is_empty(), "data only on stdout");
-    said
+    message
 }
 
 /// Compiles a C file of the project into a plugin in `folder` with the given macros. Prints a line

@@ -192,7 +192,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let comparisons = comparisons(bench, &medians, &models, &Median::topology)?;
 
     // Add the tables of counterparts and parameters.
-    let counterparts = counterparts(words.table("Counterparts"), COUNTERPARTS);
+    let counterparts = counterparts(words.table("Counterparts"), &COUNTERPARTS);
     let mut parameters = words.table("Parameters");
     for model in &models {
         parameters.add((model.name, ""), "", &model.machine, Verdict::NotGiven, "");

@@ -1,15 +1,16 @@
 //! The problem that an algorithm has to solve: topology, collective and parameters.
 
 use crate::collective::Collective;
-use crate::grid::Grid;
 use crate::param::{ParamInfo, ParamValue};
 use crate::stop::Stop;
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use swapmeet_abi::{
-    Growing, SWM_LOG_INFO, SWM_OK, SwmByteCount, SwmHost, SwmParam, SwmProblem, SwmStr,
-    SwmTopology, read_sized,
+    Growing, SWM_LOG_INFO, SWM_OK, SwmByteCount, SwmHost, SwmParam, SwmProblem, SwmStr, read_sized,
 };
+
+mod topology;
+
+pub use topology::Topology;
 
 /// The problem that an algorithm has to solve. Each size and each machine parameter has a method
 /// that reads it. The host records which of them a plan reads, and uses the plan again for all
@@ -92,13 +93,7 @@ impl<'a> Problem<'a> {
         })?;
         // SAFETY: the host keeps the topology for the duration of the call.
         let topology = unsafe { copy_struct(raw.topology, "topology") }?;
-        Ok(Self {
-            raw,
-            host,
-            topology: Topology { raw: topology, call: PhantomData },
-            collective,
-            declared,
-        })
+        Ok(Self { raw, host, topology: Topology::new(topology), collective, declared })
     }
 
     /// Returns the network that connects the nodes.
@@ -403,59 +398,6 @@ impl<'a> Problem<'a> {
         let len = if raw.params.is_null() { 0 } else { raw.param_count as usize };
         // SAFETY: the host keeps `param_count` parameters for the duration of the call.
         (0..len).map(move |i| unsafe { &*raw.params.add(i) })
-    }
-}
-
-/// The network that connects the nodes of the machine.
-#[derive(Clone, Copy)]
-pub struct Topology<'a> {
-    raw: SwmTopology,
-    /// The lifetime of the call, during which the host keeps the data that `raw` points to.
-    call: PhantomData<&'a SwmTopology>,
-}
-
-impl<'a> Topology<'a> {
-    /// Returns the family: `torus`, `mesh`, `ring`, `hypercube`, `fully-connected`, etc.
-    pub fn kind(&self) -> &'a str {
-        text(self.raw.kind)
-    }
-
-    /// Returns the whole topology spec in canonical form, such as `torus:16x16`.
-    pub fn spec(&self) -> &'a str {
-        text(self.raw.spec)
-    }
-
-    /// Returns the number of nodes. They are numbered from 0.
-    pub fn nodes(&self) -> u64 {
-        self.raw.nodes
-    }
-
-    /// Returns the radix of each axis, first axis first. Nodes are numbered row-major: the last
-    /// axis varies fastest.
-    pub fn dims(&self) -> &'a [u64] {
-        if self.raw.dims.is_null() {
-            return &[];
-        }
-        // SAFETY: the host keeps `dim_count` radices for the duration of the call.
-        unsafe { std::slice::from_raw_parts(self.raw.dims, self.raw.dim_count as usize) }
-    }
-
-    /// Returns the nodes as a grid with the radices of [`Topology::dims`].
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::Unsupported`] if the number of nodes exceeds `u64`. No correct host causes this
-    /// error.
-    pub fn grid(&self) -> Result<Grid, Stop> {
-        Grid::new(self.dims())
-    }
-
-    /// For a dual-net, which connects copies of a base topology on several levels, returns the base
-    /// and the number of levels above the base; `None` for other topologies.
-    pub fn base(&self) -> Option<(Self, u64)> {
-        // SAFETY: the host keeps the base, if there is one, for the duration of the call.
-        let base = unsafe { copy_struct(self.raw.base, "base") }.ok()?;
-        Some((Self { raw: base, call: PhantomData }, self.raw.levels))
     }
 }
 

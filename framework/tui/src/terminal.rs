@@ -59,13 +59,13 @@ fn show(screen: &mut Screen, app: &mut App, signals: &Signals) -> io::Result<()>
         changed |= app.tick(began.elapsed());
         // The screen changes while cases run, because it shows their elapsed times. Other work
         // changes the screen only when its result arrives, which `tick` reports.
-        let moving = app.is_moving();
+        let moving = app.is_animated();
         let due = drawn.is_none_or(|at| at.elapsed() >= FRAME);
         if changed || (moving && due) {
             screen.terminal.draw(|frame| clicks = draw(frame, app))?;
             (changed, drawn) = (false, Some(Instant::now()));
         }
-        for event in input.within(if app.is_working() { FRAME } else { IDLE }) {
+        for event in input.within(if app.expects_events() { FRAME } else { IDLE }) {
             handle(app, &event?, &clicks);
             changed = true;
             if app.exit_mode().is_some() {

@@ -20,7 +20,7 @@ const MAX_CROSSINGS: u64 = 10_000_000;
 const MAX_COUNTS: usize = 1 << 26;
 
 /// If the schedule takes more steps than this multiple of the lower bound, a search is better.
-const NEAR: f64 = 1.005;
+const ACCEPTED_RATIO: f64 = 1.005;
 
 /// The number that means "no block" in a slot.
 const FREE: u32 = u32::MAX;
@@ -63,7 +63,7 @@ impl Exchange {
         let least = longest.max(of_ports);
         let steps = congestion.div_ceil(most).max(least);
         let bound = least_congestion(group, &load).div_ceil(most).max(least);
-        if steps as f64 > bound as f64 * NEAR {
+        if steps as f64 > bound as f64 * ACCEPTED_RATIO {
             return None;
         }
         // Choose the step of each crossing.

@@ -55,7 +55,7 @@ const DRAWS: u32 = 2;
 /// If the number of steps is at most this factor times the lower bound, paths are not drawn again. On
 /// networks of up to 1,024 nodes, the second draw of such a schedule saved at most 0.3 % of the steps
 /// and doubled the time.
-const NEAR: f64 = 1.025;
+const ACCEPTED_RATIO: f64 = 1.025;
 /// The largest number of pairs of a source and a link. Each pair has a flow of 4 bytes, so all
 /// flows together take at most 1 GiB.
 const MAX_FLOWS: u64 = 1 << 28;
@@ -197,7 +197,7 @@ impl Search {
             if let Some(order) = chosen {
                 best = Some((routed, order, least));
             }
-            if least as f64 <= flow.lower.ceil().max(flow.lower * NEAR)
+            if least as f64 <= flow.lower.ceil().max(flow.lower * ACCEPTED_RATIO)
                 || self.deadline.has_passed()
             {
                 break;

@@ -48,7 +48,7 @@ mod tests {
     use crate::compare::tests::{failed, files, row};
     use crate::record::{Record, Status};
 
-    fn said(rows: Vec<Record>) -> Option<String> {
+    fn sentence_of(rows: Vec<Record>) -> Option<String> {
         sentence(&compare(&files(rows), None).unwrap().groups[0])
     }
 
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn each_algorithm_is_compared_with_the_optimum() {
-        assert_eq!(said(vec![row("a", 0, 10.0), row("b", 0, 20.0)]), None);
+        assert_eq!(sentence_of(vec![row("a", 0, 10.0), row("b", 0, 20.0)]), None);
         let rows = vec![
             with_optimum("suh-shin", 30.0, 0.01),
             with_optimum("pex", 10.4, 0.01),
@@ -67,14 +67,14 @@ mod tests {
             failed("odd", 0, Status::Unsupported, "an odd side"),
         ];
         assert_eq!(
-            said(rows).as_deref(),
+            sentence_of(rows).as_deref(),
             Some(
                 "`dim-rotation` reaches the optimum; `pex` is within 4.0 % of the optimum; `suh-shin` takes 3.0 times as long."
             )
         );
         let many = (0..7).map(|i| with_optimum(&format!("a{i}"), 15.0 + f64::from(i), 0.5));
         assert_eq!(
-            said(many.collect()).as_deref(),
+            sentence_of(many.collect()).as_deref(),
             Some(
                 "`a0` takes 1.50 times as long as the optimum; `a1` takes 1.60 times as long; `a2` takes 1.70 times as long; `a3` takes 1.80 times as long; `a4` takes 1.90 times as long; 2 other algorithms take longer. The optimum is known only within 50 %."
             )

@@ -21,8 +21,7 @@ fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
         quoted.join(", ")
     );
     let mut session = Session::with(&[file], &reader, &text);
-    session.keys("R");
-    session.settle();
+    session.type_and_wait("R");
     session.keys("6");
     let mut panel = |_: &&str| {
         session.key(KeyCode::Enter);
@@ -39,13 +38,13 @@ fn panels(algorithms: &[&str], seconds: f64) -> Option<Vec<String>> {
 #[test]
 fn failing_plugins_do_not_affect_the_dashboard() {
     let Some(panels) = panels(&["segfault", "exits", "loops", "babbles"], 0.3) else { return };
-    for (screen, said) in panels.iter().zip([
+    for (screen, message) in panels.iter().zip([
         "crashed: its process was killed by signal 11 (SIGSEGV)",
         "crashed: its process ended with exit status 0",
         "timeout: not done after 0.3 s",
         "timeout: not done after 0.3 s",
     ]) {
-        assert!(screen.contains(said), "{screen}");
+        assert!(screen.contains(message), "{screen}");
         assert!(!screen.contains("noise"), "{screen}");
     }
 }

@@ -6,11 +6,8 @@ use crossterm::event::KeyCode;
 /// Shows the network panel of the first case on the whole screen.
 fn network(topology: &str, algorithm: &str) -> Session {
     let mut session =
-        Session::new(&format!("topologies = [\"{topology}\"]\nalgorithms = [\"{algorithm}\"]"));
-    session.keys("R");
-    session.settle();
-    session.keys("6e");
-    session.settle();
+        Session::run(&format!("topologies = [\"{topology}\"]\nalgorithms = [\"{algorithm}\"]"));
+    session.type_and_wait("6e");
     session
 }
 
@@ -81,15 +78,12 @@ fn panels_use_their_room_on_common_terminals() {
     }
     // With many cases, the list of algorithms still has most of its half.
     let sizes: Vec<String> = (1..30).map(|size| format!("\"broadcast/uniform:{size}\"")).collect();
-    let mut session = Session::new(&format!(
+    let mut session = Session::run(&format!(
         "topologies = [\"hypercube:4\"]\nalgorithms = [\"hypercube-broadcast\", \"linear\"]\nworkloads = [{}]",
         sizes.join(",")
     ));
-    session.keys("R");
-    session.settle();
     for (width, height) in [(120, 40), (200, 50)] {
-        session.keys("35");
-        session.settle();
+        session.type_and_wait("35");
         let screen = session.screen(width, height);
         let offered = screen.lines().filter(|line| line.starts_with("│  [")).count();
         assert!(offered >= 11, "{offered} algorithms:\n{screen}");

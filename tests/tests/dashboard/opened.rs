@@ -136,12 +136,12 @@ fn invalid_files_are_rejected_before_the_screen_opens() {
     let folder = tempfile::tempdir().unwrap();
     files(folder.path());
     std::fs::write(folder.path().join("torn.csv"), "algorithm,topology\npex\n").unwrap();
-    for (files, said) in
+    for (files, message) in
         [("torn.csv", "torn.csv"), ("rows.csv osu.txt", "expected result files (.csv)")]
     {
         let terminal = Terminal::start(folder.path(), &format!("swapmeet tui {files}"), 100, 30);
         let left = terminal.end(2);
-        assert!(left.contains(said), "{left}");
+        assert!(left.contains(message), "{left}");
     }
 }
 

@@ -1,17 +1,16 @@
 //! The content of the panels with rows of the bundled plugins, and the drawing of panels at any
 //! size.
 
-use super::sessions::{MARKER, Session, experiment};
+use super::sessions::{MARKER, Session};
 use crossterm::event::KeyCode;
 use proptest::prelude::*;
 use ratatui::buffer::Cell;
 use ratatui::layout::Rect;
-use swapmeet_tui::ExitMode;
 
 /// Runs a mid-sized comparison: two tori, one of which `pex` does not support, with fixed and
 /// random sizes.
-fn compared() -> Session {
-    let mut session = Session::new(
+pub(super) fn compared() -> Session {
+    Session::run(
         r#"
         name = "snapshot"
         topologies = ["torus:4x4", "torus:8x8", "torus:6x6"]
@@ -21,10 +20,7 @@ fn compared() -> Session {
         baseline = "pex"
         repetitions = 3
         "#,
-    );
-    session.keys("R");
-    session.settle();
-    session
+    )
 }
 
 const PANELS: [&str; 10] = [
@@ -45,8 +41,7 @@ const PANELS: [&str; 10] = [
 fn for_each_panel(session: &mut Session, mut f: impl FnMut(&mut Session, &str)) {
     for (number, name) in PANELS.iter().enumerate() {
         // The key of the tenth panel is the digit 0.
-        session.keys(&((number + 1) % 10).to_string());
-        session.settle();
+        session.type_and_wait(&((number + 1) % 10).to_string());
         f(session, name);
     }
 }
@@ -78,8 +73,7 @@ fn panels_draw_only_within_their_area_at_any_size() {
         let mut session = session.borrow_mut();
         if !key.is_empty() {
             session.keys("6");
-            session.keys(&key);
-            session.settle();
+            session.type_and_wait(&key);
         }
         let area = Rect { x, y, width, height };
         let buffer = session.draw_panel(panel, area);
@@ -114,11 +108,9 @@ fn the_screen_can_be_drawn_at_any_size() {
 /// is 15/16 of it.
 #[test]
 fn bandwidths_are_columns_of_the_comparison() {
-    let mut session = Session::new(
+    let mut session = Session::run(
         "topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]\nworkloads = [\"uniform:16KiB\"]",
     );
-    session.keys("R");
-    session.settle();
     session.keys("3e");
     let screen = session.screen(200, 24);
     assert!(screen.contains("algbw GB/s") && screen.contains("busbw GB/s"), "{screen}");
@@ -176,15 +168,13 @@ fn an_algorithm_keeps_its_mark() {
 /// follow it.
 #[test]
 fn missing_parts_do_not_shift_names() {
-    let mut session = Session::new(
+    let mut session = Session::run(
         r#"
         topologies = ["ring:9"]
         algorithms = ["direct", "row-column"]
         machines = ["sp2"]
         "#,
     );
-    session.keys("R");
-    session.settle();
     session.keys("5");
     let screen = session.screen(200, 60);
     assert!(screen.contains("rearrangement 10 %") && !screen.contains("propagation"), "{screen}");
@@ -192,14 +182,12 @@ fn missing_parts_do_not_shift_names() {
 
 #[test]
 fn the_network_in_its_ways() {
-    let mut session = Session::new(
+    let mut session = Session::run(
         r#"
         topologies = ["mesh:4x6", "torus:2x3x4", "ring:9", "hypercube:4"]
         algorithms = ["pairwise"]
         "#,
     );
-    session.keys("R");
-    session.settle();
     session.keys("6l");
     let mut seen = String::new();
     for (keys, what) in [
@@ -215,8 +203,7 @@ fn the_network_in_its_ways() {
         ("zzll", "closer"),
         ("o", "how many links carry how much"),
     ] {
-        session.keys(keys);
-        session.settle();
+        session.type_and_wait(keys);
         seen += &format!("== {what}\n{}\n", session.screen(70, 24));
     }
     insta::assert_snapshot!(seen);
@@ -246,8 +233,7 @@ fn plain_terminals_show_the_same_content() {
     let mut session = compared();
     session.plain();
     for keys in ["1", "3", "4", "5", "6", "?"] {
-        session.keys(keys);
-        session.settle();
+        session.type_and_wait(keys);
         let screen = session.screen(120, 40);
         assert!(screen.is_ascii(), "panel {keys}:\n{screen}");
         assert!(
@@ -280,9 +266,7 @@ fn enter_opens_the_case_under_the_cursor() {
         workloads = ["uniform:1", "uniform:10KiB"]
         "#;
     for keys in ["3", "3r", "3s", "3ss", "3sr", "3G/ring", "3/10K", "2G3", "2jj3"] {
-        let mut session = Session::new(text);
-        session.keys("R");
-        session.settle();
+        let mut session = Session::run(text);
         session.keys("e");
         session.keys(keys);
         if keys.contains('/') {
@@ -299,11 +283,8 @@ fn enter_opens_the_case_under_the_cursor() {
         let (screen, here) = opened(&mut session);
         assert!(screen.contains(&here), "{keys}, filter gone: expected {here}\n{screen}");
     }
-    let mut session = Session::new(text);
-    session.keys("R");
-    session.settle();
-    session.keys("2jj3");
-    session.settle();
+    let mut session = Session::run(text);
+    session.type_and_wait("2jj3");
     let (screen, here) = opened(&mut session);
     assert!(
         here.contains("bruck on torus:4x4, uniform:1,"),
@@ -335,21 +316,6 @@ fn a_spec_that_is_wrong_says_so_at_its_place_while_it_is_typed() {
 }
 
 #[test]
-fn adding_a_case_keeps_existing_rows() {
-    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
-    session.keys("a");
-    session.settle();
-    session.keys("1ibruck");
-    session.key(KeyCode::Enter);
-    session.keys("a");
-    session.settle();
-    assert_eq!(session.app.outcome().records.len(), 2);
-    session.keys("a");
-    session.settle();
-    assert!(session.screen(80, 24).contains("nothing to add"), "{}", session.screen(80, 24));
-}
-
-#[test]
 fn hidden_columns_can_be_scrolled_to() {
     let mut session = compared();
     session.keys("3");
@@ -374,7 +340,7 @@ fn hidden_columns_can_be_scrolled_to() {
 
 #[test]
 fn numbers_are_never_cut() {
-    let mut session = Session::new(
+    let mut session = Session::run(
         r#"
         topologies = ["torus:4x4", "torus:8x8"]
         algorithms = ["pairwise", "ring", "bruck"]
@@ -382,8 +348,6 @@ fn numbers_are_never_cut() {
         machines = ["paragon", "paragon:startup_us=5"]
         "#,
     );
-    session.keys("R");
-    session.settle();
     session.keys("3e");
     let figures = |screen: String| -> std::collections::BTreeSet<String> {
         let words =
@@ -402,8 +366,7 @@ fn numbers_are_never_cut() {
         narrow.contains("64…") && narrow.contains("4KiB…"),
         "what tells workloads apart:\n{narrow}"
     );
-    session.keys("6");
-    session.settle();
+    session.type_and_wait("6");
     let title = |session: &mut Session| session.screen(72, 24).lines().nth(1).unwrap().to_owned();
     assert!(
         title(&mut session).contains("Network: bruck on torus:4x4, uniform:1, paragon"),
@@ -423,9 +386,7 @@ fn numbers_are_never_cut() {
 #[test]
 fn common_specs_are_hidden_first() {
     let text = "topologies = [\"torus:8x8\"]\nalgorithms = [\"pex-gen-shift\"]\nworkloads = [\"uniform:64\", \"uniform:16KiB\"]";
-    let mut session = Session::new(text);
-    session.keys("R");
-    session.settle();
+    let mut session = Session::run(text);
     session.keys("2");
     let first = |session: &mut Session| session.screen(46, 14).lines().nth(2).unwrap().to_owned();
     let line = first(&mut session);
@@ -433,8 +394,7 @@ fn common_specs_are_hidden_first() {
     // A case on a second topology makes a column for the topology necessary.
     session.keys("1litorus:4x4");
     session.key(KeyCode::Enter);
-    session.keys("a");
-    session.settle();
+    session.type_and_wait("a");
     session.keys("2");
     let line = first(&mut session);
     assert!(line.contains("torus:8x8"), "{line}");
@@ -452,8 +412,7 @@ fn filters_apply_to_every_panel() {
         ("7", "bytes", "peak_node_bytes", "Bruck"),
         ("8", "done", "72 cases verified", "not a power of two"),
     ] {
-        session.keys(panel);
-        session.settle();
+        session.type_and_wait(panel);
         session.keys("/");
         session.keys(words);
         let screen = session.screen(80, 24);
@@ -469,51 +428,10 @@ fn filters_apply_to_every_panel() {
 }
 
 #[test]
-fn freezing_holds_back_events() {
-    let mut session =
-        Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
-    session.keys("fR");
-    session.settle();
-    session.keys("2");
-    assert!(session.screen(80, 24).contains("Cases: 2 waiting"), "{}", session.screen(80, 24));
-    session.keys("f");
-    session.settle();
-    assert!(session.screen(80, 24).contains("Cases: 2 ok"), "{}", session.screen(80, 24));
-}
-
-#[test]
-fn quitting_asks_first_while_cases_run() {
-    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
-    session.keys("fR");
-    session.settle();
-    session.keys("q");
-    assert!(
-        session.screen(80, 24).contains("1 case not finished. Quit anyway?"),
-        "{}",
-        session.screen(80, 24)
-    );
-    for no in [KeyCode::Char('n'), KeyCode::Esc, KeyCode::Char('x')] {
-        session.key(no);
-        assert!(
-            session.app.exit_mode().is_none() && !session.screen(80, 24).contains("Quit anyway?"),
-            "{no}"
-        );
-        session.keys("q");
-    }
-    session.keys("q");
-    assert_eq!(session.app.exit_mode(), Some(ExitMode::Plain));
-    session.keys("Qy");
-    assert_eq!(session.app.exit_mode(), Some(ExitMode::PrintRows));
-}
-
-#[test]
 fn broken_lines_have_marks_only_for_nodes() {
-    let mut session = Session::new("topologies = [\"ring:200\"]\nalgorithms = [\"ring\"]");
-    session.keys("R");
-    session.settle();
+    let mut session = Session::run("topologies = [\"ring:200\"]\nalgorithms = [\"ring\"]");
     session.plain();
-    session.keys("6l");
-    session.settle();
+    session.type_and_wait("6l");
     // All nodes of a ring send in the first step.
     let screen = session.screen(80, 24);
     let marks: Vec<usize> = screen
@@ -548,31 +466,15 @@ fn invalid_settings_are_rejected() {
     assert!(screen.contains("3 repetitions exceed the largest seed"), "{screen}");
 }
 
-#[test]
-fn leaving_with_rows_asks_first_while_cases_run() {
-    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
-    session.keys("fR");
-    session.settle();
-    session.keys("Q");
-    let screen = session.screen(80, 24);
-    assert!(screen.contains("1 case not finished. Quit and print 0 rows?"), "{screen}");
-    session.keys("n");
-    assert!(session.app.exit_mode().is_none());
-    session.keys("QQ");
-    assert_eq!(session.app.exit_mode(), Some(ExitMode::PrintRows));
-}
-
 /// If a text has no room on a small screen, it is wrapped, or the screen says that it is hidden.
 #[test]
 fn small_screens_say_what_they_hide() {
-    let mut session = Session::new(
+    let mut session = Session::run(
         r#"
         topologies = ["torus:4x4"]
         algorithms = ["pex", "suh-shin", "bruck", "pairwise"]
         "#,
     );
-    session.keys("R");
-    session.settle();
     for (keys, height, text) in [
         ("f", 24, "frozen"),
         ("fF", 24, " .png .pdf are figures"),
@@ -588,48 +490,9 @@ fn small_screens_say_what_they_hide() {
 }
 
 #[test]
-fn saved_rows_need_no_confirmation() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
-    session.keys("R");
-    session.settle();
-    session.keys("S");
-    session.control('u');
-    session.keys(&folder.path().join("s.toml").display().to_string());
-    session.key(KeyCode::Enter);
-    let message = session.app.message().unwrap().to_owned();
-    assert!(
-        message.contains("s.toml (1 case) and ") && message.ends_with("s.csv (1 row)"),
-        "{message}"
-    );
-    let asks = "not saved. Discard and run?";
-    session.keys("R");
-    assert!(!session.screen(80, 24).contains(asks));
-    session.settle();
-    session.keys("R");
-    assert!(session.screen(80, 24).contains(asks), "these are new");
-}
-
-#[test]
-fn unsaved_rows_need_confirmation() {
-    let mut session = Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\"]");
-    session.keys("R");
-    session.settle();
-    session.keys("2R");
-    assert!(session.screen(80, 24).contains("1 row on screen not saved. Discard and run?"));
-    session.keys("n");
-    session.settle();
-    assert_eq!(session.app.outcome().records.len(), 1);
-    session.keys("fRy");
-    session.settle();
-    assert!(session.app.outcome().records.is_empty(), "held still, nothing has come yet");
-}
-
-#[test]
 fn repetitions_are_counted_from_one_everywhere() {
     let mut session = compared();
-    session.keys("2jj");
-    session.settle();
+    session.type_and_wait("2jj");
     let screen = session.screen(80, 24);
     assert!(
         ["#1", "#2", "#3"].iter().all(|number| screen.contains(number)) && !screen.contains("#0"),
@@ -656,37 +519,10 @@ fn the_mouse_selects_sorts_and_scrolls() {
     assert_eq!(session.cursor_row(80, 100), before + 6, "two notches of three lines");
 }
 
-#[test]
-fn a_saved_session_is_an_experiment() {
-    let mut session = compared();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("saved.toml");
-    session.keys("S");
-    session.control('u');
-    session.keys(&file.display().to_string());
-    session.key(KeyCode::Enter);
-    let saved = experiment(&std::fs::read_to_string(&file).unwrap());
-    let again = |texts: &[swapmeet_runner::input::Text]| {
-        texts.iter().map(|t| t.value.clone()).collect::<Vec<_>>()
-    };
-    assert_eq!(again(&saved.algorithms), ["suh-shin", "pex", "bruck"]);
-    assert_eq!((saved.name.as_str(), saved.repetitions), ("snapshot", 3));
-    assert_eq!(saved.baseline.map(|b| b.value).as_deref(), Some("pex"));
-    let rows = std::fs::read_to_string(folder.path().join("saved.csv")).unwrap();
-    assert_eq!(swapmeet_results::read_records("saved.csv", &rows).unwrap().len(), 81);
-    session.keys("S");
-    session.control('u');
-    session.keys(&file.display().to_string());
-    session.key(KeyCode::Enter);
-    assert!(session.screen(80, 24).contains("exists: press Enter"), "{}", session.screen(80, 24));
-}
-
 /// The links that were drawn are part of the case, so they are above the list of all columns.
 #[test]
 fn details_show_the_faults_of_a_case() {
-    let mut session = Session::new("topologies = [\"torus:4x4,faults=2\"]\nalgorithms = [\"pex\"]");
-    session.keys("R");
-    session.settle();
+    let mut session = Session::run("topologies = [\"torus:4x4,faults=2\"]\nalgorithms = [\"pex\"]");
     session.keys("7e");
     let screen = session.screen(120, 40);
     let (first, _) = screen.split_once("ALL COLUMNS").unwrap();
@@ -696,8 +532,7 @@ fn details_show_the_faults_of_a_case() {
 #[test]
 fn the_last_page_of_details_is_full() {
     let mut session = compared();
-    session.keys("7G");
-    session.settle();
+    session.type_and_wait("7G");
     let screen = session.screen(80, 24);
     assert!(screen.contains("Details of repetition 1 of 3: "), "{screen}");
     assert!(

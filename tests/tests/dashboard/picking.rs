@@ -186,8 +186,7 @@ fn a_workload_of_the_collective_is_offered() {
     assert!(session.screen(80, 24).contains(offer), "{}", session.screen(80, 24));
     session.keys("w");
     assert_eq!(picked(&mut session, "Workloads"), "allgather/uniform:64");
-    session.keys("R");
-    session.settle();
+    session.type_and_wait("R");
     let screen = session.screen(80, 24);
     assert!(screen.contains("1 case verified") && !screen.contains("unsupported"), "{screen}");
     session.keys("1w");
@@ -196,9 +195,7 @@ fn a_workload_of_the_collective_is_offered() {
 
 #[test]
 fn a_run_without_a_selection_says_which_keys_to_press() {
-    let mut session = Session::new("topologies = [\"hypercube:4\"]");
-    session.keys("R");
-    session.settle();
+    let mut session = Session::run("topologies = [\"hypercube:4\"]");
     let expected =
         "no algorithm is selected: press 1, go to Algorithms and select a line with Space";
     assert!(session.screen(120, 30).contains(expected), "{}", session.screen(120, 30));
@@ -233,8 +230,7 @@ fn the_command_of_the_selection_is_copied() {
 fn help_starts_with_the_active_panel() {
     let mut session = session();
     for (panel, title) in [("6", "Net"), ("1", "Explore"), ("9", "Map")] {
-        session.keys(panel);
-        session.settle();
+        session.type_and_wait(panel);
         session.keys("?");
         let screen = session.screen(80, 24);
         let mut lines = screen.lines().skip_while(|line| !line.contains("Keys: arrows scroll"));

@@ -41,6 +41,13 @@ impl Session {
         Self::with(&plugins.map(file), &PluginReader::InProcess, text)
     }
 
+    /// Starts a session as [`Self::new`] does, and runs its cases.
+    pub(super) fn run(text: &str) -> Self {
+        let mut session = Self::new(text);
+        session.type_and_wait("R");
+        session
+    }
+
     /// Starts a session with the given plugins.
     pub(super) fn with(plugins: &[PathBuf], reader: &PluginReader, text: &str) -> Self {
         let mut experiment = experiment(text);
@@ -97,11 +104,17 @@ impl Session {
         text.chars().for_each(|c| self.key(KeyCode::Char(c)));
     }
 
+    /// Types characters, and waits until the work that they start has ended.
+    pub(super) fn type_and_wait(&mut self, text: &str) {
+        self.keys(text);
+        self.settle();
+    }
+
     /// Processes events until no work is in progress.
     pub(super) fn settle(&mut self) {
         loop {
             self.app.tick(Duration::ZERO);
-            if !self.app.is_working() {
+            if !self.app.expects_events() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(2));

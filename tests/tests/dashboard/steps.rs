@@ -5,10 +5,7 @@ use super::sessions::Session;
 use crossterm::event::KeyCode;
 
 fn session(text: &str) -> Session {
-    let mut session = Session::new(text);
-    session.keys("R");
-    session.settle();
-    session
+    Session::run(text)
 }
 
 /// Returns the text after `words` up to the next two spaces.
@@ -50,10 +47,8 @@ fn the_last_step_ends_at_the_time_of_the_row() {
                 .take(2)
                 .collect::<Vec<_>>()
                 .join(" ");
-            session.keys("6");
-            session.settle();
-            session.keys("G");
-            session.settle();
+            session.type_and_wait("6");
+            session.type_and_wait("G");
             let screen = session.screen(160, 50);
             assert_eq!(after(&screen, "ends at"), time, "{algorithm} on {machine}:\n{screen}");
         }
@@ -65,10 +60,8 @@ fn w_goes_to_the_most_expensive_step() {
     let mut session = session(
         "topologies = [\"ring:8\"]\nalgorithms = [\"linear\", \"ring\"]\nworkloads = [\"uniform:4KiB\"]\nmachines = [\"paragon\"]",
     );
-    session.keys("2G6");
-    session.settle();
-    session.keys("w");
-    session.settle();
+    session.type_and_wait("2G6");
+    session.type_and_wait("w");
     let screen = session.screen(160, 50);
     assert!(screen.contains("most expensive of 7"), "{screen}");
     let dearest =
@@ -88,12 +81,10 @@ fn times_of_ranks_are_computed_on_request() {
     let mut session = session(
         "topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]",
     );
-    session.keys("6");
-    session.settle();
+    session.type_and_wait("6");
     let screen = session.screen(120, 40);
     assert!(screen.contains("link load of each step"), "{screen}");
-    session.keys("w");
-    session.settle();
+    session.type_and_wait("w");
     let screen = session.screen(160, 50);
     assert!(screen.contains("most expensive of 7"), "{screen}");
     assert!(screen.contains("mean time of ranks in each step"), "{screen}");
@@ -107,10 +98,8 @@ fn ranks_with_their_own_clocks_are_shown_against_time() {
     let mut session = session(
         "topologies = [\"hypercube:2\"]\nalgorithms = [\"hypercube-broadcast\"]\nworkloads = [\"broadcast/uniform:100\"]\nmachines = [\"free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5\"]",
     );
-    session.keys("6e");
-    session.settle();
-    session.keys("oo");
-    session.settle();
+    session.type_and_wait("6e");
+    session.type_and_wait("oo");
     for (width, height) in [(60, 20), (110, 34), (200, 50)] {
         let screen = session.screen(width, height);
         for part in ["startup", "peer", "rank 0 is the last to end this step, at 55.00 µs"] {
@@ -153,8 +142,7 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     let mut session = session(
         "topologies = [\"torus:4x4\", \"mesh:4x4\"]\nalgorithms = [\"pex\", \"suh-shin\"]\nworkloads = [\"uniform:64\"]\nmachines = [\"paragon\"]",
     );
-    session.keys("2g6ec");
-    session.settle();
+    session.type_and_wait("2g6ec");
     session.key(KeyCode::Down);
     session.settle();
     session.keys("ll");
@@ -185,8 +173,7 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     session.key(KeyCode::Down);
     session.settle();
     assert!(session.screen(160, 50).contains("pex, mesh:4x4"));
-    session.keys("kkc");
-    session.settle();
+    session.type_and_wait("kkc");
     session.key(KeyCode::Down);
     session.settle();
     let screen = session.screen(160, 50);

@@ -27,10 +27,7 @@ fn compared(session: &mut Session) -> Vec<String> {
 }
 
 fn run(machine: &str) -> Session {
-    let mut session = Session::new(&format!("{TORI}\nmachines = [\"{machine}\"]"));
-    session.keys("R");
-    session.settle();
-    session
+    Session::run(&format!("{TORI}\nmachines = [\"{machine}\"]"))
 }
 
 /// Sets a slider to a value.
@@ -89,14 +86,14 @@ fn changed_block_size_affects_only_the_case_in_focus() {
 #[test]
 fn invalid_values_of_sliders_are_rejected() {
     let mut session = run("paragon");
-    for (slider, value, said) in [
+    for (slider, value, message) in [
         ("startup_us", "-3", "microseconds, a number from 0"),
         ("ports", "some", "`all` or a whole number"),
         ("block size", "4KB", "expected a size such as"),
     ] {
         set(&mut session, slider, value);
         let screen = session.screen(120, 40);
-        assert!(screen.contains(said), "{slider}={value}\n{screen}");
+        assert!(screen.contains(message), "{slider}={value}\n{screen}");
         session.key(KeyCode::Esc);
     }
 }
@@ -142,21 +139,17 @@ fn sliders_update_the_ranking_and_become_a_machine() {
 #[test]
 fn times_without_the_changes_are_marked() {
     let mut session =
-        Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
-    session.keys("R");
-    session.settle();
+        Session::run("topologies = [\"torus:4x4\"]\nalgorithms = [\"pex\", \"bruck\"]");
     session.keys("2");
     assert!(!session.screen(80, 24).contains('~'), "{}", session.screen(80, 24));
-    session.keys("0jjl");
-    session.settle();
+    session.type_and_wait("0jjl");
     session.keys("2");
     assert!(session.screen(80, 24).contains("✓ ~"), "{}", session.screen(80, 24));
     session.keys("S");
     let screen = session.screen(80, 24);
     assert!(screen.contains("rows without the changes of What if (2 rows)"), "{screen}");
     session.key(KeyCode::Esc);
-    session.keys("0D");
-    session.settle();
+    session.type_and_wait("0D");
     session.keys("2S");
     let screen = session.screen(80, 24);
     assert!(!screen.contains('~') && screen.contains("rows on screen (2 rows)"), "{screen}");

@@ -45,7 +45,7 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         ),
     ] {
         let Some((dir, file)) = plugin(place, does) else { return };
-        let said = format!("{}: {how}", file.display());
+        let message = format!("{}: {how}", file.display());
 
         // If the user names the file, a plugin that cannot be loaded is reported as a mistake of
         // the user.
@@ -55,7 +55,7 @@ fn a_plugin_that_crashes_when_loaded_is_named_and_skipped() {
         let output = swapmeet(&run).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert!(stderr.contains(&said) || does.contains("close"), "{does}: {stderr}");
+        assert!(stderr.contains(&message) || does.contains("close"), "{does}: {stderr}");
 
         // If the file is in a folder that is searched for plugins, it is skipped.
         let path = ("SWAPMEET_PLUGIN_PATH", dir.path());

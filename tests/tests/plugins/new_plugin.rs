@@ -27,13 +27,13 @@ fn run(folder: &Path, command: &str, args: &[&str]) -> Output {
 
 fn succeeds(folder: &Path, command: &str, args: &[&str]) -> String {
     let output = run(folder, command, args);
-    let said = format!(
+    let printed = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    assert!(output.status.success(), "{command} {args:?}: {said}");
-    said
+    assert!(output.status.success(), "{command} {args:?}: {printed}");
+    printed
 }
 
 fn has_a_c_compiler() -> bool {
@@ -53,8 +53,8 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
         );
     let folder = empty.path().join("my-ring");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let said = succeeds(&folder, &cargo, &["build", "--release"]);
-    assert!(!said.contains("warning"), "{said}");
+    let printed = succeeds(&folder, &cargo, &["build", "--release"]);
+    assert!(!printed.contains("warning"), "{printed}");
     if Command::new("rustfmt").arg("--version").output().is_ok_and(|output| output.status.success())
     {
         succeeds(&folder, &cargo, &["fmt", "--check"]);
@@ -63,8 +63,8 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
         folder.join(format!("target/release/libmy_ring.{}", std::env::consts::DLL_EXTENSION));
     // The test of the new plugin runs `check` on the file that cargo has just built. The test of
     // docs/plugin-guide.md compares the report of `check` with the one on the page.
-    let said = succeeds(&folder, &cargo, &["test", "--release"]);
-    assert!(said.contains("swapmeet_finds_nothing_wrong ... ok"), "{said}");
+    let printed = succeeds(&folder, &cargo, &["test", "--release"]);
+    assert!(printed.contains("swapmeet_finds_nothing_wrong ... ok"), "{printed}");
     let line =
         format!("run --plugin-dir {} --algorithm my-ring --topology ring:16", plugin.display());
     let args = words(&line);
@@ -77,12 +77,12 @@ fn a_new_plugin_in_rust_builds_offline_passes_its_tests_and_runs() {
     assert_ne!(text, broken);
     std::fs::write(&source, broken).unwrap();
     let output = run(&folder, &cargo, &["test", "--release", "--test", "check"]);
-    let said = format!(
+    let printed = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    assert!(!output.status.success() && said.contains("was never delivered"), "{said}");
+    assert!(!output.status.success() && printed.contains("was never delivered"), "{printed}");
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn a_new_plugin_in_c_builds_without_a_warning_and_passes() {
         .assert()
         .success();
     let folder = empty.path().join("my-ring");
-    let said = succeeds(&folder, "make", &["CFLAGS=-O2 -Werror"]);
-    assert!(!said.contains("warning"), "{said}");
+    let printed = succeeds(&folder, "make", &["CFLAGS=-O2 -Werror"]);
+    assert!(!printed.contains("warning"), "{printed}");
     let report = succeeds(&folder, "make", &["test"]);
     assert!(report.contains("passed: 0 faults, 0 remarks"), "{report}");
     let data = empty.path().join("data");
@@ -117,8 +117,8 @@ fn invalid_names_and_existing_folders_are_refused() {
     let empty = tempdir().unwrap();
     let refused = |name: &str, message: &str| {
         let run = swapmeet(&["new-plugin", name]).current_dir(empty.path()).assert().code(2);
-        let said = String::from_utf8(run.get_output().stderr.clone()).unwrap();
-        assert_eq!(said, format!("error: {message}\n"));
+        let printed = String::from_utf8(run.get_output().stderr.clone()).unwrap();
+        assert_eq!(printed, format!("error: {message}\n"));
     };
     refused(
         "../up",
@@ -140,8 +140,8 @@ fn two_new_plugins_live_in_one_workspace() {
     std::fs::write(root.path().join("Cargo.toml"), manifest).unwrap();
     swapmeet(&["new-plugin", "my-tree"]).current_dir(root.path()).assert().success();
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let said = succeeds(root.path(), &cargo, &["build", "--workspace", "--all-targets"]);
-    assert!(!said.contains("warning"), "{said}");
+    let printed = succeeds(root.path(), &cargo, &["build", "--workspace", "--all-targets"]);
+    assert!(!printed.contains("warning"), "{printed}");
     for name in ["my_ring", "my_tree"] {
         let file =
             root.path().join(format!("target/debug/lib{name}.{}", std::env::consts::DLL_EXTENSION));

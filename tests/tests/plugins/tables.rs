@@ -116,8 +116,8 @@ fn a_wrong_table_is_an_error_if_named_and_skipped_in_a_search() {
             return;
         };
         let message = message.replace("FILE", file.to_str().unwrap());
-        let (code, said) = refused(&file);
-        assert_eq!((code, said), (Some(2), format!("error: {message}")), "{name}");
+        let (code, text) = refused(&file);
+        assert_eq!((code, text), (Some(2), format!("error: {message}")), "{name}");
         assert_eq!(skipped(dir.path()), [format!("skipped {message}")], "{name}");
     }
 }
@@ -139,17 +139,17 @@ fn files_that_are_not_plugins_are_reported() {
     let dir = tempdir().unwrap();
     let text = dir.path().join("notes.so");
     std::fs::write(&text, "not a library").unwrap();
-    let (code, said) = refused(&text);
+    let (code, printed) = refused(&text);
     // The text after this is the message of the operating system.
     let ours = format!("error: {}: not a library that can be loaded: ", text.display());
     assert!(
-        code == Some(2) && said.starts_with(&ours) && said.len() > ours.len(),
-        "{code:?} {said}"
+        code == Some(2) && printed.starts_with(&ours) && printed.len() > ours.len(),
+        "{code:?} {printed}"
     );
     let missing = dir.path().join("missing.so");
-    let (code, said) = refused(&missing);
+    let (code, printed) = refused(&missing);
     assert_eq!(
-        (code, said.trim_end()),
+        (code, printed.trim_end()),
         (Some(2), &*format!("error: {}: no such plugin file or folder", missing.display()))
     );
     let log = skipped(dir.path());

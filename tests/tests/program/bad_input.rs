@@ -100,11 +100,11 @@ fn a_time_limit_has_the_same_range_in_files_and_flags() {
     for bad in ["1e300", "1e18", "0", "-1", "inf", "nan"] {
         let content =
             format!("topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\ntimeout_secs = {bad}\n");
-        let said = refused_file(&content);
-        assert!(said.contains(&format!("e.toml:3:16: {expected}, found {bad}")), "{said}");
-        let said =
+        let message = refused_file(&content);
+        assert!(message.contains(&format!("e.toml:3:16: {expected}, found {bad}")), "{message}");
+        let message =
             refused(&["run", "--topology", "ring:4", "--algorithm", "gen", "--timeout", bad]);
-        assert!(said.contains(expected), "{said}");
+        assert!(message.contains(expected), "{message}");
     }
     let fine = rows(&["--topology", "ring:4", "--algorithm", "gen", "--timeout", "1e9"]);
     assert_eq!(fine[0].status, Status::Ok);
@@ -131,14 +131,14 @@ fn too_many_cases_are_refused_before_lookups() {
 #[test]
 fn deeply_nested_dual_nets_are_refused() {
     let nested = format!("{}ring:1{}", "rdn:1(".repeat(60_000), ")".repeat(60_000));
-    let said = refused_file(&format!("topologies = [\"{nested}\"]\nalgorithms = [\"gen\"]\n"));
-    assert!(said.contains("e.toml:1:69: topology: parentheses nested more than 8 deep"));
+    let message = refused_file(&format!("topologies = [\"{nested}\"]\nalgorithms = [\"gen\"]\n"));
+    assert!(message.contains("e.toml:1:69: topology: parentheses nested more than 8 deep"));
 }
 
 #[test]
 fn endless_files_are_refused() {
-    let said = refused_run("ring:4", "gen", "matrix:/dev/zero", "paragon");
-    assert!(said.contains("--workload: is a folder or a device"), "{said}");
+    let message = refused_run("ring:4", "gen", "matrix:/dev/zero", "paragon");
+    assert!(message.contains("--workload: is a folder or a device"), "{message}");
     assert_eq!(
         refused(&["run", "/dev/zero"]),
         "error: /dev/zero: holds more than 16MiB, expected an experiment\n"
@@ -218,23 +218,26 @@ fn near_misses_get_a_suggestion() {
         .unwrap();
         refused(&["run", file.to_str().unwrap()])
     };
-    let said = file_says("[machines.mine]\nbase = \"paragon\"\n");
-    assert!(said.contains("`machines` is the list of machines to run on"), "{said}");
-    assert!(said.contains("a machine of the experiment's own is `[machine.NAME]`"), "{said}");
-    let said = file_says("[machine.a]\nbase = \"paragon\"\n[machine.b]\nbase = \"a\"\n");
-    assert!(said.contains("a base is a preset, not a machine of the experiment's own"), "{said}");
-    let said = refused(&words("run --topology ring:4 --algorithm gen --plugin-dir /no/where"));
-    assert_eq!(said, "error: /no/where: no such plugin file or folder\n");
+    let message = file_says("[machines.mine]\nbase = \"paragon\"\n");
+    assert!(message.contains("`machines` is the list of machines to run on"), "{message}");
+    assert!(message.contains("a machine of the experiment's own is `[machine.NAME]`"), "{message}");
+    let message = file_says("[machine.a]\nbase = \"paragon\"\n[machine.b]\nbase = \"a\"\n");
+    assert!(
+        message.contains("a base is a preset, not a machine of the experiment's own"),
+        "{message}"
+    );
+    let message = refused(&words("run --topology ring:4 --algorithm gen --plugin-dir /no/where"));
+    assert_eq!(message, "error: /no/where: no such plugin file or folder\n");
 }
 
 #[test]
 fn a_list_as_csv_needs_a_kind() {
-    let said = refused(&["list", "--format", "csv"]);
+    let message = refused(&["list", "--format", "csv"]);
     assert!(
-        said.contains(
+        message.contains(
             "expected one of algorithms, topologies, workloads, machines, plugins, columns, as in `list machines --format csv`"
         ),
-        "{said}"
+        "{message}"
     );
     swapmeet(&["list", "machines", "--format", "csv"]).assert().success();
 }
@@ -251,29 +254,32 @@ fn seeds_do_not_wrap_around() {
     };
     assert_eq!(run("1").status.code(), Some(0));
     let output = run("3");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        said.contains("seed: 3 repetitions exceed the largest seed, 18446744073709551615"),
-        "{said}"
+        message.contains("seed: 3 repetitions exceed the largest seed, 18446744073709551615"),
+        "{message}"
     );
 }
 
 #[test]
 fn duplicates_in_lists_are_refused() {
-    let said = refused_run_of(&["--workload", "uniform:64", "--workload", "uniform:64B"]);
+    let message = refused_run_of(&["--workload", "uniform:64", "--workload", "uniform:64B"]);
     assert!(
-        said.contains("--workload: `uniform:64B` is already in the list, as `uniform:64`"),
-        "{said}"
+        message.contains("--workload: `uniform:64B` is already in the list, as `uniform:64`"),
+        "{message}"
     );
-    let said =
+    let message =
         refused_run_of(&["--machine", "paragon", "--machine", "delta", "--machine", "paragon"]);
-    assert!(said.contains("--machine: `paragon` is already in the list, as `paragon`"), "{said}");
-    let said =
+    assert!(
+        message.contains("--machine: `paragon` is already in the list, as `paragon`"),
+        "{message}"
+    );
+    let message =
         refused_file("topologies = [\"ring:4\", \"ring:5\"]\nalgorithms = [\"gen\",\n  \"gen\"]\n");
     assert!(
-        said.contains(":3:3: `gen` is already in the list, as `gen` on line 2, column 15"),
-        "{said}"
+        message.contains(":3:3: `gen` is already in the list, as `gen` on line 2, column 15"),
+        "{message}"
     );
 }
 
@@ -283,14 +289,20 @@ fn refused_run_of(lists: &[&str]) -> String {
 
 #[test]
 fn machine_parameters_must_be_numbers() {
-    let said = refused_file(
+    let message = refused_file(
         "topologies = [\"ring:4\"]\nalgorithms = [\"gen\"]\n[machine.mine]\nstartup_us = \"3\"\n",
     );
-    assert!(said.contains(":4:14: expected a number, without quotes, found a text"), "{said}");
+    assert!(
+        message.contains(":4:14: expected a number, without quotes, found a text"),
+        "{message}"
+    );
 }
 
 #[test]
 fn a_default_that_depends_on_the_problem_is_described() {
-    let said = refused(&["run", "--topology", "ring:4", "--algorithm", "two-stage:4"]);
-    assert!(said.contains("`two-stage` takes slices (") && !said.contains("default )"), "{said}");
+    let message = refused(&["run", "--topology", "ring:4", "--algorithm", "two-stage:4"]);
+    assert!(
+        message.contains("`two-stage` takes slices (") && !message.contains("default )"),
+        "{message}"
+    );
 }

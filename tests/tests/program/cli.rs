@@ -1,6 +1,6 @@
 //! The program as its users run it: output streams, exit statuses and the content of rows.
 
-use crate::support::{refused, rows, swapmeet, words};
+use crate::support::{refused, row_of, rows, swapmeet, words};
 use predicates::prelude::*;
 use swapmeet_results::{Status, Verified, columns, read_records};
 use swapmeet_tests::project;
@@ -41,15 +41,15 @@ fn json_rows_equal_csv_rows() {
         {
             match &object[*name] {
                 serde_json::Value::Null => assert_eq!(text, "", "{name}"),
-                serde_json::Value::String(said) => assert_eq!(text, said, "{name}"),
+                serde_json::Value::String(message) => assert_eq!(text, message, "{name}"),
                 figure => {
                     assert_eq!(text.parse::<f64>().unwrap(), figure.as_f64().unwrap(), "{name}");
                 }
             }
         }
     }
-    let said = refused(&[&case[..], &["--format", "json", "--out", "rows.json"]].concat());
-    assert!(said.contains("--format json is for standard output: omit --out"), "{said}");
+    let message = refused(&[&case[..], &["--format", "json", "--out", "rows.json"]].concat());
+    assert!(message.contains("--format json is for standard output: omit --out"), "{message}");
 }
 
 /// Settings of the user: the default machine and the folders of plugins. The file in the current
@@ -71,8 +71,8 @@ fn a_configuration_file_sets_defaults() {
     let machine = |more: &[&str]| {
         let case =
             ["run", "--quiet", "--topology", "ring:4", "--algorithm", "ring", "--format", "csv"];
-        let (csv, said) = run(&[&case[..], more].concat());
-        read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {said}"))[0].machine.clone()
+        let (csv, message) = run(&[&case[..], more].concat());
+        read_records("rows", &csv).unwrap_or_else(|e| panic!("{e}: {message}"))[0].machine.clone()
     };
     // The file in the configuration folder sets the machine and a folder of plugins. A flag takes
     // precedence over it.
@@ -239,62 +239,6 @@ fn one_node_needs_no_steps() {
 }
 
 #[test]
-fn a_trace_prints_the_schedule_as_the_papers_do() {
-    let output = swapmeet(&["trace", "--topology", "torus:4x4", "--algorithm", "suh-shin"])
-        .output()
-        .unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let head: Vec<&str> = text.lines().take(6).collect();
-    insta::assert_snapshot!(head.join("\n"), @r"
-        Phase 3
-          every node rearranges what it holds
-          every node rearranges what it holds
-          step 1: 16 messages, longest 8 blocks over 2 hops, link load 1 message
-                (0,0) -> (0,2)     8 blocks  +dim2 from (0,0) for (*,2 3)
-                (0,1) -> (2,1)     8 blocks  +dim1 from (0,1) for (2 3,*)
-        ");
-    assert_eq!(text.lines().filter(|l| l.contains(" -> ")).count(), 64);
-    assert_eq!(text.matches("every node rearranges what it holds").count(), 3);
-}
-
-#[test]
-fn a_trace_depends_on_machine_and_seed() {
-    let trace = |args: &[&str]| {
-        let output = swapmeet(&["trace"]).args(args).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let steps = |text: &str| text.lines().filter(|line| line.starts_with("  step ")).count();
-    let broadcast =
-        words("--topology ring:15 --algorithm torus-broadcast --workload broadcast/uniform:1");
-    let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
-    // The expected value is `ceil(log_(2q + 1) 15)`.
-    assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
-    assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
-    let drawn = words(
-        "--topology ring:4 --algorithm linear --workload irregular:dist=uniform,mean=100,cv=0.5",
-    );
-    let with = |seed: &str| trace(&[&drawn[..], &["--seed", seed]].concat());
-    assert_eq!(with("42"), trace(&drawn));
-    assert_ne!(with("42"), with("43"));
-}
-
-#[test]
-fn a_trace_explains_virtual_nodes() {
-    let last = |topology: &str| {
-        let output = swapmeet(&["trace", "--topology", topology, "--algorithm", "suh-shin"])
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        (text.contains(")*"), text.lines().last().unwrap_or_default().to_owned())
-    };
-    let (marked, legend) = last("torus:3x3");
-    assert!(marked && legend.starts_with("* a virtual node"), "{legend}");
-    let (marked, legend) = last("torus:4x4");
-    assert!(!marked && !legend.starts_with('*'), "{legend}");
-}
-
-#[test]
 fn lists_are_complete() {
     let list = |args: &[&str]| String::from_utf8(swapmeet(args).output().unwrap().stdout).unwrap();
     let algorithms = list(&["list", "algorithms", "--format", "csv"]);
@@ -334,23 +278,9 @@ fn another_name_selects_the_same_algorithm() {
 /// block after two hops.
 #[test]
 fn a_small_allgather_on_tpu_v4_takes_as_long_as_its_source_says() {
-    let case = ["--topology", "ring:4", "--workload", "allgather/uniform:64", "--out", "-"];
-    let args = ["run", "--algorithm", "linear", "--machine", "tpu-v4"];
-    let output = swapmeet(&[&args[..], &case[..]].concat()).output().unwrap();
-    let rows = read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap();
-    let time_us = rows[0].time_us.unwrap();
+    let row = row_of("ring:4", "linear", "allgather/uniform:64", "tpu-v4");
+    let time_us = row.time_us.unwrap();
     assert!((2.0..2.01).contains(&time_us), "{time_us}");
-}
-
-#[test]
-fn help_has_examples() {
-    swapmeet(&["--help"]).assert().success().stdout(predicate::str::contains("Exit status"));
-    for command in ["run", "trace", "reproduce"] {
-        swapmeet(&[command, "--help"])
-            .assert()
-            .success()
-            .stdout(predicate::str::contains("Examples:"));
-    }
 }
 
 #[test]
@@ -379,8 +309,11 @@ fn compare_reads_rows_of_run() {
         .assert()
         .success()
         .stdout(predicate::str::contains("faster than `pex` (the same in all 3 repetitions)."));
-    let said = refused(&["compare", file, "--baseline", "pox"]);
-    assert!(said.contains("baseline `pox`") && said.contains("did you mean `pex`?"), "{said}");
+    let message = refused(&["compare", file, "--baseline", "pox"]);
+    assert!(
+        message.contains("baseline `pox`") && message.contains("did you mean `pex`?"),
+        "{message}"
+    );
     assert!(refused(&["compare", "nowhere.csv"]).starts_with("error: nowhere.csv: "));
     let text = std::fs::read_to_string(file).unwrap();
     std::fs::write(file, text.replacen("blocks", "bricks", 1)).unwrap();
@@ -460,10 +393,10 @@ fn a_row_on_a_defined_machine_contains_its_definition() {
                 [machine.mine]\nbase = \"paragon\"\nstartup_us = 220\nbarrier_us = 0.5\n";
     std::fs::write(&file, text).unwrap();
     let named = rows(&[file.to_str().unwrap()]);
-    let said: Vec<_> =
+    let message: Vec<_> =
         named.iter().map(|r| (r.machine.as_str(), r.machine_definition.as_str())).collect();
     let meaning = "paragon:startup_us=220,barrier_us=0.5";
-    assert_eq!(said, [("mine", meaning), ("mine:ports=2", &format!("{meaning},ports=2"))]);
+    assert_eq!(message, [("mine", meaning), ("mine:ports=2", &format!("{meaning},ports=2"))]);
     let spelled_out = rows(&words(
         "--topology ring:4 --algorithm gen --machine paragon:startup_us=220,barrier_us=0.5",
     ));

@@ -162,12 +162,11 @@ fn a_real_slurm_runs_the_written_job() {
         "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
     let cases =
         ["--topology", "fully-connected:2", "--algorithm", "pairwise", "--algorithm", "ring"];
-    let line =
-        format!("--script job.sh --launch {launch} --name cluster --repetitions 2 --out rows.csv");
-    let job = words(&line);
+    let job = words("--script job.sh --name cluster --repetitions 2 --out rows.csv");
     swapmeet(&["run", "--on", "slurm"])
         .args(cases)
         .args(job)
+        .args(["--launch", launch])
         .current_dir(dir.path())
         .assert()
         .success();

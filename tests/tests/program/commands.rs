@@ -98,7 +98,7 @@ fn run_page(page: &str) {
     }
     let text = std::fs::read_to_string(project(page)).unwrap();
     let folder = tempdir().unwrap();
-    let mut said = String::new();
+    let mut message = String::new();
     for Block { words, text } in blocks(&text) {
         if NOT_RUN.iter().any(|(of, part, _)| *of == page && text.contains(part)) {
             continue;
@@ -109,7 +109,7 @@ fn run_page(page: &str) {
             continue;
         }
         match words[..] {
-            ["sh"] => said += &succeeds(folder.path(), &text),
+            ["sh"] => message += &succeeds(folder.path(), &text),
             ["console"] => run_console(folder.path(), &text),
             ["rust", name] => build_and_check(folder.path(), "rust", name, &text),
             ["c", name] if tools::has(&["make", "cc"]) => {
@@ -131,7 +131,7 @@ fn run_page(page: &str) {
         };
         assert!(!expected.is_empty(), "{page}: nothing to compare after `printed`");
         for text in expected {
-            assert!(said.contains(text), "{page}: {text} is not in:\n{said}");
+            assert!(message.contains(text), "{page}: {text} is not in:\n{message}");
         }
     }
 }
@@ -161,19 +161,19 @@ fn succeeds(folder: &Path, script: &str) -> String {
         sh.env(format!("OMPI_{setting}"), "1");
     }
     let output = sh.output().unwrap();
-    let [printed, said] =
+    let [printed, message] =
         [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-    assert!(output.status.success(), "{script}: {printed}{said}");
-    printed + &said
+    assert!(output.status.success(), "{script}: {printed}{message}");
+    printed + &message
 }
 
 /// Returns whether two lists of lines match. A line `..` stands for any number of lines.
-pub(super) fn matches(shown: &[&str], said: &[&str]) -> bool {
+pub(super) fn matches(shown: &[&str], message: &[&str]) -> bool {
     match shown.split_first() {
-        None => said.is_empty(),
-        Some((&"..", rest)) => (0..=said.len()).any(|skip| matches(rest, &said[skip..])),
+        None => message.is_empty(),
+        Some((&"..", rest)) => (0..=message.len()).any(|skip| matches(rest, &message[skip..])),
         Some((first, rest)) => {
-            said.split_first().is_some_and(|(line, more)| line == first && matches(rest, more))
+            message.split_first().is_some_and(|(line, more)| line == first && matches(rest, more))
         }
     }
 }
@@ -182,11 +182,11 @@ pub(super) fn matches(shown: &[&str], said: &[&str]) -> bool {
 fn run_console(folder: &Path, text: &str) {
     for part in format!("\n{text}").split("\n$ ").skip(1) {
         let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
-        let said = succeeds(folder, command);
-        let [shown_lines, said_lines] = [shown, &said]
+        let message = succeeds(folder, command);
+        let [shown_lines, said_lines] = [shown, &message]
             .map(|text| text.trim_end().lines().map(str::trim_end).collect::<Vec<_>>());
         let same = matches(&shown_lines, &said_lines);
-        assert!(same, "$ {command}\n-- shown:\n{shown}\n-- said:\n{said}");
+        assert!(same, "$ {command}\n-- shown:\n{shown}\n-- printed:\n{message}");
     }
 }
 
@@ -214,8 +214,8 @@ fn build_and_check(folder: &Path, language: &str, name: &str, text: &str) {
             succeeds(folder, &format!("cd {place} && {share}"));
         }
     }
-    let said = succeeds(folder, &format!("cd {place} && {made}"));
-    assert!(!said.contains("warning"), "{said}");
+    let message = succeeds(folder, &format!("cd {place} && {made}"));
+    assert!(!message.contains("warning"), "{message}");
     // A few networks are enough, because the guide itself shows a check on all networks.
     let few = ["ring:7", "torus:3x5", "torus:4x4", "mesh:3x3", "hypercube:3", "groups:2x5"];
     let few = few.map(|topology| format!("--topology {topology}")).join(" ");

@@ -5,21 +5,22 @@ use std::path::Path;
 use swapmeet_tests::project;
 use syn::LitStr;
 
-/// Returns the string literals of all tests, with white space collapsed.
-fn said_by_tests() -> Vec<String> {
-    let mut said = Vec::new();
+/// Returns the string literals of all tests and the list of wrong plans, with white space collapsed.
+fn texts_of_tests() -> Vec<String> {
+    let plans = std::fs::read_to_string(project("tests/plugins/wrong_plans.h")).unwrap();
+    let mut texts = vec![flat(&plans)];
     for folder in ["framework", "workloads", "results", "tests/tests", "plugins"] {
-        collect(&project(folder), &mut said);
+        collect(&project(folder), &mut texts);
     }
-    said
+    texts
 }
 
-fn collect(folder: &Path, said: &mut Vec<String>) {
+fn collect(folder: &Path, texts: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             if !path.ends_with("target") {
-                collect(&path, said);
+                collect(&path, texts);
             }
         } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("errors_doc.rs") {
             let source = std::fs::read_to_string(&path).unwrap();
@@ -30,21 +31,21 @@ fn collect(folder: &Path, said: &mut Vec<String>) {
                 below.components().any(|c| c.as_os_str() == "tests") || path.ends_with("tests.rs");
             let own = || source.rsplit_once("\n#[cfg(test)]\n").map_or("", |(_, tests)| tests);
             let tests = if whole { &source } else { own() };
-            strings(tests.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display())), said);
+            strings(tests.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display())), texts);
         }
     }
 }
 
 /// Collects the string literals in a sequence of tokens. The lexer represents a documentation
 /// comment by a literal, too. It is skipped.
-fn strings(tokens: TokenStream, said: &mut Vec<String>) {
+fn strings(tokens: TokenStream, texts: &mut Vec<String>) {
     let mut before = [String::new(), String::new()];
     for token in tokens {
         match &token {
-            TokenTree::Group(group) => strings(group.stream(), said),
+            TokenTree::Group(group) => strings(group.stream(), texts),
             TokenTree::Literal(literal) if before != ["doc", "="] => {
                 if let Ok(string) = syn::parse_str::<LitStr>(&literal.to_string()) {
-                    said.push(flat(&string.value()));
+                    texts.push(flat(&string.value()));
                 }
             }
             _ => {}
@@ -87,7 +88,7 @@ fn messages_of(line: &str) -> Vec<String> {
 #[test]
 fn every_documented_message_is_tested() {
     let doc = std::fs::read_to_string(project("docs/errors.md")).unwrap();
-    let tests = said_by_tests();
+    let tests = texts_of_tests();
     let mut unsaid = Vec::new();
     for section in doc.split("\n## ").skip(1) {
         let title = section.lines().next().unwrap_or_default();
@@ -100,7 +101,7 @@ fn every_documented_message_is_tested() {
             assert!(parts.iter().any(|part| !part.is_empty()), "`{message}` says nothing");
             for part in parts.into_iter().filter(|part| !part.is_empty()) {
                 checked += 1;
-                if !tests.iter().any(|said| said.contains(&part)) {
+                if !tests.iter().any(|text| text.contains(&part)) {
                     unsaid.push(part);
                 }
             }

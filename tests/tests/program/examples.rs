@@ -8,8 +8,8 @@ use swapmeet_tests::{build, project};
 use tempfile::tempdir;
 
 fn printed(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -51,16 +51,16 @@ fn check(plugin: &Path) -> String {
 #[test]
 fn the_plugin_in_rust_passes_the_check() {
     let name = format!("{}plugin{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
-    let said = check(&build().join("examples").join(name));
-    assert!(said.contains("example-shift"), "{said}");
+    let message = check(&build().join("examples").join(name));
+    assert!(message.contains("example-shift"), "{message}");
 }
 
 #[test]
 fn the_plugin_in_c_passes_the_check() {
     let dir = tempdir().unwrap();
     let Some(plugin) = compile_c("examples/plugin.c", dir.path(), "plugin", &[]) else { return };
-    let said = check(&plugin);
-    assert!(said.contains("example-chain"), "{said}");
+    let message = check(&plugin);
+    assert!(message.contains("example-chain"), "{message}");
 }
 
 /// The script in Python names the algorithm with the least time for each size, as computed here

@@ -23,14 +23,14 @@ fn exports(format: &str, case: [&str; 3], more: &[&str], out: &Path) -> bool {
     );
     let args = words(&line);
     let output = swapmeet(&args).args(more).arg("--out").arg(out).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let message = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) if out.exists() => true,
         Some(0) => {
-            assert!(said.contains("unsupported"), "{case:?}: {said}");
+            assert!(message.contains("unsupported"), "{case:?}: {message}");
             false
         }
-        other => panic!("{case:?}: {other:?}: {said}"),
+        other => panic!("{case:?}: {other:?}: {message}"),
     }
 }
 

@@ -234,9 +234,9 @@ fn links_ranks_the_failures_of_single_links() {
         let output = swapmeet(&args).assert().success().get_output().stderr.clone();
         (String::from_utf8(output).unwrap(), std::fs::read_to_string(&file).unwrap())
     };
-    let (said, picture) = plot("net.svg");
+    let (message, picture) = plot("net.svg");
     assert_eq!(
-        said,
+        message,
         "linear: 400.0 µs instead of 300.0 µs (1.333 x) without one of the links 1-2, 1-3; \
          ranks are disconnected without the link 0-1\n"
     );
@@ -316,9 +316,12 @@ fn links_says_why_an_algorithm_has_no_times() {
     .output()
     .unwrap();
     assert!(output.status.success());
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     let reason = "`ring-allreduce` does not implement `alltoall`, only workloads `allreduce/..`";
-    assert!(said.contains(&format!("ring-allreduce on ring:3: unsupported: {reason}")), "{said}");
+    assert!(
+        message.contains(&format!("ring-allreduce on ring:3: unsupported: {reason}")),
+        "{message}"
+    );
 }
 
 /// Closed forms for n nodes and blocks of m bytes at 1 byte per µs. `folded-ring` takes `n (n - 1)/2

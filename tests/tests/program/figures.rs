@@ -39,8 +39,8 @@ fn plot(rows: &Path, out: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
 fn a_plot_has_curves_axes_and_crossovers() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
-    let said = plot(&rows, &out, &["--topology", "torus:8x8", "--machine", "paragon"]).success();
-    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+    let message = plot(&rows, &out, &["--topology", "torus:8x8", "--machine", "paragon"]).success();
+    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
     let svg = std::fs::read_to_string(&out).unwrap();
     for text in [
         "torus:8x8, uniform, paragon",
@@ -56,11 +56,11 @@ fn a_plot_has_curves_axes_and_crossovers() {
     }
     // The crossover that is printed is also drawn: as a ring with a letter, which is explained
     // below the panel.
-    let crossover = said.lines().next().unwrap();
+    let crossover = message.lines().next().unwrap();
     assert!(
         crossover.starts_with("suh-shin is fastest up to about ")
             && svg.contains(&format!(">{crossover}<")),
-        "{said}"
+        "{message}"
     );
     assert!(svg.contains(">a<"), "{svg}");
 }
@@ -127,9 +127,9 @@ fn the_order_of_times_changes_at_a_crossover() {
         swapmeet(&args).args(sizes).args(["--out", out.to_str().unwrap()]).assert().success();
     };
     run(&["64".to_owned(), "1024".to_owned()], &rows);
-    let said = plot(&rows, &dir.path().join("f.svg"), &[]).success().get_output().stderr.clone();
-    let said = String::from_utf8(said).unwrap();
-    let at: f64 = said
+    let message = plot(&rows, &dir.path().join("f.svg"), &[]).success().get_output().stderr.clone();
+    let message = String::from_utf8(message).unwrap();
+    let at: f64 = message
         .trim()
         .trim_start_matches("bruck is fastest up to about ")
         .split(' ')
@@ -145,8 +145,8 @@ fn the_order_of_times_changes_at_a_crossover() {
         let is = |r: &&Record| r.algorithm == algorithm && r.workload == format!("uniform:{size}");
         rows.iter().find(is).unwrap().time_us.unwrap()
     };
-    assert!(time("bruck", &sides[0]) < time("suh-shin", &sides[0]), "{said}");
-    assert!(time("bruck", &sides[1]) > time("suh-shin", &sides[1]), "{said}");
+    assert!(time("bruck", &sides[0]) < time("suh-shin", &sides[0]), "{message}");
+    assert!(time("bruck", &sides[1]) > time("suh-shin", &sides[1]), "{message}");
 }
 
 /// The optimum on a mesh is the time in which the data crosses the bisection (Suh & Shin, 1998,
@@ -171,9 +171,9 @@ fn plots_and_comparisons_show_the_ratio_to_the_optimum() {
         .collect();
     assert!(of_linear.len() >= 2, "{text}");
     assert!(of_linear.iter().all(|ratio| (1.0..1.02).contains(ratio)), "{text}");
-    let said = swapmeet(&["compare", rows.to_str().unwrap()]).assert().success();
-    let said = String::from_utf8_lossy(&said.get_output().stdout).into_owned();
-    assert!(said.contains("`linear` reaches the optimum; `pairwise` takes "), "{said}");
+    let message = swapmeet(&["compare", rows.to_str().unwrap()]).assert().success();
+    let message = String::from_utf8_lossy(&message.get_output().stdout).into_owned();
+    assert!(message.contains("`linear` reaches the optimum; `pairwise` takes "), "{message}");
     let plain = rows_in(&dir);
     plot(&plain, &dir.path().join("figure.svg"), &["--y", "optimum"]).code(2).stderr(predicate::str::contains(
         "no row has values of block size (x axis) and completion time over the optimum (y axis): `run --optimum` makes rows that have it",
@@ -185,17 +185,18 @@ fn plots_and_comparisons_show_the_ratio_to_the_optimum() {
 fn crossovers_do_not_depend_on_the_plotted_column() {
     let dir = tempdir().unwrap();
     let (rows, out) = (rows_in(&dir), dir.path().join("figure.svg"));
-    let said = |args: &[&str]| {
+    let output_of = |args: &[&str]| {
         let args = [&["--topology", "torus:8x8", "--machine", "paragon"], args].concat();
-        let said =
+        let message =
             String::from_utf8(plot(&rows, &out, &args).success().get_output().stderr.clone())
                 .unwrap();
-        said.lines()
+        message
+            .lines()
             .filter(|line| line.contains(" is fastest up to "))
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    let crossovers = said(&[]);
+    let crossovers = output_of(&[]);
     assert!(!crossovers.is_empty());
     for y in [
         "ratio",
@@ -208,7 +209,7 @@ fn crossovers_do_not_depend_on_the_plotted_column() {
         "algbw",
         "busbw",
     ] {
-        assert_eq!(said(&["--y", y]), crossovers, "{y}");
+        assert_eq!(output_of(&["--y", y]), crossovers, "{y}");
     }
     for args in [
         ["--log", "none"],
@@ -217,7 +218,7 @@ fn crossovers_do_not_depend_on_the_plotted_column() {
         ["--baseline", "pex"],
         ["--baseline", "bruck"],
     ] {
-        assert_eq!(said(&[&["--y", "ratio"], &args[..]].concat()), crossovers, "{args:?}");
+        assert_eq!(output_of(&[&["--y", "ratio"], &args[..]].concat()), crossovers, "{args:?}");
     }
 }
 

@@ -31,7 +31,7 @@ fn cramped(folder: &Path, blocks: u32, arguments: &str) -> Output {
     shell.output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn output_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -51,16 +51,16 @@ fn an_export_to_a_full_disk_is_an_error_of_output() {
             "export --format {format} --topology torus:8x8 --algorithm gen --machine paragon:hop_us=0 --out out"
         );
         let output = cramped(dir.path(), 4, &arguments);
-        let said = said(&output);
-        assert_eq!(output.status.code(), Some(1), "{format}: {said}");
-        assert!(said.starts_with("error: out: File too large"), "{format}: {said}");
+        let message = output_of(&output);
+        assert_eq!(output.status.code(), Some(1), "{format}: {message}");
+        assert!(message.starts_with("error: out: File too large"), "{format}: {message}");
         assert!(names(dir.path()).is_empty(), "{format}: nothing is left");
     }
     // A schedule that the format cannot represent is still reported as bad input.
     let arguments = "export --format msccl --topology ring:4 --algorithm linear --out out \
                      --workload one-spike:max=64,rest=1";
     let output = cramped(dir.path(), 4, arguments);
-    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", output_of(&output));
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn merge_does_not_touch_a_file_that_a_run_is_writing() {
     };
     let output = merge();
     assert_eq!(
-        (output.status.code(), said(&output).as_str()),
+        (output.status.code(), output_of(&output).as_str()),
         (Some(2), "error: live.csv: another run is writing to it\n")
     );
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "half a run");
@@ -94,7 +94,11 @@ fn a_full_disk_loses_no_existing_row() {
     let before = std::fs::read(dir.path().join("all.csv")).unwrap();
     let output = cramped(dir.path(), 2, "merge rows.csv --out all.csv --force");
     assert_eq!(output.status.code(), Some(1));
-    assert!(said(&output).starts_with("error: all.csv: File too large"), "{}", said(&output));
+    assert!(
+        output_of(&output).starts_with("error: all.csv: File too large"),
+        "{}",
+        output_of(&output)
+    );
     assert_eq!(std::fs::read(dir.path().join("all.csv")).unwrap(), before);
     assert_eq!(names(dir.path()), ["all.csv", "rows.csv"], "nothing is left of the attempt");
 }
@@ -111,8 +115,12 @@ fn a_file_that_cannot_be_written_is_unchanged() {
     ] {
         std::fs::write(dir.path().join(name), "from before").unwrap();
         let output = cramped(dir.path(), 1, arguments);
-        assert_eq!(output.status.code(), Some(1), "{arguments}: {}", said(&output));
-        assert!(said(&output).contains("File too large"), "{arguments}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(1), "{arguments}: {}", output_of(&output));
+        assert!(
+            output_of(&output).contains("File too large"),
+            "{arguments}: {}",
+            output_of(&output)
+        );
         assert_eq!(
             std::fs::read_to_string(dir.path().join(name)).unwrap(),
             "from before",
@@ -130,8 +138,8 @@ fn a_file_that_cannot_be_written_is_unchanged() {
 fn a_failed_new_plugin_can_be_repeated() {
     let dir = tempdir().unwrap();
     let output = cramped(dir.path(), 1, "new-plugin mine");
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("File too large"), "{}", said(&output));
+    assert_eq!(output.status.code(), Some(1), "{}", output_of(&output));
+    assert!(output_of(&output).contains("File too large"), "{}", output_of(&output));
     assert_eq!(names(dir.path()), [""; 0]);
     swapmeet(&["new-plugin", "mine"]).current_dir(dir.path()).assert().success();
     let modes = |name: &str| {
@@ -189,7 +197,7 @@ fn a_dangling_link_leads_to_the_new_file() {
         .current_dir(dir.path())
         .output()
         .unwrap();
-    assert!(!output.status.success() && path("round.csv").is_symlink(), "{}", said(&output));
+    assert!(!output.status.success() && path("round.csv").is_symlink(), "{}", output_of(&output));
 }
 
 #[test]
@@ -214,7 +222,7 @@ fn inputs_are_not_overwritten() {
         let output = cramped(dir.path(), 1000, &format!("{arguments} --force --out {out}"));
         let expected =
             format!("error: --out {out}: it is an input of this command: give another --out\n");
-        assert_eq!((output.status.code(), said(&output)), (Some(2), expected), "{arguments}");
+        assert_eq!((output.status.code(), output_of(&output)), (Some(2), expected), "{arguments}");
         assert_eq!(std::fs::read(path(read)).unwrap(), before);
     }
 }
@@ -234,7 +242,7 @@ fn an_impossible_output_path_is_bad_input() {
         ("report rows.csv --out .", "error: .: Is a directory (os error 21)\n"),
     ] {
         let output = cramped(dir.path(), 1000, arguments);
-        assert_eq!((output.status.code(), said(&output).as_str()), (Some(2), message));
+        assert_eq!((output.status.code(), output_of(&output).as_str()), (Some(2), message));
     }
 }
 
@@ -253,7 +261,7 @@ fn a_named_pipe_that_is_closed_early_is_an_error() {
             .env("PATH", &path)
             .env("XDG_DATA_HOME", "/nonexistent");
         let output = shell.output().unwrap();
-        (std::fs::read_to_string(dir.path().join("status")).unwrap(), said(&output))
+        (std::fs::read_to_string(dir.path().join("status")).unwrap(), output_of(&output))
     };
     assert_eq!(
         closing(&format!("(sleep 0.2; swapmeet {run} -; echo $? > status) | true")),

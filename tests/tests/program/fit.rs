@@ -69,7 +69,7 @@ fn measurements_without_a_possible_fit_are_refused() {
     ] {
         let file = dir.path().join("pings.txt");
         std::fs::write(&file, text).unwrap();
-        let said = refused(&["fit", file.to_str().unwrap()]);
-        assert!(said.contains(why), "{text}: {said}");
+        let message = refused(&["fit", file.to_str().unwrap()]);
+        assert!(message.contains(why), "{text}: {message}");
     }
 }

@@ -4,14 +4,14 @@ use crate::support::swapmeet;
 use swapmeet_tests::project;
 use tempfile::tempdir;
 
-pub(crate) fn said(args: &[&str]) -> String {
+pub(crate) fn output_of(args: &[&str]) -> String {
     String::from_utf8(swapmeet(args).assert().success().stderr("").get_output().stdout.clone())
         .unwrap()
 }
 
 /// Returns the commands that the help of the program lists, except `help`.
 pub(crate) fn commands() -> Vec<String> {
-    let help = said(&["--help"]);
+    let help = output_of(&["--help"]);
     let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
     let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names
@@ -22,9 +22,9 @@ pub(crate) fn commands() -> Vec<String> {
 
 #[test]
 fn help_equals_the_committed_text() {
-    let mut text = said(&["--help"]);
+    let mut text = output_of(&["--help"]);
     for command in commands() {
-        text += &format!("\n$ swapmeet {command} --help\n{}", said(&[&command, "--help"]));
+        text += &format!("\n$ swapmeet {command} --help\n{}", output_of(&[&command, "--help"]));
     }
     let text: String = text.lines().map(|line| format!("{}\n", line.trim_end())).collect();
     let path = project("tests/fixtures/help.txt");
@@ -45,7 +45,7 @@ fn every_command_has_examples() {
     let commands = commands();
     assert!(commands.len() >= 11, "{commands:?}");
     for command in commands {
-        let help = said(&[&command, "--help"]);
+        let help = output_of(&[&command, "--help"]);
         assert!(help.contains("Examples:\n  swapmeet "), "{command}: {help}");
     }
 }
@@ -54,13 +54,13 @@ fn every_command_has_examples() {
 fn there_is_a_manual_page_for_every_command() {
     let dir = tempdir().unwrap();
     let folder = dir.path().join("man1");
-    said(&["man", "--out", folder.to_str().unwrap()]);
+    output_of(&["man", "--out", folder.to_str().unwrap()]);
     let page = |name: &str| std::fs::read_to_string(folder.join(format!("{name}.1"))).unwrap();
     for command in commands() {
         let text = page(&format!("swapmeet-{command}"));
         assert!(text.contains(".SH SYNOPSIS") && text.contains("Examples:"), "{command}: {text}");
     }
-    assert_eq!(page("swapmeet"), said(&["man"]));
+    assert_eq!(page("swapmeet"), output_of(&["man"]));
     let pages = std::fs::read_dir(&folder).unwrap().count();
     assert_eq!(pages, commands().len() + 1, "and for nothing that only the program itself calls");
 }
@@ -76,7 +76,7 @@ fn completed(words: &[&str]) -> Vec<String> {
 #[test]
 fn every_shell_gets_a_completion_script() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = said(&["completions", shell]);
+        let script = output_of(&["completions", shell]);
         assert!(script.contains("COMPLETE") && script.contains("swapmeet"), "{shell}: {script}");
     }
 }

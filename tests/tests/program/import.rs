@@ -42,13 +42,13 @@ fn measurements_become_rows_of_the_predicted_cases() {
         ("measured:cluster", "measured", "pairwise")
     );
     // Imported rows are samples, like all other rows.
-    let said = swapmeet(&["compare", out.to_str().unwrap()])
+    let message = swapmeet(&["compare", out.to_str().unwrap()])
         .assert()
         .success()
         .get_output()
         .stdout
         .clone();
-    assert!(String::from_utf8(said).unwrap().contains("measured:cluster"));
+    assert!(String::from_utf8(message).unwrap().contains("measured:cluster"));
     // The number of ranks is required if the file does not contain it.
     let unknown = [&["import", files[0]], &more[2..4]].concat();
     assert!(
@@ -56,10 +56,10 @@ fn measurements_become_rows_of_the_predicted_cases() {
             .contains("1.txt: it does not contain the number of ranks: give --topology or --ranks")
     );
     std::fs::write(&first, OSU.replace("18.75", "soon")).unwrap();
-    let said = refused(&[&unknown[..], &["--ranks", "4"]].concat());
+    let message = refused(&[&unknown[..], &["--ranks", "4"]].concat());
     assert!(
-        said.contains("1.txt: line 4: the average latency is `soon`, expected a time"),
-        "{said}"
+        message.contains("1.txt: line 4: the average latency is `soon`, expected a time"),
+        "{message}"
     );
 }
 
@@ -96,9 +96,9 @@ ALLTOALL,64,256,default-default,23000,2x2x2,1,100,22000,24000
     std::fs::write(&summary, text).unwrap();
     let import = ["import", summary.to_str().unwrap(), "--name", "fugaku", "--out"];
     let run = [&import[..], &[out.to_str().unwrap(), "--counterparts"]].concat();
-    let said = swapmeet(&run).assert().success().get_output().stderr.clone();
-    let said = String::from_utf8(said).unwrap();
-    assert_eq!(said, "2 rows measured\n1 measurement without a counterpart omitted\n");
+    let message = swapmeet(&run).assert().success().get_output().stderr.clone();
+    let message = String::from_utf8(message).unwrap();
+    assert_eq!(message, "2 rows measured\n1 measurement without a counterpart omitted\n");
     let rows = read_file(&out).unwrap();
     let read: Vec<_> =
         rows.iter().map(|row| [&row.topology, &row.algorithm, &row.workload]).collect();

@@ -22,8 +22,8 @@ fn run(program: &Path, args: &[&str]) -> Output {
 }
 
 fn printed(output: &Output) -> String {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{message}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
@@ -176,8 +176,8 @@ open("bad.csv", "w").write("\n".join([text[0], ",".join(cells)]) + "\n")
 for wrong, expected in [("bad.csv", "bad.csv:2: steps: 'many', expected a whole number"), (__file__, "no rows of swapmeet")]:
     try:
         swapmeet.read(wrong)
-    except ValueError as said:
-        assert expected in str(said), said
+    except ValueError as message:
+        assert expected in str(message), message
     else:
         raise SystemExit(f"{wrong} was read")
 "#;

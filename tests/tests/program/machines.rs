@@ -6,7 +6,7 @@ use swapmeet_core::cost::model::models;
 use swapmeet_core::cost::parameter::Parameter;
 use swapmeet_tests::project;
 
-fn said(args: &[&str]) -> (String, String) {
+fn output_of(args: &[&str]) -> (String, String) {
     let output = swapmeet(args).output().unwrap();
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
@@ -70,17 +70,18 @@ fn the_docs_table_of_parameters_is_complete() {
 
 #[test]
 fn a_machine_is_described_with_the_origin_of_each_value() {
-    let (text, _) =
-        said(&words("list machines --describe delta:model=circuit,startup_us=50 --format csv"));
+    let (text, _) = output_of(&words(
+        "list machines --describe delta:model=circuit,startup_us=50 --format csv",
+    ));
     for line in [
         "startup_us,50,start-up time of a message,set by the user",
         "byte_us,0.2498,transmission time of a byte,preset: beta = 0.2498 us a byte: the same fit",
         "virtual_channels,1,circuits that a directed link carries at a time,default",
         "free_contention,2,messages that a directed link carries at full speed,\"not read by the model; preset: 2^gamma = 2, Thakur et al., section 2\"",
     ] {
-        assert!(text.lines().any(|said| said == line), "{line}\n{text}");
+        assert!(text.lines().any(|message| message == line), "{line}\n{text}");
     }
-    let (json, _) = said(&["list", "machines", "--describe", "paragon", "--format", "json"]);
+    let (json, _) = output_of(&["list", "machines", "--describe", "paragon", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(
         (&json["machine"], &json["parameters"][1]["value"]),
@@ -92,7 +93,7 @@ fn a_machine_is_described_with_the_origin_of_each_value() {
 fn unread_parameters_are_refused() {
     let run = ["run", "--topology", "ring:4", "--algorithm", "pairwise", "--workload", "uniform:1"];
     let (_, flag) =
-        said(&[&run[..], &["--machine", "paragon:mode=nonblocking,buffers=2"]].concat());
+        output_of(&[&run[..], &["--machine", "paragon:mode=nonblocking,buffers=2"]].concat());
     assert!(
         flag.contains("--machine:1:9")
             && flag.contains("`mode` is not read by the model `wormhole`"),
@@ -102,7 +103,7 @@ fn unread_parameters_are_refused() {
     let file = folder.path().join("e.toml");
     let own = "topologies = [\"ring:4\"]\nalgorithms = [\"pairwise\"]\nworkloads = [\"uniform:1\"]\nmachines = [\"mine\"]\n[machine.mine]\nbase = \"delta\"\nfree_contention = 2\nmodel = \"circuit\"\n";
     std::fs::write(&file, own).unwrap();
-    let (_, table) = said(&["run", file.to_str().unwrap()]);
+    let (_, table) = output_of(&["run", file.to_str().unwrap()]);
     assert!(
         table.contains("e.toml:7:1: ")
             && table.contains("`free_contention` is not read by the model `circuit`"),
@@ -123,11 +124,12 @@ fn a_machine_reads_its_file_of_background_traffic() {
             [&args[..], &["--machine", machine, "--out", "rows.csv", "--quiet"], more].concat();
         swapmeet(&args).current_dir(folder.path()).output().unwrap()
     };
-    let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let output_of =
+        |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
     let machine = "free:model=fluid,byte_us=1,background=flows.csv";
     write("flows.csv", "7,40\n0,7\n");
     let output = run(machine, &[]);
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", output_of(&output));
     let rows = || swapmeet_results::read_file(&folder.path().join("rows.csv")).unwrap();
     // A message of 100 bytes and a background flow of 40 bytes share a link. In the opposite
     // direction there is only a message of 100 bytes.
@@ -137,10 +139,10 @@ fn a_machine_reads_its_file_of_background_traffic() {
     write("flows.csv", "0,400\n0,0\n");
     let refused = run(machine, &["--resume"]);
     assert!(
-        said(&refused)
+        output_of(&refused)
             .contains("row 1 belongs to another experiment: its inputs is `flows.csv=sha256:"),
         "{}",
-        said(&refused)
+        output_of(&refused)
     );
     assert!(run(machine, &["--force"]).status.success());
     assert_eq!(rows()[0].time_us, Some(200.0));
@@ -155,7 +157,7 @@ fn a_machine_reads_its_file_of_background_traffic() {
         ("bad.csv", "bad.csv:2:1: `-2` is not a byte count, expected a whole number from 0 to"),
         ("/dev/zero", "is a folder or a device, expected a file of N rows of N byte counts"),
     ] {
-        let error = said(&run(&format!("free:model=fluid,background={file}"), &["--force"]));
+        let error = output_of(&run(&format!("free:model=fluid,background={file}"), &["--force"]));
         assert!(
             error.contains("--machine:1:29")
                 && error.contains(&format!("`background={file}`: "))

@@ -63,12 +63,12 @@ exit 1
     let args = words("run --on mpirun --topology ring:4 --algorithm bruck --name here --launch");
     let run = swapmeet(&args).arg(launch).arg("--out").arg(&out).env("MPICC", "true").output();
     let run = run.unwrap();
-    let said = String::from_utf8_lossy(&run.stderr);
+    let message = String::from_utf8_lossy(&run.stderr);
     let rows = read_file(&out).unwrap();
-    assert_eq!((run.status.code(), rows[0].status), (Some(1), Status::Error), "{said}");
+    assert_eq!((run.status.code(), rows[0].status), (Some(1), Status::Error), "{message}");
     let reason = "There are not enough slots available in the system to satisfy the 4 slots that were requested by the application; try --launch 'mpirun --oversubscribe -n {ranks}'";
     assert!(rows[0].reason.ends_with(reason), "{}", rows[0].reason);
-    assert!(said.contains(reason), "{said}");
+    assert!(message.contains(reason), "{message}");
 }
 
 /// The job has the same result by whatever command it is started.
@@ -81,11 +81,11 @@ fn a_job_for_slurm_compiles_runs_and_collects() {
     let (script, out) = (dir.path().join("a job.sh"), dir.path().join("rows.csv"));
     let launch =
         "mpirun --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 -n {ranks}";
-    let line = format!(
+    let mut args = words(
         "run --on slurm --topology fully-connected:2 --topology ring:3 --algorithm ring \
-        --name cluster --repetitions 2 --launch {launch} --script"
+        --name cluster --repetitions 2 --launch",
     );
-    let args = words(&line);
+    args.extend([launch, "--script"]);
     swapmeet(&args).arg(&script).arg("--out").arg(&out).assert().success();
     let text = std::fs::read_to_string(&script).unwrap();
     assert!(
@@ -99,6 +99,6 @@ fn a_job_for_slurm_compiles_runs_and_collects() {
         rows.iter().map(|row| (row.nodes, row.repetition)).collect::<Vec<_>>(),
         [(2, 0), (2, 1), (3, 0), (3, 1)]
     );
-    let said = refused(&[&args[..], &[script.to_str().unwrap()]].concat());
-    assert!(said.contains("a job.sh: the file exists already, with"), "{said}");
+    let message = refused(&[&args[..], &[script.to_str().unwrap()]].concat());
+    assert!(message.contains("a job.sh: the file exists already, with"), "{message}");
 }

@@ -189,13 +189,13 @@ fn only_topologies_and_machines_can_be_described() {
 #[test]
 fn describe_reports_bad_topologies_as_run_does() {
     for spec in ["mesh:4x0", "rdn:1(torus:5x)", "tours:5x5"] {
-        let said = |args: &[&str]| {
+        let output_of = |args: &[&str]| {
             let refused = swapmeet(args).assert().code(2);
             String::from_utf8_lossy(&refused.get_output().stderr).into_owned()
         };
-        let described = said(&["list", "topologies", "--describe", spec]);
+        let described = output_of(&["list", "topologies", "--describe", spec]);
         assert!(described.contains("here") && described.contains(spec), "{described}");
-        let run = said(&["run", "--algorithm", "pex", "--topology", spec]);
+        let run = output_of(&["run", "--algorithm", "pex", "--topology", spec]);
         assert_eq!(described.replace("--describe", "--topology"), run);
     }
 }

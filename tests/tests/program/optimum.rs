@@ -10,8 +10,8 @@ use tempfile::tempdir;
 fn optimum(args: &str, folder: &Path) -> Value {
     let mut command = swapmeet(&["optimum", "--format", "json"]);
     let output = command.args(words(args)).current_dir(folder).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{args}: {said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args}: {message}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -118,9 +118,9 @@ fn certificates_are_written_checked_and_refused() {
         let again = refused(&write);
         assert!(again.contains("--force"), "{again}");
         let check = swapmeet(&["optimum", "--check", &file]).assert().success();
-        let said = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
+        let message = String::from_utf8_lossy(&check.get_output().stdout).into_owned();
         let about = format!("verified: mesh:3x3, {workload} on paragon takes ");
-        assert!(said.contains(&about), "{said}");
+        assert!(message.contains(&about), "{message}");
         // A certificate is refused if its evidence supports less than its claim, or if its network
         // differs from the network of the topology that it names.
         let text = std::fs::read_to_string(&file).unwrap();
@@ -134,16 +134,19 @@ fn certificates_are_written_checked_and_refused() {
             ("other.json", "its network, demand or speed is not that of mesh:9"),
         ] {
             let refused = swapmeet(&["optimum", "--check", &at(name)]).assert().code(1);
-            let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
-            assert!(said.contains(": refused: ") && said.contains(why), "{workload}: {said}");
+            let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+            assert!(
+                message.contains(": refused: ") && message.contains(why),
+                "{workload}: {message}"
+            );
         }
     }
     let check = ["optimum", "--format", "json", "--check", &at("high.json")];
     let answer = swapmeet(&check).assert().code(1).get_output().stdout.clone();
     assert_eq!(serde_json::from_slice::<Value>(&answer).unwrap()["verified"], false);
     std::fs::write(at("bad.json"), "{\"format\":1}").unwrap();
-    let said = refused(&["optimum", "--check", &at("bad.json")]);
-    assert!(said.contains("bad.json: not a certificate: "), "{said}");
+    let message = refused(&["optimum", "--check", &at("bad.json")]);
+    assert!(message.contains("bad.json: not a certificate: "), "{message}");
 }
 
 #[test]
@@ -173,8 +176,8 @@ fn questions_without_an_answer_are_refused() {
         ),
         ("--topology ring:8 --workload uniform:1..4", "--workload"),
     ] {
-        let said = refused(&[&["optimum"], &words(args)[..]].concat());
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains(why), "{args}: {said}");
+        let message = refused(&[&["optimum"], &words(args)[..]].concat());
+        let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(message.contains(why), "{args}: {message}");
     }
 }

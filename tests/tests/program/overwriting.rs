@@ -1,7 +1,7 @@
 //! Commands with an output file overwrite existing files only with `--force`, and never overwrite
 //! their inputs.
 
-use super::help::{commands, said};
+use super::help::{commands, output_of};
 use crate::support::swapmeet;
 use std::path::Path;
 use std::process::Output;
@@ -64,7 +64,7 @@ fn written(folder: &Path, command: &str, args: &str, out: &str, force: bool) -> 
 
 #[test]
 fn every_command_with_an_output_file_is_tested() {
-    let writes = |command: &String| said(&[command, "--help"]).contains("--out <");
+    let writes = |command: &String| output_of(&[command, "--help"]).contains("--out <");
     let mut writing: Vec<String> = commands().into_iter().filter(writes).collect();
     let mut tried = WRITING.map(|(command, ..)| command.to_owned());
     writing.sort();
@@ -79,17 +79,17 @@ fn existing_files_are_overwritten_only_with_force() {
         let path = dir.path().join(file);
         std::fs::write(&path, "notes to myself").unwrap();
         let output = written(dir.path(), command, args, out, false);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{command}: {message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes to myself", "{command}");
         if command == "tui" {
             continue;
         }
         assert!(
-            said.contains(&format!("{file}: the file exists already, with 15 bytes: ")),
-            "{command}: {said}"
+            message.contains(&format!("{file}: the file exists already, with 15 bytes: ")),
+            "{command}: {message}"
         );
-        assert!(said.trim_end().ends_with("--force overwrites it"), "{command}: {said}");
+        assert!(message.trim_end().ends_with("--force overwrites it"), "{command}: {message}");
         let output = written(dir.path(), command, args, out, true);
         assert_eq!(
             output.status.code(),
@@ -104,8 +104,11 @@ fn existing_files_are_overwritten_only_with_force() {
         std::fs::write(&path, "").unwrap();
         let output = written(dir.path(), command, args, out, false);
         assert_eq!(output.status.code(), Some(2), "{command}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("the file exists already, with 0 bytes: "), "{command}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            message.contains("the file exists already, with 0 bytes: "),
+            "{command}: {message}"
+        );
         std::fs::remove_dir_all(dir.path().join("pages")).unwrap();
         std::fs::create_dir(dir.path().join("pages")).unwrap();
     }
@@ -120,8 +123,8 @@ fn inputs_are_never_overwritten() {
         let output = written(dir.path(), command, args, read, true);
         let expected =
             format!("error: --out {read}: it is an input of this command: give another --out\n");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!((output.status.code(), said), (Some(2), expected), "{command}");
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), message), (Some(2), expected), "{command}");
         assert!(std::fs::read(dir.path().join(read)).unwrap() == before, "{command}");
     }
 }

@@ -93,8 +93,8 @@ fn the_python_example_runs() {
     let words: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
     let dir = tempfile::tempdir().unwrap();
     let output = swapmeet(&words).current_dir(dir.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !said.contains("remark"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !message.contains("remark"), "{message}");
     assert!(dir.path().join("rows.csv").exists());
 }
 
@@ -102,13 +102,13 @@ fn the_python_example_runs() {
 #[test]
 fn a_range_that_misses_its_end_is_reported() {
     let args = ["run", "--topology", "ring:4", "--algorithm", "bruck", "--out", "-"];
-    let said = |range: &str| {
+    let output_of = |range: &str| {
         let output = swapmeet(&args).args(["--machine", "sp2", "--workload", range]).output();
         String::from_utf8(output.unwrap().stderr).unwrap()
     };
     let remark = "remark: workload `uniform:8..1MiB*8`: the last size is 256KiB, not 1MiB";
-    assert!(said("uniform:8..1MiB*8").contains(remark), "{}", said("uniform:8..1MiB*8"));
-    assert!(!said("uniform:8..1MiB*2").contains("remark"));
+    assert!(output_of("uniform:8..1MiB*8").contains(remark), "{}", output_of("uniform:8..1MiB*8"));
+    assert!(!output_of("uniform:8..1MiB*2").contains("remark"));
 }
 
 /// The README shows the output of its first command. The comment in the experiment names those

@@ -221,7 +221,7 @@ fn every_family_of_networks_is_drawn() {
 
 #[test]
 fn a_page_has_no_single_node_and_at_most_two_schedules() {
-    for (more, said) in [
+    for (more, message) in [
         (
             "--format html --node 1",
             "--format html: a page has all steps, nodes and times; remove --step, --node and --times",
@@ -241,7 +241,7 @@ fn a_page_has_no_single_node_and_at_most_two_schedules() {
             .unwrap();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.contains(said), "{errors}");
+        assert!(errors.contains(message), "{errors}");
     }
 }
 

@@ -135,11 +135,7 @@ fn files_are_repetitions_of_one_workload() {
         of_all.iter().map(|row| (row.repetition, row.workload.clone(), row.time_us)).collect();
     assert_eq!(
         seen,
-        [
-            (0, spec.clone(), Some(10.0)),
-            (1, spec.clone(), Some(20.0)),
-            (2, spec.clone(), Some(40.0))
-        ]
+        [(0, spec.clone(), Some(10.0)), (1, spec.clone(), Some(20.0)), (2, spec, Some(40.0))]
     );
     // `rerun` uses the same file.
     let run = |more: &[&str]| {

@@ -342,3 +342,59 @@ fn times_of_ranks_are_printed_as_text() {
         predicate::str::contains("expected a machine of the model `flat`, `loggp` or `fluid`"),
     );
 }
+
+#[test]
+fn a_trace_prints_the_schedule_as_the_papers_do() {
+    let output = swapmeet(&["trace", "--topology", "torus:4x4", "--algorithm", "suh-shin"])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let head: Vec<&str> = text.lines().take(6).collect();
+    insta::assert_snapshot!(head.join("\n"), @r"
+        Phase 3
+          every node rearranges what it holds
+          every node rearranges what it holds
+          step 1: 16 messages, longest 8 blocks over 2 hops, link load 1 message
+                (0,0) -> (0,2)     8 blocks  +dim2 from (0,0) for (*,2 3)
+                (0,1) -> (2,1)     8 blocks  +dim1 from (0,1) for (2 3,*)
+        ");
+    assert_eq!(text.lines().filter(|l| l.contains(" -> ")).count(), 64);
+    assert_eq!(text.matches("every node rearranges what it holds").count(), 3);
+}
+
+#[test]
+fn a_trace_depends_on_machine_and_seed() {
+    let trace = |args: &[&str]| {
+        let output = swapmeet(&["trace"]).args(args).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let steps = |text: &str| text.lines().filter(|line| line.starts_with("  step ")).count();
+    let broadcast =
+        words("--topology ring:15 --algorithm torus-broadcast --workload broadcast/uniform:1");
+    let with = |machine: &str| trace(&[&broadcast[..], &["--machine", machine]].concat());
+    // The expected value is `ceil(log_(2q + 1) 15)`.
+    assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=1")), 3);
+    assert_eq!(steps(&with("free:model=circuit,ports=all,virtual_channels=2")), 2);
+    let drawn = words(
+        "--topology ring:4 --algorithm linear --workload irregular:dist=uniform,mean=100,cv=0.5",
+    );
+    let with = |seed: &str| trace(&[&drawn[..], &["--seed", seed]].concat());
+    assert_eq!(with("42"), trace(&drawn));
+    assert_ne!(with("42"), with("43"));
+}
+
+#[test]
+fn a_trace_explains_virtual_nodes() {
+    let last = |topology: &str| {
+        let output = swapmeet(&["trace", "--topology", topology, "--algorithm", "suh-shin"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        (text.contains(")*"), text.lines().last().unwrap_or_default().to_owned())
+    };
+    let (marked, legend) = last("torus:3x3");
+    assert!(marked && legend.starts_with("* a virtual node"), "{legend}");
+    let (marked, legend) = last("torus:4x4");
+    assert!(!marked && !legend.starts_with('*'), "{legend}");
+}

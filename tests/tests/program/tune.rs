@@ -50,9 +50,10 @@ fn counts(program: &Path, ranks: u64, args: &[&str], settings: &[&str]) -> Strin
         mpirun.arg("--mca").args(setting);
     }
     let output = mpirun.arg(program).args(args).output().unwrap();
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    std::fs::read_to_string(format!("{counts}.0.prof"))
-        .unwrap_or_else(|error| panic!("no counts of rank 0: {error}; {}: {said}", output.status))
+    let message = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    std::fs::read_to_string(format!("{counts}.0.prof")).unwrap_or_else(|error| {
+        panic!("no counts of rank 0: {error}; {}: {message}", output.status)
+    })
 }
 
 fn compiled(folder: &Path) -> PathBuf {
@@ -94,16 +95,16 @@ fn open_mpi_runs_the_algorithm_of_the_table() {
     let dir = tempdir().unwrap();
     let rules = dir.path().join("rules.txt");
     let sweep = sweep(dir.path());
-    let said = swapmeet(&["tune", &sweep, "--format", "openmpi", "--default", "bruck", "--out"])
+    let message = swapmeet(&["tune", &sweep, "--format", "openmpi", "--default", "bruck", "--out"])
         .arg(&rules)
         .assert()
         .success();
-    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("alltoall on 4 ranks, 16384 bytes: `bruck` takes"), "{said}");
+    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("alltoall on 4 ranks, 16384 bytes: `bruck` takes"), "{message}");
     // These sizes and numbers of ranks are not in the sweep.
     assert!(
-        said.contains("by Open MPI 4.1: linear_sync in 4 cases, of which no row has a time"),
-        "{said}"
+        message.contains("by Open MPI 4.1: linear_sync in 4 cases, of which no row has a time"),
+        "{message}"
     );
     let program = compiled(dir.path());
     let text = std::fs::read_to_string(&rules).unwrap();
@@ -156,27 +157,28 @@ fn open_mpi_runs_a_chain_in_the_segments_of_the_table() {
 fn rows_without_a_possible_table_are_refused() {
     let dir = tempdir().unwrap();
     let sweep = sweep(dir.path());
-    let said = refused(&["tune", &sweep, "--format", "nccl"]);
+    let message = refused(&["tune", &sweep, "--format", "nccl"]);
     assert!(
-        said.contains("no row has a time of an algorithm that the library's rules can express: ring (allgather)"),
-        "{said}"
+        message.contains("no row has a time of an algorithm that the library's rules can express: ring (allgather)"),
+        "{message}"
     );
-    let said =
+    let message =
         refused(&["tune", &sweep, "--format", "openmpi", "--default", "gen", "--out", "/dev/null"]);
-    assert!(said.contains("--default gen: no row has a time of it"), "{said}");
+    assert!(message.contains("--default gen: no row has a time of it"), "{message}");
     let args = ["tune", &sweep, "--format", "openmpi", "--default", "pairwise", "--out", "-"];
-    let said = swapmeet(&args).assert().success();
-    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
-    assert!(said.contains("no time is lost in 2 of 4 cases"), "{said}");
-    assert!(!said.contains("1.00 times"), "{said}");
+    let message = swapmeet(&args).assert().success();
+    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
+    assert!(message.contains("no time is lost in 2 of 4 cases"), "{message}");
+    assert!(!message.contains("1.00 times"), "{message}");
     let other = dir.path().join("other.csv");
     let args = words(
         "run --topology ring:4 --algorithm bruck --machine free:startup_us=10,byte_us=0.01 --quiet --out",
     );
     swapmeet(&args).arg(&other).assert().success();
-    let said = refused(&["tune", &sweep, other.to_str().unwrap(), "--format", "openmpi"]);
+    let message = refused(&["tune", &sweep, other.to_str().unwrap(), "--format", "openmpi"]);
     assert!(
-        said.contains("topologies of 4 nodes: fully-connected:4, ring:4: name one with --topology"),
-        "{said}"
+        message
+            .contains("topologies of 4 nodes: fully-connected:4, ring:4: name one with --topology"),
+        "{message}"
     );
 }

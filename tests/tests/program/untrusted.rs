@@ -53,9 +53,9 @@ fn texts_in_row_files_are_escaped_when_they_are_read() {
         "tune --format openmpi",
         &plot,
     ] {
-        let said = printed(command, &rows);
-        assert!(!said.contains(['\u{1b}', '\u{202e}', '\r']), "{command}: {said:?}");
-        assert!(command.starts_with("plot") || said.contains("u{1b}[31mgon"), "{command}");
+        let message = printed(command, &rows);
+        assert!(!message.contains(['\u{1b}', '\u{202e}', '\r']), "{command}: {message:?}");
+        assert!(command.starts_with("plot") || message.contains("u{1b}[31mgon"), "{command}");
     }
     let figure = std::fs::read_to_string(figure).unwrap();
     assert!(!figure.contains('\u{1b}') && figure.contains("% torus:4x4"), "{figure}");
@@ -81,8 +81,8 @@ fn names_of_experiments_and_machines_are_escaped_when_they_are_read() {
     assert_eq!(std::fs::read_to_string(&out).unwrap(), text, "the row is that of the case");
     let own = "machines = [\"m\\u001b\"]\n[machine.\"m\\u001b\"]\nbase = \"paragon\"\n";
     std::fs::write(&file, experiment.to_owned() + own).unwrap();
-    let said = refused(&["run", file.to_str().unwrap()]);
-    assert!(said.contains("unexpected `\\` in the name"), "{said}");
+    let message = refused(&["run", file.to_str().unwrap()]);
+    assert!(message.contains("unexpected `\\` in the name"), "{message}");
     for (flag, spec) in [
         ("--topology", "graph:a\u{1b}b"),
         ("--workload", "matrix:a\u{202e}b"),
@@ -92,13 +92,13 @@ fn names_of_experiments_and_machines_are_escaped_when_they_are_read() {
         let known = ["--topology", "ring:4", "--algorithm", "ring"];
         let known = known.chunks(2).filter(|pair| pair[0] != flag).flatten().copied();
         let args: Vec<&str> = ["run", flag, spec].into_iter().chain(known).collect();
-        let said = refused(&args);
-        assert!(said.contains("`, expected no control characters"), "{spec:?}: {said}");
+        let message = refused(&args);
+        assert!(message.contains("`, expected no control characters"), "{spec:?}: {message}");
     }
     let on = ["run", "--topology", "ring:4", "--algorithm", "ring", "--on", "mpirun"];
-    let said = refused(&[&on[..], &["--name", "a\u{202e}b"]].concat());
+    let message = refused(&[&on[..], &["--name", "a\u{202e}b"]].concat());
     let expected = "expected 1 to 63 characters, without commas, colons, quotation marks and control characters";
-    assert!(said.contains(expected), "{said}");
+    assert!(message.contains(expected), "{message}");
 }
 
 #[test]
@@ -124,9 +124,9 @@ fn comments_of_latex_figures_and_paths_of_plugins_have_no_control_characters() {
         &["list", "algorithms", "c-ring"],
     ] {
         let output = swapmeet(args).arg("--plugin-dir").arg(&folder).output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(said.contains("a\\u{1b}[31m\\u{202e}/ring.so"), "{args:?}: {said}");
-        assert!(!said.contains(['\u{1b}', '\u{202e}']), "{args:?}: {said:?}");
+        let message = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(message.contains("a\\u{1b}[31m\\u{202e}/ring.so"), "{args:?}: {message}");
+        assert!(!message.contains(['\u{1b}', '\u{202e}']), "{args:?}: {message:?}");
     }
 }
 
@@ -186,13 +186,17 @@ fn messages_quote_only_a_part_of_a_file() {
         (vec!["tune", "--format", "openmpi", &rows], 5100),
         (vec!["run", &experiment], 6000),
     ] {
-        let said = refused(&args);
-        assert!(said.len() < most && said.contains("xxxx"), "{args:?}: {} bytes", said.len());
+        let message = refused(&args);
+        assert!(
+            message.len() < most && message.contains("xxxx"),
+            "{args:?}: {} bytes",
+            message.len()
+        );
     }
-    let said = refused(&[&import[..], &[&osu]].concat());
+    let message = refused(&[&import[..], &[&osu]].concat());
     let quoted = "x".repeat(80);
     let expected = format!("line 2: `{quoted}...`: expected a comment or a line of numbers\n");
-    assert!(said.ends_with(&expected), "{said}");
+    assert!(message.ends_with(&expected), "{message}");
 }
 
 #[test]
@@ -203,9 +207,9 @@ fn files_next_to_measurements_and_resumed_files_are_read_up_to_a_limit() {
     std::fs::create_dir_all(data.parent().unwrap()).unwrap();
     std::fs::write(&data, "highest,rank0,rank1\n1500,1500,1400\n").unwrap();
     symlink("/dev/zero", dir.path().join("system_metadata.csv")).unwrap();
-    let said = refused(&["import", data.to_str().unwrap(), "--name", "a", "--out", "-"]);
+    let message = refused(&["import", data.to_str().unwrap(), "--name", "a", "--out", "-"]);
     let expected = "system_metadata.csv: is a folder or a device, expected metadata of PICO\n";
-    assert!(said.ends_with(expected), "{said}");
+    assert!(message.ends_with(expected), "{message}");
     // 4 GiB of zeros, which take no space on the disk.
     let rows = dir.path().join("rows.csv");
     std::fs::File::create(&rows).unwrap().set_len(1 << 32).unwrap();
@@ -218,9 +222,9 @@ fn files_next_to_measurements_and_resumed_files_are_read_up_to_a_limit() {
         .env("XDG_DATA_HOME", "/nonexistent")
         .output()
         .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.ends_with("rows.csv: a row of more than 64MiB, expected less\n"), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.ends_with("rows.csv: a row of more than 64MiB, expected less\n"), "{message}");
 }
 
 /// The name of a PICO file contains the name of an algorithm, which becomes a text in rows.

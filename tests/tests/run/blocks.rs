@@ -45,9 +45,12 @@ fn blocks_and_exclusions_select_cases() {
         0
     );
     std::fs::write(&file, "[[case]]\ntopology = [\"ring:4\"]\n").unwrap();
-    let said = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
-    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
-    assert!(said.contains("unknown key `topology`") && said.contains("topologies"), "{said}");
+    let printed = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
+    let printed = String::from_utf8_lossy(&printed.get_output().stderr).into_owned();
+    assert!(
+        printed.contains("unknown key `topology`") && printed.contains("topologies"),
+        "{printed}"
+    );
     for (text, message) in [
         ("[[case]]\n", "the table is empty"),
         ("[[case]]\nalgorithms = [\"pex\"]\n", "nothing to run: give --topology"),
@@ -77,9 +80,9 @@ fn different_sweeps_are_merged() {
         command.arg(dir.path().join("all.csv")).args(files).assert()
     };
     let (one, other) = (run("a.csv", "ring:4", "pex"), run("b.csv", "torus:4x4", "bruck"));
-    let said = merge(&[&one, &other]).success();
-    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
-    assert!(said.contains("the files are of 2 sweeps without common cases"), "{said}");
+    let message = merge(&[&one, &other]).success();
+    let message = String::from_utf8_lossy(&message.get_output().stderr).into_owned();
+    assert!(message.contains("the files are of 2 sweeps without common cases"), "{message}");
     assert_eq!(cases(&dir.path().join("all.csv")).len(), 2);
     let third = run("c.csv", "ring:4", "bruck");
     merge(&[&one, &other, &third]).code(1);
@@ -92,11 +95,11 @@ fn every_key_is_documented() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("e.toml");
     std::fs::write(&file, "zzz = 1\n").unwrap();
-    let said = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
-    let said = String::from_utf8_lossy(&said.get_output().stderr).into_owned();
+    let message = swapmeet(&["run", file.to_str().unwrap()]).assert().code(2);
+    let message = String::from_utf8_lossy(&message.get_output().stderr).into_owned();
     let keys: Vec<&str> =
-        said.split("an experiment has: ").nth(1).unwrap().trim().split(", ").collect();
-    assert_eq!(keys.len(), 13, "{said}");
+        message.split("an experiment has: ").nth(1).unwrap().trim().split(", ").collect();
+    assert_eq!(keys.len(), 13, "{message}");
     let text = std::fs::read_to_string(project("docs/specs.md")).unwrap();
     for key in keys {
         let forms = [format!("`{key}`"), format!("`[[{key}]]`"), format!("`[{key}.NAME]`")];

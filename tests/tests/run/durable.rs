@@ -57,8 +57,11 @@ fn truncated_rows_are_written_again() {
     let Some((run, out)) = with_two_rows(dir.path()) else { return };
     File::create(&out).unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("another program truncated it to 0 bytes during the run"), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("another program truncated it to 0 bytes during the run"),
+        "{message}"
+    );
     let names: Vec<String> =
         read_file(&out).unwrap().into_iter().map(|row| row.algorithm).collect();
     assert_eq!(names, ["gen", "pairwise", "sleeps"]);
@@ -71,11 +74,11 @@ fn an_incomplete_last_row_loses_no_other() {
     let run = words("run --topology ring:4 --algorithm bruck --algorithm pex --out cut.csv");
     let dir = tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
-    let said = |args: &[&str]| {
+    let output_of = |args: &[&str]| {
         let run = swapmeet(args).current_dir(dir.path()).assert().success();
         String::from_utf8(run.get_output().stderr.clone()).unwrap()
     };
-    said(&run);
+    output_of(&run);
     std::fs::rename(at("cut.csv"), at("whole.csv")).unwrap();
     let text = std::fs::read_to_string(at("whole.csv")).unwrap();
     for (cut, count, warning) in [
@@ -95,13 +98,16 @@ fn an_incomplete_last_row_loses_no_other() {
             &["merge", "cut.csv", "--out", "merged.csv", "--force"],
             &["tune", "cut.csv", "--format", "openmpi", "--out", "rules.txt", "--force"],
         ] {
-            let said = said(reader);
-            assert!(said.contains(&format!("warning: {warning}\n")), "{reader:?}: {said}");
+            let message = output_of(reader);
+            assert!(message.contains(&format!("warning: {warning}\n")), "{reader:?}: {message}");
         }
         assert_eq!(read_file(&at("merged.csv")).unwrap().len(), count);
-        let said = said(&[&run[..], &["--resume"]].concat());
+        let message = output_of(&[&run[..], &["--resume"]].concat());
         let line = "cut.csv:3: the last row is incomplete: its case runs again\n";
-        assert!(said.contains(line) && said.contains("; 1 row kept from before;"), "{said}");
+        assert!(
+            message.contains(line) && message.contains("; 1 row kept from before;"),
+            "{message}"
+        );
         assert_eq!(timeless_rows(&at("cut.csv")), timeless_rows(&at("whole.csv")));
     }
 }
@@ -113,8 +119,11 @@ fn appended_text_is_kept_and_reported() {
     let before = std::fs::read_to_string(&out).unwrap();
     File::options().append(true).open(&out).unwrap().write_all(b"theirs").unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("rows.csv: another program appended to it during the run"), "{said}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        message.contains("rows.csv: another program appended to it during the run"),
+        "{message}"
+    );
     let text = std::fs::read_to_string(&out).unwrap();
     let rest = text.strip_prefix(&format!("{before}theirs\n")).unwrap();
     assert!(rest.lines().count() == 1 && rest.contains(",sleeps,"), "{text}");
@@ -164,11 +173,11 @@ fn rows_are_overwritten_only_with_force() {
     let line = format!("run --quiet --topology ring:5 --algorithm gen --out {}", out.display());
     let run = words(&line);
     std::fs::write(&out, "notes to myself").unwrap();
-    let said = refused(&run);
+    let message = refused(&run);
     let place = out.display();
     let expected =
         "the file exists already, with 15 bytes: --resume continues it, --force overwrites it";
-    assert_eq!(said, format!("error: {place}: {expected}\n"));
+    assert_eq!(message, format!("error: {place}: {expected}\n"));
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
     swapmeet(&run).arg("--force").assert().success();
     assert_eq!(read_file(&out).unwrap().len(), 1);
@@ -183,7 +192,7 @@ fn a_run_never_overwrites_its_inputs() {
     let path = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(path("e.toml"), "topologies = [\"ring:5\"]\nalgorithms = [\"gen\"]\n").unwrap();
     swapmeet(&["run", &path("e.toml"), "--quiet", "--out", &path("rows.csv")]).assert().success();
-    let said = refused(&[
+    let message = refused(&[
         "merge",
         &path("rows.csv"),
         "--experiment",
@@ -191,15 +200,18 @@ fn a_run_never_overwrites_its_inputs() {
         "--out",
         &path("e.toml"),
     ]);
-    assert!(said.contains("e.toml: it is an input of this command: give another --out"), "{said}");
+    assert!(
+        message.contains("e.toml: it is an input of this command: give another --out"),
+        "{message}"
+    );
     let Some(torture) = torture(dir.path()) else { return };
     let plugin = torture.to_str().unwrap();
     let line = format!(
         "run --plugin-dir {plugin} --topology ring:5 --algorithm prints --out {plugin} --force"
     );
     let run = words(&line);
-    let said = refused(&run);
-    assert!(said.contains("it is an input of this command: give another --out"), "{said}");
+    let message = refused(&run);
+    assert!(message.contains("it is an input of this command: give another --out"), "{message}");
     swapmeet(&run[..7]).assert().success();
     let program = path("swapmeet");
     std::fs::copy(build().join("swapmeet"), &program).unwrap();
@@ -238,14 +250,17 @@ fn a_failed_write_is_an_error() {
         let output = shell.env("XDG_DATA_HOME", "/nonexistent").output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (status, said) = shell(
+    let (status, message) = shell(
         "ulimit -f 4; exec \"$1\" run --topology ring:5 --algorithm gen --repetitions 50 --out rows.csv",
     );
-    assert!(status == Some(1) && said.contains("rows.csv: File too large"), "{status:?}: {said}");
-    let (status, said) = shell("exec \"$1\" --help > /dev/full");
     assert!(
-        status == Some(1) && said.contains("standard output: No space left on device"),
-        "{status:?}: {said}"
+        status == Some(1) && message.contains("rows.csv: File too large"),
+        "{status:?}: {message}"
+    );
+    let (status, message) = shell("exec \"$1\" --help > /dev/full");
+    assert!(
+        status == Some(1) && message.contains("standard output: No space left on device"),
+        "{status:?}: {message}"
     );
 }
 
@@ -256,8 +271,8 @@ fn names_of_files_and_specs_cannot_control_the_terminal() {
         &["run", "--topology", "ring:\u{1b}]0;title\u{7}", "--algorithm", "gen"],
         &["run", "--topology", "ring:5", "--algorithm", "g\u{1b}[2Jen"],
     ] {
-        let said = refused(args);
-        assert!(!said.contains(['\u{1b}', '\u{7}']), "{said:?}");
+        let message = refused(args);
+        assert!(!message.contains(['\u{1b}', '\u{7}']), "{message:?}");
     }
 }
 
@@ -312,9 +327,12 @@ fn a_file_with_two_names_is_not_replaced() {
         .success();
     std::fs::write(&one, "both").unwrap();
     std::fs::hard_link(&one, &other).unwrap();
-    let said =
+    let message =
         refused(&["merge", rows.to_str().unwrap(), "--out", one.to_str().unwrap(), "--force"]);
-    assert!(said.contains("the file has a hard link, which would keep the old contents"), "{said}");
+    assert!(
+        message.contains("the file has a hard link, which would keep the old contents"),
+        "{message}"
+    );
     assert_eq!(std::fs::read_to_string(&other).unwrap(), "both");
 }
 

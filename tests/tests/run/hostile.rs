@@ -124,9 +124,9 @@ fn no_command_lets_a_hostile_constructor_reach_anything() {
     ];
     for line in &commands {
         let output = hostile.run(line, &[]);
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(hostile.reported(), ["loaded"], "{line}: {said}");
-        assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(hostile.reported(), ["loaded"], "{line}: {message}");
+        assert_eq!(output.status.code(), Some(0), "{line}: {message}");
     }
     let output = hostile.run("plot rows.csv --out figure.svg", &[]);
     assert!(output.status.success() && hostile.reported().is_empty(), "a plot needs no plugin");
@@ -182,12 +182,12 @@ fn an_answer_of_check_has_a_limit_and_is_escaped() {
                  fd = open(line + at, O_WRONLY); \
                  if (fd < 0) abort(); signal(SIGXFSZ, SIG_DFL); \
                  if (pwrite(fd, line, 1, (off_t)3 << 30) < 0) abort(); _exit(0)";
-    let Some((status, said)) = check("fills", fills) else { return };
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("by signal 25 (more than 64 MiB of output)"), "{said}");
-    let (_, said) = check("prints", "puts(\"\\033[31mred\")").unwrap();
-    assert!(said.contains("prints on standard output: `\\u{1b}[31mred`"), "{said}");
-    assert!(!said.contains('\u{1b}'), "{said:?}");
+    let Some((status, message)) = check("fills", fills) else { return };
+    assert_eq!(status, Some(1), "{message}");
+    assert!(message.contains("by signal 25 (more than 64 MiB of output)"), "{message}");
+    let (_, message) = check("prints", "puts(\"\\033[31mred\")").unwrap();
+    assert!(message.contains("prints on standard output: `\\u{1b}[31mred`"), "{message}");
+    assert!(!message.contains('\u{1b}'), "{message:?}");
 }
 
 /// Outside the sandbox, all attacks of the other tests succeed. This shows that it is the sandbox
@@ -206,8 +206,8 @@ fn without_the_sandbox_the_attacks_succeed() {
             .iter()
             .filter(|name| **name != "setsid" && !reported.iter().any(|line| line == *name))
             .collect();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(missing.is_empty(), "{line}: not possible: {missing:?}; {said}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(missing.is_empty(), "{line}: not possible: {missing:?}; {message}");
     }
 }
 
@@ -233,9 +233,9 @@ fn refused_calls_are_named_on_request() {
         return left_out("trace", "an architecture with a handler");
     }
     let output = swapmeet(&check).env("SWAPMEET_SANDBOX_TRACE", "1").output().unwrap();
-    let said = text(&output.stdout);
-    assert!(said.contains("sandbox: refused system call "), "{said}");
-    assert!(said.contains(" (shmget)"), "{said}");
+    let message = text(&output.stdout);
+    assert!(message.contains("sandbox: refused system call "), "{message}");
+    assert!(message.contains(" (shmget)"), "{message}");
     assert!(!text(&output.stderr).contains("SWAPMEET_SANDBOX_TRACE"), "{output:?}");
     swapmeet(&check).arg("--no-sandbox").assert().success();
     // A plugin that makes no unusual calls runs without messages.

@@ -26,11 +26,11 @@ fn a_changed_file_is_another_experiment() {
     assert!(!note.contains("sha256"), "{note}");
     assert_eq!(run(&["--out", "a.csv", "--resume"]), (Some(0), String::new()));
     std::fs::write(dir.path().join("m.csv"), "0,1,1\n1,0,1\n1,1,5\n").unwrap();
-    let (status, said) = run(&["--out", "a.csv", "--resume"]);
+    let (status, message) = run(&["--out", "a.csv", "--resume"]);
     assert_eq!(status, Some(2));
     assert!(
-        said.contains("row 1 belongs to another experiment: its inputs is `g.txt=sha256:"),
-        "{said}"
+        message.contains("row 1 belongs to another experiment: its inputs is `g.txt=sha256:"),
+        "{message}"
     );
     run(&["--out", "b.csv", "--seed", "43"]);
     std::fs::write(dir.path().join("g.txt"), "0 1\n1 2\n2 0\n").unwrap();
@@ -62,10 +62,13 @@ fn a_machine_with_other_costs_is_another_machine() {
     experiment("22");
     assert_eq!(taken_up(dir.path(), &["e.toml"]).0, Some(0));
     experiment("2");
-    let (status, said) = taken_up(dir.path(), &["e.toml", "--resume"]);
+    let (status, message) = taken_up(dir.path(), &["e.toml", "--resume"]);
     assert_eq!(status, Some(2));
     let differs = "its machine_definition is `free:startup_us=22`, here `free:startup_us=2`";
-    assert!(said.contains(&format!("row 1 belongs to another experiment: {differs}")), "{said}");
+    assert!(
+        message.contains(&format!("row 1 belongs to another experiment: {differs}")),
+        "{message}"
+    );
     experiment("22.0");
     assert_eq!(
         taken_up(dir.path(), &["e.toml", "--resume"]).0,
@@ -107,11 +110,11 @@ fn rows_of_two_builds_are_not_mixed() {
         (Some(0), String::new())
     );
     build("again").unwrap();
-    let (status, said) = taken_up(dir.path(), &[&args[..], &["--resume"]].concat());
+    let (status, message) = taken_up(dir.path(), &[&args[..], &["--resume"]].concat());
     assert_eq!(status, Some(2));
     assert!(
-        said.contains("row 1 belongs to another experiment: its plugin_digest is `sha256:"),
-        "{said}"
+        message.contains("row 1 belongs to another experiment: its plugin_digest is `sha256:"),
+        "{message}"
     );
 
     std::fs::remove_file(dir.path().join("rows.csv")).unwrap();
@@ -119,8 +122,8 @@ fn rows_of_two_builds_are_not_mixed() {
     let go = |args: &[&str]| swapmeet(args).current_dir(dir.path()).output().unwrap();
     let merged = go(&["merge", "first.csv", "rows.csv", "--out", "all.csv"]);
     assert_eq!(merged.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&merged.stderr).into_owned();
-    assert!(said.contains(": their build of `"), "{said}");
+    let message = String::from_utf8_lossy(&merged.stderr).into_owned();
+    assert!(message.contains(": their build of `"), "{message}");
     let compared = String::from_utf8(go(&["compare", "first.csv", "rows.csv"]).stdout).unwrap();
     assert_eq!(compared.matches("\nc-ring (ring-c 0.1.0, sha256:").count(), 2, "{compared}");
 }
@@ -143,9 +146,9 @@ fn rows_of_an_earlier_version_are_read_but_not_resumed() {
     ] {
         swapmeet(args).current_dir(dir.path()).assert().success();
     }
-    let (status, said) = taken_up(dir.path(), &[&args[..], &["--resume"]].concat());
+    let (status, message) = taken_up(dir.path(), &[&args[..], &["--resume"]].concat());
     assert_eq!(status, Some(2));
-    assert!(said.contains("its columns are not those of this version"), "{said}");
+    assert!(message.contains("its columns are not those of this version"), "{message}");
 }
 
 /// A case has a single canonical form, however its specs are written.

@@ -136,9 +136,9 @@ fn an_unknown_optimum_is_explained_in_the_note() {
     // A machine whose model has no optimum is named.
     let run = words("run --topology ring:4 --algorithm ring --workload allgather/uniform:8");
     let run = [run, words("--machine free:model=flat --optimum --out -")].concat();
-    let said = swapmeet(&run).assert().success().get_output().stderr.clone();
+    let message = swapmeet(&run).assert().success().get_output().stderr.clone();
     let why = "remark: rows of machine `free:model=flat` get no optimum: its model has no links, or its times depend on noise or background traffic\n";
-    assert!(String::from_utf8_lossy(&said).starts_with(why), "{said:?}");
+    assert!(String::from_utf8_lossy(&message).starts_with(why), "{message:?}");
     // A row with such a note is not changed when the run is continued or the row is run again.
     let out = dir.path().join("rows.csv");
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
@@ -148,13 +148,13 @@ fn an_unknown_optimum_is_explained_in_the_note() {
     assert_eq!(std::fs::read_to_string(out).unwrap(), before);
     swapmeet(&["rerun", out, "--all"]).assert().success();
     std::fs::write(file, experiment.replace("true", "1")).unwrap();
-    let said = crate::support::refused(&["run", file]);
-    assert!(said.contains("expected true or false, found a whole number"), "{said}");
-    let said = crate::support::refused(&words(
+    let message = crate::support::refused(&["run", file]);
+    assert!(message.contains("expected true or false, found a whole number"), "{message}");
+    let message = crate::support::refused(&words(
         "run --on mpirun --optimum --topology ring:4 --algorithm ring",
     ));
     let why = "--optimum: measured rows have no optimum, because it depends on a model";
-    assert!(said.contains(why), "{said}");
+    assert!(message.contains(why), "{message}");
 }
 
 /// Runs all algorithms under all models for which the optimum is computed. No time may be below the

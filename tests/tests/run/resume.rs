@@ -98,11 +98,11 @@ fn a_file_with_other_content_is_not_touched() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("notes.csv");
     std::fs::write(&out, "notes to myself").unwrap();
-    let said = refused(&words(&format!(
+    let message = refused(&words(&format!(
         "run --resume --out {} --topology ring:5 --algorithm gen",
         out.display()
     )));
-    assert!(said.contains("notes.csv:1: the header"), "{said}");
+    assert!(message.contains("notes.csv:1: the header"), "{message}");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "notes to myself");
 }
 
@@ -234,9 +234,9 @@ fn files_that_change_during_a_run_are_detected() {
     std::fs::write(&out, "somebody else's").unwrap();
     std::fs::write(&graph, "0 1\n1 2\n2 3\n3 0\n").unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("rows.csv: another file took its place during the run"), "{said}");
+    assert!(message.contains("rows.csv: another file took its place during the run"), "{message}");
     assert_eq!(std::fs::read_to_string(&out).unwrap(), "somebody else's");
     let rows = read_file(&moved).unwrap();
     assert_eq!(rows.len(), 4);
@@ -317,11 +317,11 @@ fn a_full_disk_and_a_closed_pipe_are_reported() {
         swapmeet(&["run", "--out", "/dev/full", "--topology", "ring:5", "--algorithm", "gen"])
             .output()
             .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
-        (output.status.code(), said.contains("error: /dev/full: No space left on device")),
+        (output.status.code(), message.contains("error: /dev/full: No space left on device")),
         (Some(1), true),
-        "{said}"
+        "{message}"
     );
     let program = build().join("swapmeet");
     let command = format!(
@@ -367,11 +367,11 @@ fn an_interrupt_keeps_all_finished_rows() {
     }
     Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
     let output = run.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
-        (output.status.code(), said.contains("interrupted: 50 cases: 50 verified")),
+        (output.status.code(), message.contains("interrupted: 50 cases: 50 verified")),
         (Some(130), true),
-        "{said}"
+        "{message}"
     );
     assert_eq!(read_file(&out).unwrap().len(), 50);
 }
@@ -400,17 +400,17 @@ fn a_failed_case_is_repeated_only_on_request() {
         swapmeet_results::Sink::record(&mut csv, row).unwrap();
     }
     drop(csv);
-    let (status, said) = run(&["--resume"]);
+    let (status, message) = run(&["--resume"]);
     let place = out.display();
     assert_eq!(status, Some(1));
     assert_eq!(
-        said,
+        message,
         format!("4 cases: 2 verified, 2 failed; 4 rows kept from before; rows in {place}\n")
     );
     assert_eq!(timeless_rows(&out), rows);
-    let (status, said) = run(&["--resume", "--retry-failed"]);
+    let (status, message) = run(&["--resume", "--retry-failed"]);
     assert_eq!(status, Some(0));
-    assert_eq!(said, format!("4 cases: 4 verified; 2 rows kept from before; rows in {place}\n"));
+    assert_eq!(message, format!("4 cases: 4 verified; 2 rows kept from before; rows in {place}\n"));
     assert_eq!(timeless_rows(&out), good, "in the order of cases");
     assert!(run(&["--retry-failed"]).1.contains("--resume"));
 }

@@ -64,9 +64,9 @@ fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
     for (topology, file) in [("ring:5", "b.csv"), ("ring:6", "a.csv")] {
         go(&["run", "e.toml", "--quiet", "--topology", topology, "--out", file]);
     }
-    let (text, said) = go(&["merge", "a.csv", "b.csv", "--out", "-"]);
+    let (text, message) = go(&["merge", "a.csv", "b.csv", "--out", "-"]);
     let remark = "the rows are in the order of the files: use --experiment FILE for the order of the experiment";
-    assert_eq!(said, format!("4 rows\n{remark}\n"));
+    assert_eq!(message, format!("4 rows\n{remark}\n"));
     let topologies: Vec<String> = swapmeet_results::read_records("-", &text)
         .unwrap()
         .into_iter()
@@ -74,8 +74,9 @@ fn merged_rows_are_in_the_order_of_the_experiment_or_the_files() {
         .collect();
     assert_eq!(topologies, ["ring:6", "ring:6", "ring:5", "ring:5"]);
     assert!(!dir.path().join("-").exists());
-    let (_, said) = go(&["merge", "a.csv", "b.csv", "--experiment", "e.toml", "--out", "all.csv"]);
-    assert_eq!(said, "4 rows in all.csv\n");
+    let (_, message) =
+        go(&["merge", "a.csv", "b.csv", "--experiment", "e.toml", "--out", "all.csv"]);
+    assert_eq!(message, "4 rows in all.csv\n");
     let place = |name: &str| timeless_rows(&dir.path().join(name));
     assert_eq!(place("all.csv"), place("whole.csv"));
 }
@@ -120,17 +121,17 @@ fn slurm_chooses_the_shard() {
         }
     }
     assert!(seen.len() > 50 && seen.values().all(|n| *n == 1));
-    let said = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
-    assert!(said(&[]).starts_with(
+    let output_of = |vars: &[(&str, &str)]| String::from_utf8(run(vars).stderr).unwrap();
+    assert!(output_of(&[]).starts_with(
         "error: --shard auto: this process is not a task of a parallel job or an array"
     ));
-    assert!(said(&[("PBS_ARRAY_INDEX", "2")]).contains("expected --shard auto/N"));
+    assert!(output_of(&[("PBS_ARRAY_INDEX", "2")]).contains("expected --shard auto/N"));
     let holes = [
         ("SLURM_ARRAY_TASK_ID", "9"),
         ("SLURM_ARRAY_TASK_COUNT", "2"),
         ("SLURM_ARRAY_TASK_MIN", "3"),
     ];
-    assert!(said(&holes).contains("an array must number its tasks one by one"));
+    assert!(output_of(&holes).contains("an array must number its tasks one by one"));
     // For --array=0,2,3 and --array=0-6:2, the first task also detects that a task number is
     // missing.
     for (task, last, step) in [("0", "3", "1"), ("2", "3", "1"), ("0", "6", "2")] {
@@ -139,7 +140,7 @@ fn slurm_chooses_the_shard() {
             ["ID", "COUNT", "MIN", "MAX", "STEP"].map(|name| format!("SLURM_ARRAY_TASK_{name}"));
         let vars: Vec<(&str, &str)> =
             vars.iter().map(String::as_str).zip([task, count, "0", last, step]).collect();
-        assert!(said(&vars).contains("an array must number its tasks one by one"), "{vars:?}");
+        assert!(output_of(&vars).contains("an array must number its tasks one by one"), "{vars:?}");
     }
 }
 
@@ -151,7 +152,7 @@ fn a_shard_does_not_resume_the_file_of_another() {
         ["run", "--quiet", "--resume", "--out", out.to_str().unwrap(), "--topology", "ring:5"];
     let run = [&run[..], &["--algorithm", "gen", "--algorithm", "pairwise", "--shard"]].concat();
     swapmeet(&run).arg("1/2").assert().success();
-    let said = refused(&[&run[..], &["2/2"]].concat());
+    let message = refused(&[&run[..], &["2/2"]].concat());
     let expected = "row 1 belongs to another shard: give each shard its own --out";
-    assert_eq!(said, format!("error: {}: {expected}\n", out.display()));
+    assert_eq!(message, format!("error: {}: {expected}\n", out.display()));
 }

@@ -290,21 +290,22 @@ fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
             String::from_utf8(output.stderr).unwrap(),
         )
     };
-    let (status, _, said) = trace("segfault");
+    let (status, _, message) = trace("segfault");
     assert_eq!(status, Some(1));
     assert!(
-        said.contains("segfault on ring:4: crashed: its process was killed by signal 11 (SIGSEGV)"),
-        "{said}"
+        message
+            .contains("segfault on ring:4: crashed: its process was killed by signal 11 (SIGSEGV)"),
+        "{message}"
     );
-    let (status, _, said) = trace("exits");
+    let (status, _, message) = trace("exits");
     assert_eq!(status, Some(1));
     assert!(
-        said.contains("exits on ring:4: crashed: its process ended with exit status 0"),
-        "{said}"
+        message.contains("exits on ring:4: crashed: its process ended with exit status 0"),
+        "{message}"
     );
-    let (status, _, said) = trace("loops");
+    let (status, _, message) = trace("loops");
     assert_eq!(status, Some(1));
-    assert!(said.contains("loops on ring:4: timeout: not done after 0.5 s"), "{said}");
+    assert!(message.contains("loops on ring:4: timeout: not done after 0.5 s"), "{message}");
     let (status, text, _) = trace("repeats");
     assert_eq!(
         (status, text.lines().filter(|line| line.starts_with("  step ")).count()),
@@ -313,11 +314,11 @@ fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     );
     let last: Vec<&str> = text.lines().last().unwrap_or_default().split_whitespace().collect();
     assert_eq!(last, ["0", "->", "1", "breaks", "a", "rule"], "{text}");
-    let (status, text, said) = trace("prints");
+    let (status, text, message) = trace("prints");
     assert_eq!(
         (status, text.lines().filter(|line| line.starts_with("  step ")).count()),
         (Some(0), 3),
-        "{said}"
+        "{message}"
     );
 }
 
@@ -353,11 +354,11 @@ fn a_misbehaving_plugin_affects_only_its_reproduction() {
         let mut reproduce =
             swapmeet(&["reproduce", "suh-shin", "--plugin-dir", plugin.to_str().unwrap()]);
         let output = reproduce.args(limits).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{name}: {said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0), "{name}: {message}");
         assert!(
-            said.starts_with(under_way) && said.ends_with(&format!(": {end}\n")),
-            "{name}: {said}"
+            message.starts_with(under_way) && message.ends_with(&format!(": {end}\n")),
+            "{name}: {message}"
         );
     }
 }

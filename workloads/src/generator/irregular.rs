@@ -37,9 +37,9 @@ pub(super) const IRREGULAR: Generator = Generator {
 fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let (dist, mean) = (args.require("dist")?, args.require("mean")?);
     let bytes = args.size(mean)? as f64;
-    let by_rank = dist.value() == Zipf::NAME;
-    let others = args.take(if by_rank { "cv" } else { "exponent" });
-    let law = if by_rank {
+    let is_zipf = dist.value() == Zipf::NAME;
+    let others = args.take(if is_zipf { "cv" } else { "exponent" });
+    let law = if is_zipf {
         let exponent = args.take("exponent");
         let exponent = exponent.map_or(Ok(1.0), |arg| args.number(arg, 0.0..=100.0))?;
         SizeLaw::ByRank(Zipf { mean: bytes, exponent })
@@ -47,7 +47,7 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
         SizeLaw::Independent(distribution(args, dist, bytes)?)
     };
     if let Some(other) = others {
-        let has = if by_rank {
+        let has = if is_zipf {
             "an `exponent` instead of a `cv`"
         } else {
             "a `cv` instead of an `exponent`"
@@ -154,9 +154,9 @@ impl Irregular {
     /// Returns a function that draws the sizes of the blocks that one node sends (a row of the
     /// matrix). All sizes are multiples of `element`.
     fn rows(&self, nodes: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
-        let by_rank = match &self.law {
+        let sizes_by_rank = match &self.law {
             SizeLaw::Independent(_) => Vec::new(),
-            SizeLaw::ByRank(zipf) => zipf.by_rank(nodes, element),
+            SizeLaw::ByRank(zipf) => zipf.sizes_by_rank(nodes, element),
         };
         move |number, row| {
             let mut stream = Stream::new(seed, number);
@@ -166,7 +166,7 @@ impl Irregular {
                 }
                 SizeLaw::ByRank(_) => {
                     let ranks = stream.shuffled(nodes);
-                    let sizes = ranks.into_iter().map(|rank| by_rank[rank as usize]);
+                    let sizes = ranks.into_iter().map(|rank| sizes_by_rank[rank as usize]);
                     row.iter_mut().zip(sizes).for_each(|(size, drawn)| *size = drawn);
                 }
             }

@@ -14,7 +14,7 @@ impl Zipf {
 
     /// Returns the size of the block for each rank of Zipf's law, in descending order. All sizes
     /// are multiples of `element`.
-    pub(super) fn by_rank(&self, nodes: u64, element: u64) -> Vec<u64> {
+    pub(super) fn sizes_by_rank(&self, nodes: u64, element: u64) -> Vec<u64> {
         let weights: Vec<f64> =
             (1..=nodes).map(|rank| (rank as f64).powf(-self.exponent)).collect();
         let unit = self.mean * nodes as f64 / weights.iter().sum::<f64>() / element as f64;

@@ -94,7 +94,7 @@ pub(super) fn tables(bench: &Bench<'_>, words: &PaperTexts) -> Result<Vec<Table>
     }
 
     // Add the tables of counterparts, jobs and parameters.
-    let mut tables = vec![counterparts(words.table("LUMI: counterparts"), LUMI_COUNTERPARTS)];
+    let mut tables = vec![counterparts(words.table("LUMI: counterparts"), &LUMI_COUNTERPARTS)];
     let mut jobs = words.table("LUMI: jobs");
     for Job { network, nodes, .. } in &JOBS {
         jobs.add((network, ""), nodes, "", Verdict::NotGiven, "");

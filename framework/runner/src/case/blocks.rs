@@ -149,8 +149,8 @@ mod tests {
         let names = selection.names.clone();
         let without = Selection { names, listed: [0, 2, 1, 1], before: &[0, 2] };
         let experiment = Experiment { blocks: vec![block(&[], &["a0"])], ..Experiment::default() };
-        let said = without.of(&experiment, |_, text| Ok(text.value.clone())).unwrap_err();
+        let message = without.of(&experiment, |_, text| Ok(text.value.clone())).unwrap_err();
         let expected = "names no topology, and the experiment lists no topology";
-        assert!(said.to_string().contains(expected), "{said}");
+        assert!(message.to_string().contains(expected), "{message}");
     }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::{About, Algorithm, Rehearsal, Schedule, words};
 use std::mem::size_of;
+use swapmeet_abi::SwmTopology;
 
 /// Reads a problem whose structs state these sizes, and returns the node count of its topology.
 fn nodes(problem_size: usize, topology_size: usize) -> Result<u64, String> {

@@ -150,13 +150,13 @@ impl App {
     }
 
     /// Returns whether the screen changes even if the user presses no key.
-    pub fn is_moving(&self) -> bool {
-        self.session.is_moving() || self.panels.iter().any(|panel| panel.is_animated())
+    pub fn is_animated(&self) -> bool {
+        self.session.is_animated() || self.panels.iter().any(|panel| panel.is_animated())
     }
 
     /// Returns whether events may arrive even if the user presses no key.
-    pub fn is_working(&self) -> bool {
-        self.is_moving() || self.session.is_working()
+    pub fn expects_events(&self) -> bool {
+        self.is_animated() || self.session.expects_events()
     }
 
     /// Returns how the dashboard exits; `None` while the user has not decided to exit.
@@ -426,12 +426,12 @@ mod tests {
     fn the_screen_is_not_drawn_while_the_analysis_runs() {
         let mut app = app();
         app.session.mark_baseline(Some("a".to_owned()));
-        assert_eq!((app.is_working(), app.is_moving()), (true, false));
+        assert_eq!((app.expects_events(), app.is_animated()), (true, false));
         let began = std::time::Instant::now();
         while !app.tick(began.elapsed()) {
-            assert!(app.is_working() && began.elapsed() < Duration::from_secs(60));
+            assert!(app.expects_events() && began.elapsed() < Duration::from_secs(60));
         }
-        assert!(!app.is_working());
+        assert!(!app.expects_events());
     }
 
     /// Until the first analysis of opened rows ends, there are rows, but no results.

@@ -193,16 +193,16 @@ impl Session {
     }
 
     /// Returns whether any work is in progress.
-    pub(crate) fn is_working(&self) -> bool {
-        self.is_moving()
+    pub(crate) fn expects_events(&self) -> bool {
+        self.is_animated()
             || self.writing.is_some()
-            || self.what_if.is_moving()
+            || self.what_if.awaits_results()
             || self.analysis.is_due()
     }
 
     /// Returns whether work is in progress whose elapsed time is on the screen.
-    pub(crate) fn is_moving(&self) -> bool {
-        self.runs.is_moving()
+    pub(crate) fn is_animated(&self) -> bool {
+        self.runs.is_active()
             || self.recording.as_ref().is_some_and(Recording::is_growing)
             || self.kept.as_ref().is_some_and(|kept| kept.recording().is_growing())
     }

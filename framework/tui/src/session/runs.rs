@@ -75,7 +75,7 @@ impl Runs {
         }
     }
 
-    pub(super) fn is_moving(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.batch.is_some() || self.preparing.is_some()
     }
 

@@ -90,12 +90,12 @@ fn all_bundled_algorithms_move_real_bytes() {
     assert!(ran.len() >= 60, "{} ran: {ran:?}", ran.len());
     for (count, schedules) in schedules {
         let files: Vec<&str> = schedules.iter().map(|file| file.to_str().unwrap()).collect();
-        let (ended_well, said) = ranks(&program, count, &library, &files);
+        let (ended_well, message) = ranks(&program, count, &library, &files);
         let verified: Vec<&str> =
-            said.lines().filter(|line| line.starts_with("every byte verified")).collect();
+            message.lines().filter(|line| line.starts_with("every byte verified")).collect();
         assert!(
             ended_well && verified.len() == files.len(),
-            "{} of {files:?} are correct: {said}",
+            "{} of {files:?} are correct: {message}",
             verified.len()
         );
     }
@@ -131,8 +131,8 @@ fn measured_rows_can_be_compared_and_merged() {
             steps.display()
         );
         let more = words(&line);
-        let (ended_well, said) = ranks(&program, count, &folder.join("schedule.txt"), &more);
-        assert!(ended_well, "{said}");
+        let (ended_well, message) = ranks(&program, count, &folder.join("schedule.txt"), &more);
+        assert!(ended_well, "{message}");
         let rows = read_file(&rows).unwrap();
         assert_eq!(rows.iter().map(|row| row.repetition).collect::<Vec<_>>(), [0, 1, 2]);
         for row in &rows {
@@ -170,11 +170,11 @@ fn empty_blocks_need_no_message() {
         let folder = dir.path().join(format!("{algorithm}-{collective}"));
         let workload = format!("{collective}/matrix:{}", file.display());
         assert!(exports("mpi", ["fully-connected:4", algorithm, &workload], &[], &folder));
-        let (ended_well, said) =
+        let (ended_well, message) =
             ranks(&program, 4, &folder.join("schedule.txt"), &["--repetitions", "2"]);
         assert!(
-            ended_well && said.contains("every byte verified"),
-            "{algorithm}, {collective}: {said}"
+            ended_well && message.contains("every byte verified"),
+            "{algorithm}, {collective}: {message}"
         );
     }
 }
@@ -220,18 +220,18 @@ fn corrupted_schedules_are_refused() {
         assert!(sound.contains(from), "{from}");
         let file = folder.join("corrupt.txt");
         std::fs::write(&file, sound.replacen(from, to, 1)).unwrap();
-        let (ended_well, said) =
+        let (ended_well, message) =
             ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
-        assert!(!ended_well && said.contains(why), "{from} -> {to}: {said}");
+        assert!(!ended_well && message.contains(why), "{from} -> {to}: {message}");
     }
     let half = folder.join("half.txt");
     std::fs::write(&half, &sound[..sound.len() - 30]).unwrap();
-    let (ended_well, said) = ranks(&program, 4, &half, &[]);
-    assert!(!ended_well && said.contains("the file is cut off"), "{said}");
-    let (ended_well, said) = ranks(&program, 3, &folder.join("schedule.txt"), &[]);
+    let (ended_well, message) = ranks(&program, 4, &half, &[]);
+    assert!(!ended_well && message.contains("the file is cut off"), "{message}");
+    let (ended_well, message) = ranks(&program, 3, &folder.join("schedule.txt"), &[]);
     assert!(
-        !ended_well && said.contains("is a schedule of 4 nodes, and there are 3 ranks"),
-        "{said}"
+        !ended_well && message.contains("is a schedule of 4 nodes, and there are 3 ranks"),
+        "{message}"
     );
 }
 
@@ -284,9 +284,9 @@ fn corrupted_sums_and_byte_counts_are_found() {
                 if everywhere { sound.replace(from, to) } else { sound.replacen(from, to, 1) };
             let file = folder.join("corrupt.txt");
             std::fs::write(&file, changed).unwrap();
-            let (ended_well, said) =
+            let (ended_well, message) =
                 ranks(&program, 4, &file, &["--warmup", "0", "--repetitions", "1"]);
-            assert!(!ended_well && said.contains(why), "{from} -> {to}: {said}");
+            assert!(!ended_well && message.contains(why), "{from} -> {to}: {message}");
         }
     }
 }

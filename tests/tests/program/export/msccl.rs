@@ -82,8 +82,8 @@ fn an_exported_msccl_algorithm_is_read_back_as_the_same_row() {
             --workload {workload}"
         );
         let args = words(&line);
-        let said = refused(&args);
-        assert!(said.contains(limit), "{algorithm}: {said}");
+        let message = refused(&args);
+        assert!(message.contains(limit), "{algorithm}: {message}");
     }
 }
 

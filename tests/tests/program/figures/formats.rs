@@ -42,9 +42,9 @@ fn a_plot_for_print_has_width_font_labels_and_bound() {
     let choice = ["--topology", "torus:8x8", "--machine", "paragon", "--lower-bound", "--data"];
     let labels = ["--label", "suh-shin=Suh & Shin", "--label", "pex=Pairwise"];
     let paper = ["--width", "84mm", "--font", "8pt"];
-    let said = plot(&rows, &out, &[&choice[..], &labels, &paper].concat()).success();
-    let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
-    assert!(said.starts_with("Suh & Shin is fastest up to about "), "{said}");
+    let message = plot(&rows, &out, &[&choice[..], &labels, &paper].concat()).success();
+    let message = String::from_utf8(message.get_output().stderr.clone()).unwrap();
+    assert!(message.starts_with("Suh & Shin is fastest up to about "), "{message}");
     let svg = std::fs::read_to_string(&out).unwrap();
     assert!(svg.contains(" width=\"84mm\" ") && svg.contains(" viewBox=\"0 0 317.48 "), "{svg}");
     assert!(svg.contains(" font-size=\"10.67\""), "8 points are 10.67 pixels: {svg}");
@@ -158,7 +158,7 @@ fn figures_and_tables_compile_in_latex() {
         .args(["-interaction=nonstopmode", "-halt-on-error", "page.tex"])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&compiled.stdout);
-    assert!(compiled.status.success(), "{said}");
-    assert!(!said.contains("Missing character"), "{said}");
+    let message = String::from_utf8_lossy(&compiled.stdout);
+    assert!(compiled.status.success(), "{message}");
+    assert!(!message.contains("Missing character"), "{message}");
 }

@@ -54,8 +54,8 @@ fn networks_are_compared_with_each_other() {
     let rows = rows_in(&dir);
     let compare =
         |args: &[&str]| swapmeet(&[&["compare", rows.to_str().unwrap()], args].concat()).assert();
-    let said = compare(&["--by", "topology", "--baseline", "torus:8x8", "--format", "csv"]);
-    let table = String::from_utf8(said.success().get_output().stdout.clone()).unwrap();
+    let message = compare(&["--by", "topology", "--baseline", "torus:8x8", "--format", "csv"]);
+    let table = String::from_utf8(message.success().get_output().stdout.clone()).unwrap();
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let headers = reader.headers().unwrap().clone();
     let at = |name: &str| headers.iter().position(|header| header == name).unwrap();

@@ -62,8 +62,8 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
         return;
     };
     let text = text_of_html(&dom);
-    for said in SAID {
-        assert!(text.contains(said), "{said}: {text}");
+    for message in SAID {
+        assert!(text.contains(message), "{message}: {text}");
     }
     assert!(dom.matches("<svg").count() >= 2, "{dom}");
     // The log contains every address that the browser requested for the page.
@@ -190,10 +190,13 @@ fn a_study_prints_on_few_pages() {
     for id in ["summary", "figures-alltoall", "figures-allreduce"] {
         assert!(text.contains(&format!("<a href=\"#{id}\">")), "{id}");
     }
-    let said = text_of_html(&text);
+    let message = text_of_html(&text);
     // There is a figure for each machine.
-    assert_eq!(said.matches("Completion time against vector size: allreduce/uniform").count(), 3);
-    assert!(said.contains("Completion time against block size"), "{said}");
+    assert_eq!(
+        message.matches("Completion time against vector size: allreduce/uniform").count(),
+        3
+    );
+    assert!(message.contains("Completion time against block size"), "{message}");
     let paper = dir.path().join("report.pdf");
     let more = [format!("--print-to-pdf={}", paper.display()), "--no-pdf-header-footer".to_owned()];
     if opened(&dir, &page, 900, &more).is_none() {

@@ -77,11 +77,11 @@ fn output_of_plugins_is_limited_and_counted() {
         read_records("rows", std::str::from_utf8(&output.stdout).unwrap()).unwrap().len(),
         60
     );
-    let said = String::from_utf8(output.stderr).unwrap();
-    let of_plugins = said.lines().filter(|line| line.starts_with("prints on ring:")).count();
+    let message = String::from_utf8(output.stderr).unwrap();
+    let of_plugins = message.lines().filter(|line| line.starts_with("prints on ring:")).count();
     assert_eq!(of_plugins, 1000);
-    assert_eq!(said.matches("(further output is omitted)").count(), 1000 / 20);
-    assert!(said.contains("\n200 more lines from plugins are omitted\n"), "{said}");
+    assert_eq!(message.matches("(further output is omitted)").count(), 1000 / 20);
+    assert!(message.contains("\n200 more lines from plugins are omitted\n"), "{message}");
 }
 
 /// Without a sandbox, a plugin may fork. The program does not wait for the forked processes, even

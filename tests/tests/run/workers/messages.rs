@@ -30,11 +30,11 @@ fn messages_have_a_maximum_size() {
     let export = ["export", "--format", "goal", "--out", out.to_str().unwrap()];
     for command in [&["trace", "--summary"][..], &["trace", "--format", "json"], &export] {
         let output = small(&[command, &of].concat());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{command:?}: {said}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {message}");
         let reason = "crashed: invalid reply from the worker process: a line of more than 1 MiB, \
                       expected a shorter one\n";
-        assert!(said.ends_with(reason), "{said}");
+        assert!(message.ends_with(reason), "{message}");
     }
 }
 
@@ -54,14 +54,14 @@ fn a_description_is_parsed_within_a_limit() {
                    memcpy(b + i, \"0]\\n\", 3); \
                    for (fd = 3; fd < 16; fd++) { size_t at = 0; ssize_t n; \
                    while (at < i + 3 && (n = write(fd, b + at, i + 3 - at)) > 0) at += (size_t)n; }";
-    let Some(said) = refused("numbers", numbers) else { return };
+    let Some(message) = refused("numbers", numbers) else { return };
     let invalid =
         "its description cannot be read: its reply is invalid: expected value at line 1 column 1";
-    assert!(said.contains(invalid), "{said}");
+    assert!(message.contains(invalid), "{message}");
     let endless = "static char b[1 << 20]; int fd = 3, i = 0; memset(b, 'x', sizeof b); \
                    while (fd < 16) if (i++ == 64 || write(fd, b, sizeof b) < 0) { fd++; i = 0; }";
-    let said = refused("endless", endless).unwrap();
-    assert!(said.contains("its reply is longer than 16 MiB"), "{said}");
+    let message = refused("endless", endless).unwrap();
+    assert!(message.contains("its reply is longer than 16 MiB"), "{message}");
 }
 
 /// Runs the program with 256 MiB of address space.

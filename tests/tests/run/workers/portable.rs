@@ -24,8 +24,8 @@ fn without_linux_there_are_the_same_rows_and_a_note() {
             run.arg("--out").arg(&out).env("SWAPMEET_PORTABLE", portable).output().unwrap();
         (read_file(&out).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let ((linux, silent), (portable, said)) = (run("0", &[]), run("1", &[]));
-    assert_eq!((silent.matches(NOTE).count(), said.matches(NOTE).count()), (0, 1), "{said}");
+    let ((linux, silent), (portable, message)) = (run("0", &[]), run("1", &[]));
+    assert_eq!((silent.matches(NOTE).count(), message.matches(NOTE).count()), (0, 1), "{message}");
     assert_eq!(portable.len(), 1 + BAD.len());
     for (row, expected) in portable.iter().zip(&linux) {
         assert_eq!(timeless(row), timeless(expected));

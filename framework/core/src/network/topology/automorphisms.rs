@@ -2,7 +2,7 @@
 //! link to a link of the same bandwidth and latency.
 //!
 //! A network states a product of groups, one for each axis of its node numbers ([`Automorphisms`]).
-//! [`CoordinateImages::of`] decides whether a permutation of nodes belongs to this product. It
+//! [`CoordinatePermutation::of`] decides whether a permutation of nodes belongs to this product. It
 //! examines every node, and does not trust the symmetry that a schedule claims. [`OrbitTable`] has
 //! the orbits of links under some of these permutations.
 
@@ -27,11 +27,11 @@ pub trait Automorphisms {
     fn axes(&self) -> Vec<AxisSymmetry>;
     /// Returns the image of an existing link. `image(axis, coordinate)` returns the image of a
     /// coordinate.
-    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64;
 }
 
 /// Returns the image of a node. `image(axis, coordinate)` returns the image of a coordinate.
-pub(super) fn moved_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+pub(super) fn image_of_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
     let (mut rest, mut stride, mut moved) = (node, 1, 0);
     for (axis, radix) in radices.iter().enumerate().rev() {
         moved += image(axis, rest % radix) * stride;
@@ -42,9 +42,9 @@ pub(super) fn moved_node(radices: &[u64], node: u64, image: &dyn Fn(usize, u64) 
 
 /// A permutation of the coordinates of each axis: for each axis, the image of each coordinate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CoordinateImages(Vec<Vec<u64>>);
+pub(crate) struct CoordinatePermutation(Vec<Vec<u64>>);
 
-impl CoordinateImages {
+impl CoordinatePermutation {
     /// Returns the rotation of the axis with the index `moved` by `by`.
     pub(crate) fn rotation(radices: &[u32], moved: usize, by: u32) -> Self {
         let image = |axis, at, radix| if axis == moved { (at + by) % radix } else { at };
@@ -73,7 +73,7 @@ impl CoordinateImages {
             .then_some(images)
         });
         let images = Self(images.collect::<Option<_>>()?);
-        let is_image = |node| moved_node(radices, node, &|axis, at| images.0[axis][at as usize]);
+        let is_image = |node| image_of_node(radices, node, &|axis, at| images.0[axis][at as usize]);
         (0..topology.nodes()).all(|node| image(node) == is_image(node)).then_some(images)
     }
 }
@@ -86,17 +86,20 @@ pub(crate) struct OrbitTable {
     /// For each orbit, its first link.
     first: Vec<u64>,
     /// For each orbit, its number of links.
-    links: Vec<u64>,
+    link_counts: Vec<u64>,
 }
 
 impl OrbitTable {
     const NONE: u32 = u32::MAX;
 
     /// Finds the orbits under the group of these automorphisms.
-    pub(crate) fn new(topology: &dyn Topology, generators: &[CoordinateImages]) -> Self {
+    pub(crate) fn new(topology: &dyn Topology, generators: &[CoordinatePermutation]) -> Self {
         let slots = topology.link_slots();
-        let mut found =
-            Self { orbits: vec![Self::NONE; slots as usize], first: Vec::new(), links: Vec::new() };
+        let mut found = Self {
+            orbits: vec![Self::NONE; slots as usize],
+            first: Vec::new(),
+            link_counts: Vec::new(),
+        };
         let Some(network) = topology.automorphisms() else { return found };
         let mut open = Vec::new();
         for first in (0..slots).filter(|link| topology.link_ends(*link).is_some()) {
@@ -107,13 +110,13 @@ impl OrbitTable {
             // inverses are not needed.
             let orbit = found.first.len() as u32;
             found.first.push(first);
-            found.links.push(0);
+            found.link_counts.push(0);
             found.orbits[first as usize] = orbit;
             open.push(first);
             while let Some(link) = open.pop() {
-                found.links[orbit as usize] += 1;
-                for CoordinateImages(images) in generators {
-                    let to = network.moved_link(link, &|axis, at| images[axis][at as usize]);
+                found.link_counts[orbit as usize] += 1;
+                for CoordinatePermutation(images) in generators {
+                    let to = network.image_of_link(link, &|axis, at| images[axis][at as usize]);
                     let of = &mut found.orbits[to as usize];
                     if *of == Self::NONE {
                         *of = orbit;
@@ -141,7 +144,7 @@ impl OrbitTable {
     }
 
     /// Returns the number of links of an orbit.
-    pub(crate) fn links(&self, orbit: u32) -> u64 {
-        self.links[orbit as usize]
+    pub(crate) fn link_count(&self, orbit: u32) -> u64 {
+        self.link_counts[orbit as usize]
     }
 }

@@ -175,7 +175,7 @@ impl Automorphisms for FatTree {
         vec![AxisSymmetry::Permutations; self.levels as usize]
     }
 
-    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (level, within) = (link / self.nodes, link % self.nodes);
         // At a boundary b > 0, the last digit of the link number is digit `b - 1` of the receiver.
         // The other digits are the label of the lower switch: the lower digits of the receiver, and

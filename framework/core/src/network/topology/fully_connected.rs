@@ -77,7 +77,7 @@ impl Automorphisms for FullyConnected {
         vec![AxisSymmetry::Permutations]
     }
 
-    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let n = self.nodes();
         image(0, link / n) * n + image(0, link % n)
     }

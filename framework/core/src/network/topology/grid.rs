@@ -16,7 +16,7 @@
 //! not needed. Routes of a grid follow the last dimension first, so the order of the dimensions is
 //! Z, Y, X, A, C, B.
 
-use super::automorphisms::moved_node;
+use super::automorphisms::image_of_node;
 use super::{
     Automorphisms, AxisSymmetry, Bisection, Plane, Properties, Regularity, Route, RouteError, Run,
     Topology, strides, walk_path,
@@ -421,8 +421,8 @@ impl Automorphisms for GridNet {
         self.sides().map(axis).collect()
     }
 
-    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (plane, node) = (link / self.nodes(), link % self.nodes());
-        plane * self.nodes() + moved_node(&self.dims, node, image)
+        plane * self.nodes() + image_of_node(&self.dims, node, image)
     }
 }

@@ -8,7 +8,7 @@
 //! its group or through the joining switch. With `inside=B`, links within a group have B times the
 //! machine's bandwidth. With `inside_hop=H`, their latency is H times the machine's `hop_us`.
 
-use super::automorphisms::moved_node;
+use super::automorphisms::image_of_node;
 use super::switched::FamilyArgs;
 use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
 use crate::spec::{Spec, SpecError};
@@ -143,8 +143,8 @@ impl Automorphisms for Groups {
         vec![AxisSymmetry::Permutations; 2]
     }
 
-    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let n = self.nodes();
-        link / n * n + moved_node(&self.radices, link % n, image)
+        link / n * n + image_of_node(&self.radices, link % n, image)
     }
 }

@@ -1,7 +1,7 @@
 //! Hypercubes. Two nodes are linked if their numbers differ in one bit. Routes change the differing
 //! bits one by one, the lowest bit first (e-cube routing).
 
-use super::automorphisms::moved_node;
+use super::automorphisms::image_of_node;
 use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Regularity, Run, Topology};
 use crate::spec::{Spec, SpecError};
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Automorphisms for Hypercube {
         vec![AxisSymmetry::Permutations; self.dims as usize]
     }
 
-    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
-        moved_node(self.radices(), link / self.dims, image) * self.dims + link % self.dims
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+        image_of_node(self.radices(), link / self.dims, image) * self.dims + link % self.dims
     }
 }

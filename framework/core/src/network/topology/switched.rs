@@ -7,7 +7,7 @@
 //! (port p of switch s is link `2 n + s * radix + p`). A family defines the switch to which each
 //! port leads, and the next port of a route.
 
-use super::automorphisms::moved_node;
+use super::automorphisms::image_of_node;
 use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
@@ -167,12 +167,12 @@ impl<F: Fabric> Automorphisms for Switched<F> {
         [self.fabric.axes(), vec![AxisSymmetry::Permutations]].concat()
     }
 
-    fn moved_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
+    fn image_of_link(&self, link: u64, image: &dyn Fn(usize, u64) -> u64) -> u64 {
         let (n, radix, radices) = (self.nodes, self.fabric.radix(), self.radices());
         match link.checked_sub(2 * n) {
-            None => link / n * n + moved_node(radices, link % n, image),
+            None => link / n * n + image_of_node(radices, link % n, image),
             Some(port) => {
-                let switch = moved_node(&radices[..radices.len() - 1], port / radix, image);
+                let switch = image_of_node(&radices[..radices.len() - 1], port / radix, image);
                 2 * n + switch * radix + self.fabric.moved_port(port % radix, image)
             }
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Applies Landlock and returns its version. An older version enforces fewer restrictions; version
 /// 0 enforces none.
 pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError> {
-    const KNOWN: ABI = ABI::V6;
+    const SUPPORTED: ABI = ABI::V6;
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::ReadDir;
     let write = AccessFs::WriteFile | AccessFs::Truncate;
     let mut files = access.plugins.to_vec();
@@ -23,9 +23,9 @@ pub(super) fn confine_files(access: &FileAccess<'_>) -> Result<u32, RulesetError
     files.extend(named.into_iter().cloned());
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(KNOWN))?
-        .handle_access(AccessNet::from_all(KNOWN))?
-        .scope(Scope::from_all(KNOWN))?
+        .handle_access(AccessFs::from_all(SUPPORTED))?
+        .handle_access(AccessNet::from_all(SUPPORTED))?
+        .scope(Scope::from_all(SUPPORTED))?
         .create()?
         .add_rules(path_beneath_rules(library_folders(), read))?
         .add_rules(path_beneath_rules(

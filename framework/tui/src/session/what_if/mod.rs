@@ -93,7 +93,7 @@ impl WhatIf {
     }
 
     /// Returns whether more results will arrive.
-    pub(super) fn is_moving(&self) -> bool {
+    pub(super) fn awaits_results(&self) -> bool {
         self.fetching.is_some() || self.following.is_some() || self.due.is_some()
     }
 

@@ -18,7 +18,7 @@ pub(crate) enum StepSize {
 /// every slider needs it in every frame.
 pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'static str)] {
     type Values = BTreeMap<&'static str, Vec<(String, &'static str)>>;
-    static KNOWN: OnceLock<Values> = OnceLock::new();
+    static PRESET_VALUES: OnceLock<Values> = OnceLock::new();
     let all = || {
         let mut known = Values::new();
         let machines = presets()
@@ -35,7 +35,7 @@ pub(crate) fn presets_of(parameter: &dyn Parameter) -> &'static [(String, &'stat
             .for_each(|values| values.sort_by(|(a, _), (b, _)| number(a).total_cmp(&number(b))));
         known
     };
-    KNOWN.get_or_init(all).get(parameter.key()).map_or(&[], Vec::as_slice)
+    PRESET_VALUES.get_or_init(all).get(parameter.key()).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the next value of a parameter; `None` at the end of its range.

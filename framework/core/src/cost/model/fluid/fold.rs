@@ -8,7 +8,7 @@
 //! m images of the message cross each of these links. If the orbit has only 1/k as many links as
 //! there are translations, k m images cross each of them.
 
-use crate::network::topology::automorphisms::{CoordinateImages, OrbitTable};
+use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
 use crate::network::topology::{AxisSymmetry, Topology};
 
 /// The grid of the node numbers of a network, and the orbits of its nodes and links. In each
@@ -82,8 +82,9 @@ impl Fold {
         }
         // The orbits of links. Each folded dimension has one generator, the rotation by its period.
         let moved = (0..fold.sides.len()).filter(|d| fold.periods[*d] < fold.sides[*d]);
-        let generators: Vec<CoordinateImages> =
-            moved.map(|d| CoordinateImages::rotation(&fold.sides, d, fold.periods[d])).collect();
+        let generators: Vec<CoordinatePermutation> = moved
+            .map(|d| CoordinatePermutation::rotation(&fold.sides, d, fold.periods[d]))
+            .collect();
         fold.links = Some(OrbitTable::new(topology, &generators));
         fold
     }
@@ -140,7 +141,7 @@ impl Fold {
         let Some(links) = &self.links else { return (link as u32, 1.0) };
         let orbit = links.orbit(link);
         let translations = self.nodes() as usize / self.orbits;
-        (orbit, (translations as u64 / links.links(orbit)) as f32)
+        (orbit, (translations as u64 / links.link_count(orbit)) as f32)
     }
 
     /// Returns the first link of an orbit of links between nodes.

@@ -105,7 +105,7 @@ impl Symmetry {
     }
 
     /// Returns the period that each dimension has when these reductions have been added.
-    pub(super) fn periods_of_sums(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u32> {
+    pub(super) fn summation_periods(&mut self, fold: &Fold, summed: Summed<'_>) -> Vec<u32> {
         self.set_group(fold, summed.symmetry);
         if self.are_in_group(fold) {
             return fold.periods().to_vec();

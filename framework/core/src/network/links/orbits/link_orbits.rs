@@ -3,7 +3,7 @@
 
 use super::OrbitCounts;
 use crate::network::symmetry::Group;
-use crate::network::topology::automorphisms::{CoordinateImages, OrbitTable};
+use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
 use crate::network::transfer::Transfer;
 
@@ -90,7 +90,7 @@ impl LinkOrbits {
             return None;
         }
         let images =
-            |generator| CoordinateImages::of(topology, &|node| group.moved(node, generator));
+            |generator| CoordinatePermutation::of(topology, &|node| group.moved(node, generator));
         let subgroup = group.subgroup(|generator| images(generator).is_some());
         let generators: Vec<_> = subgroup.generators().into_iter().filter_map(images).collect();
         let orbits = OrbitTable::new(topology, &generators);
@@ -179,7 +179,7 @@ impl Numbering {
                 // link to itself, and the images of a message under all of them cross the link.
                 for i in 0..run.len {
                     let orbit = orbits.orbit(run.first + i * run.stride);
-                    visit(orbit as usize, order / orbits.links(orbit));
+                    visit(orbit as usize, order / orbits.link_count(orbit));
                 }
             }
             Self::Halves { within, half } => {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::network::symmetry::{Group, Symmetry};
-use crate::network::topology::automorphisms::{CoordinateImages, OrbitTable, moved_node};
+use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable, image_of_node};
 
 /// Larger networks than [`small`] of the families with switches.
 const SWITCHED: &[&str] = &[
@@ -49,12 +49,12 @@ fn accepted_permutations_map_routes_to_routes() {
             ];
             for (permutation, is_known) in permutations.into_iter().filter(|_| radix > 2) {
                 let image = |of: usize, at: u64| if of == axis { permutation(at) } else { at };
-                let node = |node: u64| moved_node(radices, node, &image);
-                let found = CoordinateImages::of(network, &node);
+                let node = |node: u64| image_of_node(radices, node, &image);
+                let found = CoordinatePermutation::of(network, &node);
                 assert_eq!(found.is_some(), is_known, "{spec}, axis {axis}");
                 let Some(found) = found else { continue };
                 moved_axes += 1;
-                let link = |link: u64| automorphisms.moved_link(link, &image);
+                let link = |link: u64| automorphisms.image_of_link(link, &image);
                 for from in 0..network.nodes() {
                     for to in 0..network.nodes() {
                         let mut images: Vec<u64> =
@@ -71,7 +71,7 @@ fn accepted_permutations_map_routes_to_routes() {
                     let speed = |link| (network.bandwidth(link), network.latency(link));
                     assert_eq!(speed(own), speed(to), "{spec} {axis}");
                     in_orbits += u64::from(table.first(table.orbit(own)) == own)
-                        * table.links(table.orbit(own));
+                        * table.link_count(table.orbit(own));
                 }
                 let exist = |l: &u64| network.link_ends(*l).is_some();
                 assert_eq!(in_orbits, (0..network.link_slots()).filter(exist).count() as u64);
@@ -110,7 +110,8 @@ fn shifts_that_carry_are_no_automorphisms() {
     ] {
         let (network, group) = (topology(spec), Group::new(radices, symmetries).unwrap());
         let is_known = |generator| {
-            CoordinateImages::of(network.as_ref(), &|node| group.moved(node, generator)).is_some()
+            CoordinatePermutation::of(network.as_ref(), &|node| group.moved(node, generator))
+                .is_some()
         };
         assert_eq!(group.subgroup(is_known).order(), order, "{spec} {symmetries:?}");
     }

@@ -33,7 +33,7 @@ impl Simulation {
         if self.in_flight.fold.is_plain() && summed.symmetry.is_none() {
             return self.progress.steps.sum(summed);
         }
-        let periods = self.symmetry.periods_of_sums(&self.in_flight.fold, summed);
+        let periods = self.symmetry.summation_periods(&self.in_flight.fold, summed);
         self.set_periods(periods);
         let fold = &self.in_flight.fold;
         let of: Vec<u64> =
