@@ -1,6 +1,6 @@
 use super::*;
 use crate::cost::machine::Machine;
-use crate::cost::model::{Cost, PricingContext};
+use crate::cost::model::{Cost, Parts, PricingContext};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{
     ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER,
@@ -388,4 +388,34 @@ fn machines_with_noise_have_no_bound() {
         assert!(bound("ring:4", machine).total_us() > 0.0, "{machine}");
         assert_eq!(bound("ring:4", &with_noise), Bound::default(), "{machine}");
     }
+}
+
+/// One byte less than a node must receive takes at least the gap of a byte, or the overhead of a
+/// separate message. In addition, a message has two overheads and a latency.
+#[test]
+fn loggp_processes_the_bytes_of_a_node_one_after_another() {
+    let topology = parse("ring:5").unwrap();
+    let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
+    let traffic = Traffic::of(&task).in_bytes(100.0);
+    let total = |machine: &str| {
+        let machine = Machine::parse(&format!("free:model=loggp,{machine}")).unwrap();
+        machine.lower_bound(topology.as_ref(), &traffic).total_us()
+    };
+    assert_eq!(total("latency_us=3,overhead_us=2,byte_us=0.5"), 4.0 * 100.0 * 0.5 - 0.5 + 7.0);
+    assert_eq!(total("latency_us=3,overhead_us=0.25,byte_us=0.5"), 399.0 * 0.25 + 3.5);
+}
+
+#[test]
+fn the_time_is_the_sum_of_all_parts() {
+    let parts = Parts {
+        startup: Some(1.0),
+        transmission: Some(2.0),
+        propagation: Some(4.0),
+        rearrangement: Some(8.0),
+        barrier: Some(16.0),
+        contention: Some(32.0),
+        reduction: Some(64.0),
+    };
+    assert_eq!(parts.each().iter().filter_map(|(_, us)| *us).sum::<f64>(), parts.total());
+    assert_eq!(parts.total(), 127.0);
 }
