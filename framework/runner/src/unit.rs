@@ -64,7 +64,7 @@ pub fn units<C: Borrow<Case>>(cases: impl IntoIterator<Item = C>) -> Vec<Unit> {
     units
 }
 
-/// Divides each unit that has more than [`MOST_OF_A_JOB`] cases into several jobs for workers. The
+/// Divides each unit that has more than `MOST_OF_A_JOB` cases into several jobs for workers. The
 /// schedule of such a unit is planned once for each of its jobs.
 pub fn jobs(units: Vec<Unit>) -> Vec<Unit> {
     let divided = |unit: Unit| {
