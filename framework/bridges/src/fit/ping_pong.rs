@@ -15,7 +15,7 @@ pub fn is_like(text: &str) -> bool {
     })
 }
 
-/// The header of a table that a user writes, which is one of the formats.
+/// The first line of a CSV file of times, for users who have no output of a measuring program.
 const TABLE: &str = "bytes,time_us";
 
 /// Reads the times in a text. Each time is that of one message in one direction. `source` is the

@@ -390,8 +390,8 @@ fn machines_with_noise_have_no_bound() {
     }
 }
 
-/// One byte less than a node must receive takes at least the gap of a byte, or the overhead of a
-/// separate message. In addition, a message has two overheads and a latency.
+/// Each byte that a node must receive, except one, takes at least the gap of a byte or the overhead
+/// of a separate message. In addition, one message takes two overheads and a latency.
 #[test]
 fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     let topology = parse("ring:5").unwrap();

@@ -34,7 +34,7 @@ pub enum EndFault {
         "{node} still holds {bytes} for node {destination}; misplaced in total: {all} at {nodes}"
     )]
     MisplacedBytes {
-        /// The first such node.
+        /// The first node that holds bytes for another node.
         node: PlacedNode,
         /// The destination of the bytes.
         destination: u64,
