@@ -403,6 +403,7 @@ fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     };
     assert_eq!(total("latency_us=3,overhead_us=2,byte_us=0.5"), 4.0 * 100.0 * 0.5 - 0.5 + 7.0);
     assert_eq!(total("latency_us=3,overhead_us=0.25,byte_us=0.5"), 399.0 * 0.25 + 3.5);
+    assert_eq!(total("latency_us=3,overhead_us=0.25,gap_us=1,byte_us=0.5"), 399.0 * 0.5 + 3.5);
 }
 
 #[test]
