@@ -43,7 +43,8 @@ impl Unit {
 /// The maximum number of cases of a job. A worker has the descriptions and the evaluators of all
 /// cases of a job in memory, which take about 2 KiB for each case. Pricing a case takes at least
 /// about a twentieth of the time for planning its schedule ([`forecast`](mod@crate::forecast)).
-/// Planning the schedule again for each job therefore adds less than 1 % to the time.
+/// Planning the schedule again for each job therefore adds less than 1 % to the time, except for
+/// algorithms that search for a schedule, whose search is repeated.
 const MOST_OF_A_JOB: usize = 4096;
 
 /// Groups cases into units. The order of the cases is kept.

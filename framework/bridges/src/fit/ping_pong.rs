@@ -15,7 +15,7 @@ pub fn is_like(text: &str) -> bool {
     })
 }
 
-/// The first line of a CSV file of times, for users who have no output of a measuring program.
+/// The first line of a CSV file of times, which users can write if they measured by other means.
 const TABLE: &str = "bytes,time_us";
 
 /// Reads the times in a text. Each time is that of one message in one direction. `source` is the
