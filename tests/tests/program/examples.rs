@@ -1,11 +1,12 @@
 //! The programs in `examples`, and the packages of the crates that they use.
 
 use crate::support::{compile_c, swapmeet, tools};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 use swapmeet_results::read_file;
 use swapmeet_tests::{build, project};
-use tempfile::tempdir;
+use tempfile::{tempdir, tempdir_in};
 
 fn printed(output: &Output) -> String {
     let message = String::from_utf8_lossy(&output.stderr);
@@ -90,30 +91,44 @@ fn the_script_in_python_names_the_fastest_algorithms() {
     assert_eq!(printed(&output), fastest(64) + &fastest(64 << 10));
 }
 
-/// The crates for other projects can be packaged, and each package builds from its own files.
+/// The crates for other projects can be packaged, and the packages build together from their own
+/// files. Neither step uses the registry, because an offline copy of it, such as a folder of vendored
+/// crates, lets `cargo package` neither write a `Cargo.lock` nor verify a package.
 #[test]
 fn the_crates_for_other_projects_can_be_packaged() {
     let crates = ["swapmeet-abi", "swapmeet-sdk", "swapmeet-core"];
     let target = build().parent().unwrap();
-    let mut package = Command::new("cargo");
-    // All dependencies are on this machine, because these crates were built for this test. With
-    // access to the registry, the result would depend on the network.
-    package.args(["package", "--offline", "--allow-dirty", "--target-dir"]).arg(target);
-    package.args(crates.map(|name| format!("--package={name}"))).current_dir(project("."));
-    // The workspace is built without debug information, so these dependencies are built already.
-    package.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
-    // Cargo sets variables for the test that must not apply to this build.
-    for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_PKG_")) {
-        package.env_remove(key);
-    }
-    let output = package.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // Each package has its licences and its first page.
+    let cargo = |command: &str, folder: &Path| {
+        let mut cargo = Command::new("cargo");
+        cargo.args([command, "--offline", "--target-dir"]).arg(target).current_dir(folder);
+        // With the settings of the workspace, the dependencies of the packages are built already.
+        cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_INCREMENTAL", "0");
+        // Cargo sets variables for the test that must not apply to this build.
+        for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("CARGO_PKG_")) {
+            cargo.env_remove(key);
+        }
+        cargo
+    };
+    let mut package = cargo("package", &project("."));
+    package.args(["--no-verify", "--exclude-lockfile", "--allow-dirty"]);
+    printed(&package.args(crates.map(|name| format!("--package={name}"))).output().unwrap());
+
+    // A workspace of the unpacked files, in which the packages are each other's dependencies. Cargo's
+    // settings in the folders above apply there, too.
+    let dir = tempdir_in(target).unwrap();
+    let version = env!("CARGO_PKG_VERSION");
     for name in crates {
-        let folder = target.join(format!("package/{name}-{}", env!("CARGO_PKG_VERSION")));
+        let mut unpack = Command::new("tar");
+        unpack.arg("xzf").arg(target.join(format!("package/{name}-{version}.crate")));
+        printed(&unpack.current_dir(dir.path()).output().unwrap());
         for file in ["LICENSE-MIT", "LICENSE-APACHE", "README.md", "src/lib.rs"] {
-            let length = folder.join(file).metadata().map(|m| m.len());
-            assert!(length.is_ok_and(|length| length > 100), "{name}: {file}");
+            let length = dir.path().join(format!("{name}-{version}/{file}")).metadata();
+            assert!(length.is_ok_and(|file| file.len() > 100), "{name}: {file}");
         }
     }
+    let patches = crates.map(|name| format!("{name} = {{ path = \"{name}-{version}\" }}\n"));
+    let workspace = "[workspace]\nresolver = \"3\"\nmembers = [\"*-*\"]\n[patch.crates-io]\n";
+    fs::write(dir.path().join("Cargo.toml"), format!("{workspace}{}", patches.concat())).unwrap();
+    fs::copy(project("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
+    printed(&cargo("build", dir.path()).output().unwrap());
 }
