@@ -262,4 +262,15 @@ mod tests {
             [parts.startup, parts.transmission, parts.contention].into_iter().flatten().sum();
         assert_eq!(total, 1300.0, "three start-ups and 1000 bytes between nodes 0 and 1");
     }
+
+    /// The message from node 0 takes the link from node 1 to node 3 with probability 1/2, so this
+    /// link carries 1.5 messages and 1005 bytes on average.
+    #[test]
+    fn random_routes_have_their_expected_loads() {
+        let machine = "free:model=store-and-forward,startup_us=10,byte_us=1,ports=all";
+        let sends = [(1, 3, 1000), (0, 3, 10)];
+        let parts = cost("hypercube:2,routing=ecmp", machine, &[&sends]).parts;
+        assert_eq!((parts.startup, parts.transmission), (Some(10.0), Some(1000.0)));
+        assert_eq!(parts.contention, Some(15.0 + 1005.0 - 1010.0));
+    }
 }

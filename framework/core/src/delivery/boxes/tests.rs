@@ -3,7 +3,7 @@
 use super::*;
 use crate::network::symmetry::Symmetry;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 type Blocks = BTreeSet<(u64, u64, u64)>;
 
@@ -170,6 +170,40 @@ proptest! {
     ) {
         check_cut(&bit_layout(&radices, segments), &sets, node);
         check_cut(&run_layout(&radices, segments), &sets, node);
+    }
+}
+
+/// The descriptions of the images of two sets are equal if and only if the images are equal. The
+/// groups act on the axes of a grid or on the numbers of its nodes, by shifts or exclusive-or.
+#[test]
+fn equal_images_of_sets_have_equal_descriptions() {
+    let by_axis = [Symmetry::Xor(1), Symmetry::Shift(1)];
+    let one_axis = [Symmetry::Shift(2), Symmetry::Fixed];
+    let groups: [(&[u64], &[Symmetry]); 3] =
+        [(&[4, 3], &by_axis), (&[4, 3], &one_axis), (&[12], &[Symmetry::Shift(1)])];
+    for (radices, symmetries) in groups {
+        let group = Group::new(radices, symmetries).unwrap();
+        let grid = Grid::new(&[4, 3]).unwrap();
+        let layout = RunLayout::new(grid, group.clone(), true, true, 1);
+        let mut descriptions: BTreeMap<BTreeSet<u64>, Vec<u64>> = BTreeMap::new();
+        for (rows, columns) in (1..16).flat_map(|rows| (1..8).map(move |columns| (rows, columns))) {
+            let members = (0..12_u64).filter(|n| rows >> (n / 3) & columns >> (n % 3) & 1 == 1);
+            for element in group.elements() {
+                let image: BTreeSet<u64> =
+                    members.clone().map(|n| group.moved(n, element)).collect();
+                let mut words = Vec::new();
+                let axes = [Axis::Bits(&[rows]), Axis::Bits(&[columns])];
+                layout.describe(NodeSet::Axes(&axes), element, |word| words.push(word)).unwrap();
+                match image.len() {
+                    1 => assert!(image.iter().eq(&words), "{symmetries:?} {image:?}"),
+                    nodes => assert_eq!(words.is_empty(), nodes == 12, "{symmetries:?} {image:?}"),
+                }
+                let first = descriptions.entry(image.clone()).or_insert_with(|| words.clone());
+                assert_eq!(*first, words, "{symmetries:?} {image:?}");
+            }
+        }
+        let different: BTreeSet<&Vec<u64>> = descriptions.values().collect();
+        assert_eq!(different.len(), descriptions.len(), "{symmetries:?}");
     }
 }
 

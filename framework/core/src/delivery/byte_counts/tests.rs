@@ -246,6 +246,10 @@ fn bytes_must_be_multiples_of_the_element_size() {
         message(x.send(&send(1, 0, ByteSelection::Listed(&[(0, 7)])))),
         "step 1: the send of bytes from node 1 to node 0 names 7 bytes for node 0, expected a multiple of 8"
     );
+    let mut payload = Payload::ByteCounts(byte_counts(vec![vec![0, 24], vec![0, 0]], 8).unwrap());
+    payload.begin_step();
+    let part = send(0, 1, ByteSelection::Listed(&[(1, 16)]));
+    assert_eq!(payload.send_bytes(&part), Ok(Some(16)));
 }
 
 #[test]

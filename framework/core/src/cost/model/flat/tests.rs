@@ -1,6 +1,7 @@
 use super::stage::{Stage, StageMessage};
 use super::*;
 use crate::cost::machine::Machine;
+use crate::cost::model::test_steps::cost_with_sums;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_TO_ALL, Collective};
 use crate::delivery::exchange::Division;
@@ -356,4 +357,15 @@ fn stages_with_only_local_data_have_a_barrier() {
     }
     let parts = evaluator.cost().unwrap().parts;
     assert_eq!((parts.rearrangement, parts.barrier), (Some(200.0), Some(3.0)));
+}
+
+/// A node that receives nothing reduces its own data in the same step as the others.
+#[test]
+fn reductions_without_messages_take_time() {
+    for mode in ["blocking", "nonblocking"] {
+        let machine = format!("free:model=flat,byte_us=1,reduce_byte_us=1,mode={mode}");
+        let cost =
+            cost_with_sums("fully-connected:3", &machine, &[0, 0, 500], &vec![vec![(0, 1, 11, 0)]]);
+        assert_eq!(cost.parts.total(), 500.0, "{mode}");
+    }
 }

@@ -165,6 +165,7 @@ fn a_second_simulation_has_windows_of_twice_the_length() {
     let steps = [complete("heavy tail", 36)];
     let note = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.1", &steps).note;
     let twice = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.2", &steps);
+    assert_ne!(twice.parts, exact("mesh:6x6", "byte_us=0.01,hop_us=0.5", &steps).parts);
     let expected = format!("with flow_window=0.2 {:.6} us, ", twice.parts.total());
     assert!(note.as_ref().unwrap().starts_with(&expected), "{note:?} {expected}");
     let none = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0", &steps);
