@@ -142,7 +142,7 @@ impl Listener for CaseEvaluator<'_> {
         if self.state != State::Listening {
             return;
         }
-        if !self.can_pause || !matches!(event, ScheduleEvent::Step(_)) {
+        if !self.can_pause || !matches!(event, ScheduleEvent::Step(_) | ScheduleEvent::Summed(_)) {
             return self.evaluator.notify(event);
         }
         let most = self.time_until_deferred();

@@ -33,7 +33,7 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
 pub(super) fn us(ticks: Ticks) -> f64 {
     // Nearly all durations fit in 64 bits. The conversion of 64 bits then gives the same number as
     // the conversion of 128 bits, in a tenth of the time.
-    u64::try_from(ticks).map_or(ticks as f64, |ticks| ticks as f64) / PER_US
+    u64::try_from(ticks).map_or_else(|_| ticks as f64, |ticks| ticks as f64) / PER_US
 }
 
 /// A time, and the critical path to it.

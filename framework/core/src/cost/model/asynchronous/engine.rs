@@ -42,6 +42,8 @@ pub(crate) struct Position {
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
     pub steps: Steps,
+    /// Whether a step has been added and the ranks that wait for this step have not been notified.
+    has_new_step: bool,
     pub ranks: Vec<Position>,
     /// The positions of the ranks with `order=data`; `None` with other orders.
     pub data_order: Option<DataOrder>,
@@ -61,6 +63,7 @@ impl Progress {
     ) -> Self {
         Self {
             steps: Steps::new(ranks, unit_bytes),
+            has_new_step: false,
             ranks: vec![Position::default(); ranks],
             data_order: (order == Order::Data).then(|| DataOrder::new(ranks)),
             noise,
@@ -216,21 +219,25 @@ pub(crate) trait RankModel: Send {
         }
     }
 
-    /// Returns whether the model cannot compute the cost, or the limit on events has been reached.
+    /// Returns whether the model cannot compute the cost, or a limit has been reached.
     fn is_stopped(&self) -> bool {
-        self.refusal().is_some() || self.progress().events.reached()
+        let Progress { events, steps, .. } = self.progress();
+        self.refusal().is_some() || events.reached() || steps.limit_reached()
     }
 
-    /// Adds a step. Then processes events until a rank needs to know a further step.
+    /// Processes events until a rank needs to know the next step. Then adds this step. Its events
+    /// are processed later: if it is the last step, the memory of the schedule is free by then.
     fn step(&mut self, step: &Step<'_>) {
-        if self.is_stopped() || self.progress().events.is_paused() {
-            return;
+        self.run(false);
+        if !self.is_stopped() && !self.progress().events.is_paused() {
+            self.add_step(step);
+            self.progress_mut().has_new_step = true;
         }
-        self.add_step(step);
+    }
+
+    /// Lets the ranks continue that wait for the step that was added last.
+    fn wake_ranks(&mut self) {
         let Progress { steps, ranks, data_order, .. } = self.progress_mut();
-        if steps.limit_reached() {
-            return;
-        }
         let by_data = data_order.is_some();
         for rank in steps.wake_ranks(by_data, ranks.iter().map(|rank| rank.step)) {
             if self.delays_entry(rank) {
@@ -238,12 +245,14 @@ pub(crate) trait RankModel: Send {
             }
             if by_data { self.resume(rank) } else { self.enter_step(rank) }
         }
-        self.run(false);
     }
 
     /// Processes events as long as no rank waits for a further step, or until the last event if
     /// `to_the_end`. Pauses at the time of [`Evaluator::pause_at`].
     fn run(&mut self, to_the_end: bool) {
+        if !self.is_stopped() && std::mem::take(&mut self.progress_mut().has_new_step) {
+            self.wake_ranks();
+        }
         let drains = to_the_end || self.drains_each_step();
         while !self.is_stopped()
             && !self.progress_mut().events.check_clock()

@@ -327,7 +327,7 @@ impl MessagesInFlight {
                 let message = InFlight { from, to: self.fold.orbit(target), path, ..*old };
                 let copy = self.store(message, shares.left(number, now), shares.weight(number));
                 if shares.is_sharing(number) {
-                    self.shares.add(copy, now);
+                    self.shares.add(copy);
                 } else {
                     self.ends.set(copy, ends.get(number));
                 }
@@ -349,7 +349,7 @@ impl MessagesInFlight {
     pub(super) fn next_phase(&mut self, number: usize, now: f64) -> Option<(InFlight, Path)> {
         let message = self.messages[number];
         if message.uses_links && !self.shares.is_sharing(number) {
-            self.shares.add(number, now);
+            self.shares.add(number);
             return None;
         }
         if message.uses_links {
@@ -361,8 +361,13 @@ impl MessagesInFlight {
         message.source.map(|_| (message, path))
     }
 
-    /// Computes the fair rates of all messages. If `fraction` is 0, rates are exact. Otherwise they
-    /// are approximate in windows of time, in each of which this fraction of the messages arrives.
+    /// Begins to compute approximate rates in windows of time.
+    pub(super) fn begin_windows(&mut self, now: f64) {
+        self.shares.begin_windows(now, &mut self.ends);
+    }
+
+    /// Computes the fair rates of all messages. Once windows of time have begun, this fraction of
+    /// the messages arrives in each window, and rates become exact when the fraction is 0.
     /// `of_ranks` are the timers of ranks. Every examined link reduces `most` by 1, and the
     /// computation stops when `most` is 0.
     pub(super) fn share(
@@ -372,12 +377,9 @@ impl MessagesInFlight {
         of_ranks: [&Timers; 2],
         most: &mut u64,
     ) {
-        if self.shares.begins_windows(fraction) {
-            self.shares.begin_windows(fraction, now, &mut self.ends);
-        }
         let latency = self.machine.latency_us(1.0);
         let timers = &mut WindowTimers { ends: &mut self.ends, of_ranks, latency };
-        if self.shares.next_window(fraction > 0.0, now, most, timers) {
+        if self.shares.next_window(fraction, now, most, timers) {
             return;
         }
         self.shares.solve(now, most, |message, end| self.ends.set(message, end));

@@ -9,7 +9,6 @@
 //!   and the copy continues with windows of twice the length.
 
 use super::simulation::Simulation;
-use crate::cost::model::asynchronous::engine::RankModel;
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator};
 use crate::simulation::listener::{Interests, Listener, ScheduleEvent};
@@ -28,9 +27,6 @@ struct Other {
     with: String,
     /// The smallest relative difference that is reported.
     least: f64,
-    /// Whether the simulation is a copy that has not run yet. It has to process its own events
-    /// before it can be notified of the next event of the schedule.
-    lags: bool,
 }
 
 impl Simulations {
@@ -43,7 +39,7 @@ impl Simulations {
         let with = format!("events within {us} us as one");
         let mut simulation = Box::new(simulation);
         simulation.makes_copy = false;
-        self.others.push(Other { simulation, with, least: 1e-3, lags: false });
+        self.others.push(Other { simulation, with, least: 1e-3 });
         self
     }
 
@@ -53,7 +49,7 @@ impl Simulations {
     fn take_copy(&mut self) {
         if let Some(simulation) = self.first.copy.take() {
             let with = format!("flow_window={}", simulation.machine.flow_window);
-            self.others.push(Other { simulation, with, least: 0.0, lags: true });
+            self.others.push(Other { simulation, with, least: 0.0 });
         }
     }
 }
@@ -65,13 +61,10 @@ impl Listener for Simulations {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         self.first.notify(event);
-        for other in &mut self.others {
-            if std::mem::take(&mut other.lags) {
-                other.simulation.run(false);
-            }
-            other.simulation.notify(event);
-        }
+        // A copy that is made now precedes the event, because a simulation processes its events
+        // before it adds a step.
         self.take_copy();
+        self.others.iter_mut().for_each(|other| other.simulation.notify(event));
     }
 }
 

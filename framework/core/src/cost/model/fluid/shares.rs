@@ -25,10 +25,19 @@ pub(super) struct Hop {
     pub times: f32,
 }
 
+/// The properties with which a flow is defined.
+#[derive(Debug, Clone, Copy)]
+struct Definition {
+    bytes: f64,
+    weight: f64,
+    hops: u32,
+}
+
 /// The state of a flow with respect to its links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Binding {
-    /// The flow does not use its links.
+    /// The flow is not in the lists of links.
+    #[default]
     Idle,
     /// The flow has started after the last solve.
     New,
@@ -36,12 +45,10 @@ enum Binding {
     Open,
     /// This link binds the flow.
     By(u32),
-    /// The flow has a rate for a window of time, and is not in the lists of links.
-    Window,
 }
 
 /// The properties of a flow that a solve uses often.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Flow {
     rate: f64,
     weight: f64,
@@ -52,7 +59,7 @@ struct Flow {
 }
 
 /// The properties of a flow that a solve uses seldom.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     /// The bytes that the flow had not transmitted at the time `since`.
     left: f64,
@@ -60,24 +67,32 @@ struct Progress {
     /// The rate that the flow had before the solve with the number `solve`.
     before: f64,
     solve: u64,
-    hops: u32,
 }
 
 /// The flows of a network and their rates.
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
     links: Vec<Link>,
+    /// All flows. Copies of a simulation share this list, and the list `hops`. A list is copied when
+    /// one of them changes it.
+    definitions: Arc<Vec<Definition>>,
+    /// For each flow, whether it uses its links.
+    is_sharing: Vec<bool>,
+    /// The flows with exact rates. These two lists are shorter than `definitions` if the last flows
+    /// have not been attached to their links yet, and empty while windows are in use.
     flows: Vec<Flow>,
     rest: Vec<Progress>,
     /// The binary logarithm of the number of hops for which each flow has space.
     shift: u32,
-    /// Copies of a simulation share this list. It is copied when one of them changes it.
     hops: Arc<Vec<Hop>>,
     /// For each hop, its position in the list `on` of the link. Empty until a flow is on such a list.
     place: Vec<u32>,
     levels: LevelQueue,
-    /// Flows that have started since the last solve.
+    /// Flows that have started since the last solve. They are attached to their links as late as
+    /// possible, because flows that begin with windows are never attached.
     added: Vec<u32>,
+    /// The number of flows in `added` that have been attached.
+    attached: usize,
     /// Number of flows that have ended since the last solve.
     removed: usize,
     /// Number of flows that share links.
@@ -110,6 +125,8 @@ impl Shares {
         let most = links.iter().map(|l| l.capacity).fold(0.0, f64::max);
         Self {
             links,
+            definitions: Arc::default(),
+            is_sharing: Vec::new(),
             flows: Vec::new(),
             rest: Vec::new(),
             shift: 0,
@@ -117,6 +134,7 @@ impl Shares {
             place: Vec::new(),
             levels: LevelQueue::new(most / least_weight),
             added: Vec::new(),
+            attached: 0,
             removed: 0,
             sharing: 0,
             load: 0,
@@ -147,27 +165,22 @@ impl Shares {
         while route.len() > 1 << self.shift {
             self.widen();
         }
-        if flow == self.flows.len() {
-            self.flows.push(Flow {
-                rate: 0.0,
-                weight,
-                level: 0.0,
-                bound: Binding::Idle,
-                bound_times: 1.0,
-            });
-            self.rest.push(Progress { left: 0.0, since: 0.0, before: 0.0, solve: 0, hops: 0 });
+        let definitions = Arc::make_mut(&mut self.definitions);
+        let definition = Definition { bytes, weight, hops: route.len() as u32 };
+        if flow == definitions.len() {
+            definitions.push(definition);
+            self.is_sharing.push(false);
             Arc::make_mut(&mut self.hops).resize((flow + 1) << self.shift, Hop::default());
+        } else {
+            definitions[flow] = definition;
         }
-        self.flows[flow].weight = weight;
-        self.rest[flow].left = bytes;
-        self.rest[flow].hops = route.len() as u32;
         let hops = &mut Arc::make_mut(&mut self.hops)[flow << self.shift..];
         hops[..route.len()].copy_from_slice(route);
     }
 
     /// Doubles the number of hops for which each flow has space.
     fn widen(&mut self) {
-        let (old, flows) = (self.shift, self.flows.len());
+        let (old, flows) = (self.shift, self.definitions.len());
         self.shift += 1;
         let (mut hops, mut place) = (vec![Hop::default(); flows << self.shift], Vec::new());
         if !self.place.is_empty() {
@@ -188,55 +201,74 @@ impl Shares {
 
     fn hops_of(&self, flow: u32) -> std::ops::Range<usize> {
         let first = (flow as usize) << self.shift;
-        first..first + self.rest[flow as usize].hops as usize
+        first..first + self.definitions[flow as usize].hops as usize
     }
 
     /// Returns the bytes that a flow has not transmitted at the time `now`.
     pub(super) fn left(&self, flow: usize, now: f64) -> f64 {
-        let rest = &self.rest[flow];
-        if self.is_sharing(flow) {
-            rest.left - self.flows[flow].rate * (now - rest.since)
-        } else {
-            rest.left
+        match self.flows.get(flow).filter(|flow| flow.bound != Binding::Idle) {
+            Some(Flow { rate, .. }) => self.rest[flow].left - rate * (now - self.rest[flow].since),
+            None => self.definitions[flow].bytes,
         }
     }
 
     pub(super) fn weight(&self, flow: usize) -> f64 {
-        self.flows[flow].weight
+        self.definitions[flow].weight
     }
 
     /// Returns whether the flow uses its links.
     pub(super) fn is_sharing(&self, flow: usize) -> bool {
-        self.flows[flow].bound != Binding::Idle
+        self.is_sharing[flow]
     }
 
     /// Adds a flow to its links. The next solve gives the flow a rate.
-    pub(super) fn add(&mut self, flow: usize, now: f64) {
+    pub(super) fn add(&mut self, flow: usize) {
         self.sharing += 1;
-        if self.windows.is_some() {
-            return self.add_to_windows(flow);
+        self.is_sharing[flow] = true;
+        match &mut self.windows {
+            Some(windows) => windows.add(flow, &self.definitions[flow]),
+            None => self.added.push(flow as u32),
+        }
+    }
+
+    /// Attaches the flows that have been added to their links.
+    fn attach_added(&mut self) {
+        while let Some(&flow) = self.added.get(self.attached) {
+            self.attached += 1;
+            self.attach(flow, self.definitions[flow as usize].bytes);
+        }
+    }
+
+    /// Attaches a flow, which has these bytes left, to its links.
+    fn attach(&mut self, number: u32, left: f64) {
+        if self.flows.len() <= number as usize {
+            let count = self.definitions.len();
+            self.flows.resize(count, Flow::default());
+            self.rest.resize(count, Progress::default());
         }
         if self.place.len() < self.hops.len() {
             self.place.resize(self.hops.len(), 0);
         }
-        for hop in self.hops_of(flow as u32) {
+        for hop in self.hops_of(number) {
             let on = &mut self.links[self.hops[hop].link as usize].on;
             self.place[hop] = on.len() as u32;
             on.push(hop as u32);
         }
-        (self.flows[flow].rate, self.flows[flow].bound) = (0.0, Binding::New);
-        self.rest[flow].since = now;
-        self.added.push(flow as u32);
-        self.load += self.rest[flow].hops as usize;
+        let Definition { weight, hops, .. } = self.definitions[number as usize];
+        let flow = &mut self.flows[number as usize];
+        (flow.rate, flow.weight, flow.bound) = (0.0, weight, Binding::New);
+        self.rest[number as usize].left = left;
+        self.load += hops as usize;
     }
 
     /// Removes a flow from its links.
     pub(super) fn remove(&mut self, flow: usize) {
         self.sharing -= 1;
-        if self.flows[flow].bound == Binding::Window {
-            self.flows[flow].bound = Binding::Idle;
+        self.is_sharing[flow] = false;
+        if self.windows.is_some() {
             return;
         }
+        self.attach_added();
         self.unbind(flow as u32);
         let rate = self.flows[flow].rate;
         for hop in self.hops_of(flow as u32) {
@@ -255,7 +287,7 @@ impl Shares {
         }
         self.flows[flow].bound = Binding::Idle;
         self.removed += 1;
-        self.load -= self.rest[flow].hops as usize;
+        self.load -= self.definitions[flow].hops as usize;
     }
 
     /// Returns whether rates must be computed again, because flows have started or ended, or

@@ -283,12 +283,16 @@ impl Simulation {
         let is_large =
             self.in_flight.fold.is_plain() && self.progress.steps.has_larger_than(self.most_exact);
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
-        if self.makes_copy && self.in_flight.shares.begins_windows(fraction) {
-            self.makes_copy = false;
-            let mut copy = self.clone();
-            copy.machine.flow_window *= 2.0;
-            copy.progress.record = None;
-            self.copy = Some(Box::new(copy));
+        if self.in_flight.shares.begins_windows(fraction) {
+            self.in_flight.begin_windows(self.now);
+            // The copy is made after windows have begun, because they need less memory than exact
+            // rates.
+            if std::mem::take(&mut self.makes_copy) {
+                let mut copy = self.clone();
+                copy.machine.flow_window *= 2.0;
+                copy.progress.record = None;
+                self.copy = Some(Box::new(copy));
+            }
         }
         let of_ranks = [&self.startups, &self.reductions];
         self.in_flight.share(fraction, self.now, of_ranks, self.progress.events.remaining());
@@ -356,14 +360,15 @@ impl RankModel for Simulation {
     fn start_step(&mut self, rank: usize) {
         let number = self.progress.ranks[rank].step;
         let Some(step) = self.progress.steps.get(number) else { return };
-        let sends = step.sends(rank).len();
+        let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
         // Start the messages that their senders have posted before.
-        let receives = step.receives(rank).map(|(index, message)| (message.from as usize, index));
-        let receives: Vec<(usize, u32)> = receives.collect();
-        for (from, index) in receives {
-            let sender = self.progress.ranks[from];
+        for receive in 0..receives {
+            let step = self.progress.steps.get(number);
+            let received = step.and_then(|step| step.receives(rank).nth(receive));
+            let Some((index, &StepMessage { from, .. })) = received else { return };
+            let sender = self.progress.ranks[from as usize];
             if sender.step == number && sender.pending > 0 && sender.sent > index as usize {
-                self.start_message(from, number, index, self.ranks[rank].path);
+                self.start_message(from as usize, number, index, self.ranks[rank].path);
             }
         }
         // Post the sends, each after a start-up.

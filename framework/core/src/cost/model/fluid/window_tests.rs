@@ -162,7 +162,7 @@ fn small_steps_have_exact_shares() {
 
 #[test]
 fn a_second_simulation_has_windows_of_twice_the_length() {
-    let steps = [complete("heavy tail", 36)];
+    let steps = ["heavy tail", "sparse", "random"].map(|sizes| complete(sizes, 36));
     let note = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.1", &steps).note;
     let twice = with_windows("mesh:6x6", "byte_us=0.01,hop_us=0.5,flow_window=0.2", &steps);
     assert_ne!(twice.parts, exact("mesh:6x6", "byte_us=0.01,hop_us=0.5", &steps).parts);

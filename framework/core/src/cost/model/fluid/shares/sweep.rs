@@ -27,6 +27,7 @@ impl Shares {
         most: &mut u64,
         mut ends: impl FnMut(usize, f64),
     ) {
+        self.attach_added();
         self.now = now;
         self.solve += 1;
         self.changed.clear();
@@ -38,6 +39,7 @@ impl Shares {
         if whole {
             self.open_all_affected();
         }
+        self.attached = 0;
         for flow in std::mem::take(&mut self.added) {
             if self.flows[flow as usize].bound == Binding::New {
                 self.open(flow);

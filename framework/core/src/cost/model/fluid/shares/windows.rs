@@ -19,7 +19,7 @@
 //! flows, they wait for the end of the window.
 
 use super::link::Link;
-use super::{Binding, Shares};
+use super::{Definition, Shares};
 use crate::cost::model::fluid::timers::Timers;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -45,6 +45,8 @@ const TOLERANCE: f64 = 1e-9;
 #[derive(Debug, Clone, Copy)]
 struct Flow {
     number: u32,
+    /// The position in [`Windows::hops`] of the first link of the flow's route.
+    first_hop: u32,
     /// Bytes that are left at the end of the window; 0 if the flow ends in the window.
     left: f64,
     weight: f64,
@@ -53,6 +55,11 @@ struct Flow {
 }
 
 impl Flow {
+    /// Creates a flow that has not been in a window yet, with these bytes left.
+    fn new(number: usize, left: f64, weight: f64) -> Self {
+        Self { number: number as u32, first_hop: 0, left, weight, level: 0.0 }
+    }
+
     fn rate(&self) -> f64 {
         self.weight * self.level
     }
@@ -123,8 +130,6 @@ pub(super) struct Windows {
     /// The links of the routes of all flows, one route after another. If a route crosses a link
     /// twice, it contains the link twice.
     hops: Vec<u32>,
-    /// For each flow, the position of its first link in `hops`.
-    first_hop: Vec<u32>,
     loads: Vec<Load>,
     fillings: Vec<Filling>,
     /// For each link, the position in `on` of the first flow on this link.
@@ -147,17 +152,16 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    fn new(fraction: f64, now: f64, capacities: impl Iterator<Item = f64>) -> Self {
+    fn new(now: f64, capacities: impl Iterator<Item = f64>) -> Self {
         let load = |capacity| Load { capacity, weights: 0.0, flows: 0, limited: 0.0 };
         let loads: Vec<Load> = capacities.map(load).collect();
         let empty = Filling { left: 0.0, open: 0.0, opened: 0, level: f64::INFINITY };
         Self {
-            fraction,
+            fraction: 0.0,
             end: now,
             flows: Vec::new(),
             sharing: 0,
             hops: Vec::new(),
-            first_hop: Vec::new(),
             fillings: vec![empty; loads.len()],
             loads,
             first_on: Vec::new(),
@@ -171,6 +175,12 @@ impl Windows {
         }
     }
 
+    /// Adds a flow. It gets a rate in the next window.
+    pub(super) fn add(&mut self, number: usize, definition: &Definition) {
+        self.flows.push(Flow::new(number, definition.bytes, definition.weight));
+        self.new += 1;
+    }
+
     /// Makes new lists of the links of each flow, and of the flows on each link. Flows that have
     /// ended are left out, and new flows are included.
     fn list(&mut self, shares: &Shares) {
@@ -179,10 +189,9 @@ impl Windows {
         self.ended.clear();
         self.ended.resize(self.flows.len().div_ceil(64), 0);
         self.hops.clear();
-        self.first_hop.clear();
-        self.first_hop.push(0);
         self.loads.iter_mut().for_each(|load| (load.weights, load.flows) = (0.0, 0));
-        for flow in &self.flows {
+        for flow in &mut self.flows {
+            flow.first_hop = self.hops.len() as u32;
             for hop in &shares.hops[shares.hops_of(flow.number)] {
                 let times = hop.times as u32;
                 self.hops.extend((0..times).map(|_| hop.link));
@@ -190,7 +199,6 @@ impl Windows {
                 load.weights += flow.weight * f64::from(times);
                 load.flows += times;
             }
-            self.first_hop.push(self.hops.len() as u32);
         }
         // Sort by link with a counting sort. In the meantime, `first_on` has the next free position
         // of each link, shifted by one.
@@ -203,10 +211,10 @@ impl Windows {
         }));
         self.on.clear();
         self.on.resize(self.hops.len(), 0);
-        for (index, ends) in (0..).zip(self.first_hop.windows(2)) {
-            for link in &self.hops[ends[0] as usize..ends[1] as usize] {
+        for index in 0..self.flows.len() {
+            for link in &self.hops[self.route(index)] {
                 let next = &mut self.first_on[*link as usize + 1];
-                self.on[*next as usize] = index;
+                self.on[*next as usize] = index as u32;
                 *next += 1;
             }
         }
@@ -214,7 +222,8 @@ impl Windows {
 
     /// Returns the positions of a flow's links in `hops`.
     fn route(&self, index: usize) -> std::ops::Range<usize> {
-        self.first_hop[index] as usize..self.first_hop[index + 1] as usize
+        let end = self.flows.get(index + 1).map_or(self.hops.len(), |next| next.first_hop as usize);
+        self.flows[index].first_hop as usize..end
     }
 
     /// Computes the max-min fair rates of all flows, so that no flow exceeds its limit. Links are
@@ -426,62 +435,46 @@ impl Shares {
 
     /// Begins to use windows. All flows are removed from their links, and their timers are cleared,
     /// because the windows now determine the rates and ends of flows.
-    pub(in super::super) fn begin_windows(&mut self, fraction: f64, now: f64, ends: &mut Timers) {
+    pub(in super::super) fn begin_windows(&mut self, now: f64, ends: &mut Timers) {
         let capacities = self.links.iter().map(|link| link.capacity);
-        let mut windows = Box::new(Windows::new(fraction, now, capacities));
-        for number in 0..self.flows.len() {
-            if self.is_sharing(number) {
-                windows.flows.push(self.window_flow(number, self.left(number, now)));
-                windows.new += 1;
-                self.flows[number].bound = Binding::Window;
-                ends.set(number, f64::INFINITY);
-            }
+        let mut windows = Box::new(Windows::new(now, capacities));
+        for number in (0..self.definitions.len()).filter(|number| self.is_sharing(*number)) {
+            let bytes = self.left(number, now);
+            windows.add(number, &Definition { bytes, ..self.definitions[number] });
+            ends.set(number, f64::INFINITY);
         }
         for link in &mut self.links {
             *link = Link::new(link.capacity);
         }
-        (self.added, self.dirty, self.place) = (Vec::new(), Vec::new(), Vec::new());
-        (self.removed, self.load) = (0, 0);
+        (self.flows, self.rest, self.place) = (Vec::new(), Vec::new(), Vec::new());
+        (self.added, self.dirty) = (Vec::new(), Vec::new());
+        (self.attached, self.removed, self.load) = (0, 0, 0);
         self.windows = Some(windows);
     }
 
-    /// Adds a flow to the windows. It gets a rate in the next window.
-    pub(super) fn add_to_windows(&mut self, number: usize) {
-        let flow = self.window_flow(number, self.rest[number].left);
-        self.flows[number].bound = Binding::Window;
-        if let Some(windows) = &mut self.windows {
-            windows.flows.push(flow);
-            windows.new += 1;
-        }
-    }
-
-    fn window_flow(&self, number: usize, left: f64) -> Flow {
-        Flow { number: number as u32, left, weight: self.flows[number].weight, level: 0.0 }
-    }
-
-    /// Begins the next window. If `is_wanted` is `false` or few flows are left, stops using windows
-    /// instead. Returns whether a window has begun.
+    /// Begins the next window, in which this fraction of the flows should end. If the fraction is 0
+    /// or few flows are left, stops using windows instead. Returns whether a window has begun.
     pub(in super::super) fn next_window(
         &mut self,
-        is_wanted: bool,
+        fraction: f64,
         now: f64,
         most: &mut u64,
         timers: &mut WindowTimers<'_>,
     ) -> bool {
         let Some(mut windows) = self.windows.take() else { return false };
-        if is_wanted && windows.fraction * self.sharing as f64 >= LEAST_ENDS {
+        if fraction * self.sharing as f64 >= LEAST_ENDS {
+            windows.fraction = fraction;
             *most = most.saturating_sub(windows.next(self, now, timers));
             self.windows = Some(windows);
             return true;
         }
         // Stop using windows: return the flows to their links, so that exact rates are computed
         // again.
-        let flows = std::mem::take(&mut windows.flows);
-        self.sharing -= flows.iter().filter(|flow| !flow.has_ended()).count();
-        for flow in flows.iter().filter(|flow| !flow.has_ended()) {
-            self.rest[flow.number as usize].left = flow.left;
-            self.add(flow.number as usize, now);
+        for flow in windows.flows.iter().filter(|flow| !flow.has_ended()) {
+            self.attach(flow.number, flow.left);
+            self.added.push(flow.number);
         }
+        self.attached = self.added.len();
         false
     }
 }

@@ -4,6 +4,7 @@
 use super::super::fold::Fold;
 use super::super::symmetry::sum;
 use super::Simulation;
+use crate::cost::model::asynchronous::engine::RankModel;
 use crate::cost::model::asynchronous::refine::Refinement;
 use crate::simulation::listener::Summed;
 use crate::simulation::step::Step;
@@ -51,8 +52,11 @@ impl Simulation {
             && messages > self.most_folded * translations
     }
 
+    /// Splits orbits if the network has other periods than these. The events of the known steps are
+    /// processed first, because they have more symmetries.
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
+            self.run(false);
             self.unfold(self.in_flight.folded(periods));
         }
     }
