@@ -1,3 +1,4 @@
+use crate::cost::model::asynchronous::noise::Noise;
 use crate::cost::model::test_steps::{cost, cost_with_sums};
 
 /// Machines with times in µs. One unit of LogGOPSim is a nanosecond.
@@ -128,4 +129,17 @@ fn reductions_without_later_receives_take_time() {
         assert_eq!(by_data.ranks.unwrap().mean, by_step.ranks.unwrap().mean, "{sums:?}");
     }
     assert_eq!(on(&[0, 100, 5000], "data").parts.reduction, Some(5000.0));
+}
+
+/// Noise multiplies all times of a message by the same factor.
+#[test]
+fn a_single_noisy_message_takes_a_multiple_of_its_time() {
+    let us = |noise: f64| {
+        let machine = "latency_us=70,overhead_us=30,gap_us=2,byte_us=0.3,overhead_byte_us=0.1";
+        let machine = format!("free:model=loggp,{machine},noise={noise}");
+        cost("ring:3", &machine, &[&[(0, 1, 1001)]]).parts.total()
+    };
+    let factor = Noise::new(0.5, 0).factor(0, 0, 1);
+    assert!((us(0.5) / us(0.0) / factor - 1.0).abs() < 1e-6, "{} {} {factor}", us(0.5), us(0.0));
+    assert!((factor - 1.0).abs() > 0.01);
 }
