@@ -75,45 +75,62 @@ fn read(args: &mut Args<'_>) -> Result<Arc<dyn Pattern>, SpecError> {
     let name = arg.value();
     let refused = |message: String| args.spec.error(arg.value_at(), name.len(), &message);
     let content = read_regular(Path::new(name), MAX_TEXT, "a file of tokens").map_err(refused)?;
-    let lines =
-        parse(&content).map_err(|(line, message)| refused(format!("{name}:{line}: {message}")))?;
+    let lines = parse(&content, experts)
+        .map_err(|(line, message)| refused(format!("{name}:{line}: {message}")))?;
     let input = InputDigest::new(name, &content);
     Ok(Arc::new(TokensFile { lines, input, bytes, experts, placement }))
 }
 
-/// A token: its node and its experts.
-type Token = (u64, Vec<u64>);
+/// A line of the file.
+#[derive(Debug)]
+struct Token {
+    /// Number of the line, from 1.
+    line: usize,
+    node: u64,
+    experts: Vec<u64>,
+}
 
-/// Parses the lines of a file. An error has the number of its line.
-fn parse(content: &str) -> Result<Vec<Token>, (usize, String)> {
-    let mut tokens = Vec::new();
-    for (number, line) in (1..).zip(content.lines()) {
-        // As in a list of edges, `#` starts a comment.
-        let data = line.split('#').next().unwrap_or_default();
-        let words = data.split([',', ' ', '\t']).filter(|word| !word.is_empty());
-        let numbers: Result<Vec<u64>, String> = words
-            .map(|word| {
-                let number = word.parse().ok().filter(|number| *number < MAX_EXPERTS);
-                number.ok_or_else(|| {
-                    format!(
-                        "{} is not a number below {MAX_EXPERTS}, expected a node and its experts",
-                        excerpt(word)
-                    )
-                })
-            })
-            .collect();
-        match numbers.map_err(|message| (number, message))?.split_first() {
-            None => {}
-            Some((_, [])) => {
-                return Err((
-                    number,
-                    "is a token without experts, expected at least one".to_owned(),
-                ));
-            }
-            Some((node, experts)) => tokens.push((*node, experts.to_vec())),
-        }
+/// Parses the lines of a file. `experts` is the number of experts, if it is known. An error has the
+/// number of its line.
+fn parse(content: &str, experts: Option<u64>) -> Result<Vec<Token>, (usize, String)> {
+    let parsed = (1..).zip(content.lines()).map(|(line, text)| {
+        let numbers = parse_line(text, experts).map_err(|message| (line, message))?;
+        let token = numbers.split_first();
+        Ok(token.map(|(node, experts)| Token { line, node: *node, experts: experts.to_vec() }))
+    });
+    parsed.filter_map(Result::transpose).collect()
+}
+
+/// Parses one line. The result is empty if the line has no token.
+fn parse_line(line: &str, experts: Option<u64>) -> Result<Vec<u64>, String> {
+    // As in a list of edges, `#` starts a comment.
+    let data = line.split('#').next().unwrap_or_default();
+    let words = data.split([',', ' ', '\t']).filter(|word| !word.is_empty());
+    let numbers = words.map(|word| {
+        let number = word.parse().ok().filter(|number| *number < MAX_EXPERTS);
+        number.ok_or_else(|| {
+            format!(
+                "{} is not a number below {MAX_EXPERTS}, expected a node and its experts",
+                excerpt(word)
+            )
+        })
+    });
+    let numbers = numbers.collect::<Result<Vec<u64>, String>>()?;
+    let of_token = numbers.get(1..).unwrap_or_default();
+    if !numbers.is_empty() && of_token.is_empty() {
+        return Err("is a token without experts, expected at least one".to_owned());
     }
-    Ok(tokens)
+    let unknown = of_token.iter().find(|expert| experts.is_some_and(|count| **expert >= count));
+    if let (Some(expert), Some(experts)) = (unknown, experts) {
+        return Err(format!("names expert {expert}, expected an expert from 0 to {}", experts - 1));
+    }
+    let mut sorted = of_token.to_vec();
+    sorted.sort_unstable();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        let expert = pair[0];
+        return Err(format!("names expert {expert} twice, expected each expert of a token once"));
+    }
+    Ok(numbers)
 }
 
 #[derive(Debug)]
@@ -132,13 +149,18 @@ impl TokensFile {
     fn placed(&self, nodes: u64) -> Result<Vec<Vec<Vec<u32>>>, String> {
         let experts = self.experts.unwrap_or(nodes);
         let mut placed = vec![Vec::new(); nodes as usize];
-        for (node, of_token) in &self.lines {
+        for Token { line, node, experts: of_token } in &self.lines {
+            let place = format_args!("{}:{line}", self.input.file);
             if *node >= nodes {
-                return Err(format!("has a token of node {node}, there are {nodes} nodes"));
+                return Err(format!(
+                    "has a token of node {node} at {place}, expected a node from 0 to {}",
+                    nodes - 1
+                ));
             }
             if let Some(expert) = of_token.iter().find(|expert| **expert >= experts) {
                 return Err(format!(
-                    "has a token for expert {expert}, there are {experts} experts"
+                    "has a token for expert {expert} at {place}, expected an expert from 0 to {} (one for each node; experts=E sets another number)",
+                    experts - 1
                 ));
             }
             let at = |expert: &u64| self.placement.node_of(*expert, experts, nodes) as u32;
@@ -185,7 +207,7 @@ mod tests {
 
     fn file(content: &str, experts: Option<u64>, placement: ExpertPlacement) -> TokensFile {
         let input = InputDigest::new("f", content);
-        TokensFile { lines: parse(content).unwrap(), input, bytes: 10, experts, placement }
+        TokensFile { lines: parse(content, experts).unwrap(), input, bytes: 10, experts, placement }
     }
 
     #[test]
@@ -213,14 +235,29 @@ mod tests {
 
     #[test]
     fn bad_lines_are_refused() {
-        let refused = |content: &str| parse(content).unwrap_err();
+        let refused = |content: &str| parse(content, Some(8)).unwrap_err();
         assert_eq!(
             refused("0 1\n1"),
             (2, "is a token without experts, expected at least one".to_owned())
         );
         assert_eq!(refused("0 x").0, 1);
-        let error = |content: &str| file(content, None, ExpertPlacement::Block).tokens(3, 0);
-        assert_eq!(error("3 0").unwrap_err(), "has a token of node 3, there are 3 nodes");
-        assert_eq!(error("0 5").unwrap_err(), "has a token for expert 5, there are 3 experts");
+        assert_eq!(
+            refused("# pairs\n0 1 0\n2 3 1 3"),
+            (3, "names expert 3 twice, expected each expert of a token once".to_owned())
+        );
+        assert_eq!(
+            refused("0 8"),
+            (1, "names expert 8, expected an expert from 0 to 7".to_owned())
+        );
+        let error =
+            |content: &str| file(content, None, ExpertPlacement::Block).tokens(3, 0).unwrap_err();
+        assert_eq!(
+            error("0 1\n\n3 0"),
+            "has a token of node 3 at f:3, expected a node from 0 to 2"
+        );
+        assert_eq!(
+            error("0 1\n1 5"),
+            "has a token for expert 5 at f:2, expected an expert from 0 to 2 (one for each node; experts=E sets another number)"
+        );
     }
 }
