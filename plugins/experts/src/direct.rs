@@ -53,15 +53,14 @@ impl Algorithm for Direct {
         let n = problem.topology().nodes();
         let window = problem.whole("window", 1..=u64::MAX)?;
         schedule.layout(&[n], 1)?;
-        let tokens = Tokens::read(problem, 1)?;
+        let tokens = Tokens::read(problem, 1, |owner, to| [(to + n - owner) % n, owner, to])?;
         for distance in 1..n {
             if (distance - 1).is_multiple_of(window) {
                 schedule.step()?;
             }
-            for owner in 0..n {
-                let other = (owner + distance) % n;
-                let Some(classes) = tokens.wanted(owner, other) else { continue };
-                let classes = Axis::bits(classes);
+            for share in tokens.of_step(distance) {
+                let ([_, other, owner], words) = (share.ranks(), tokens.words(share));
+                let classes = Axis::bits(&words);
                 schedule.send(&match problem.collective() {
                     Collective::Combine => Blocks::new(other, owner)
                         .destinations(Set::one(owner))

@@ -65,18 +65,12 @@ impl Algorithm for Hierarchical {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, g) = (problem.topology().nodes(), problem.group("group")?);
         schedule.layout(&[n], 1)?;
-        let exchange = Exchange {
-            n,
-            g,
-            of_ranks: Tokens::read(problem, 1)?,
-            of_groups: Tokens::read(problem, g)?,
-        };
         if problem.collective() == Collective::Combine {
-            exchange.within_groups(schedule, combine)?;
-            exchange.between_groups(schedule, combine)
+            within_groups(problem, schedule, g, combine)?;
+            between_groups(problem, schedule, (n, g), combine)
         } else {
-            exchange.between_groups(schedule, dispatch)?;
-            exchange.within_groups(schedule, dispatch)
+            between_groups(problem, schedule, (n, g), dispatch)?;
+            within_groups(problem, schedule, g, dispatch)
         }
     }
 }
@@ -95,46 +89,51 @@ fn combine<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a
 /// A function that returns a send of classes of tokens of one rank.
 type SendOf = for<'a> fn(u64, u64, u64, &'a [u64]) -> Blocks<'a>;
 
-/// The tokens of all ranks, and the sends of both phases of a dispatch.
-struct Exchange {
-    n: u64,
-    g: u64,
-    of_ranks: Tokens,
-    of_groups: Tokens,
+/// Plans the sends between `n / g` groups of `g` ranks.
+fn between_groups(
+    problem: &Problem<'_>,
+    schedule: &mut Schedule<'_>,
+    (n, g): (u64, u64),
+    send: SendOf,
+) -> Result<(), Stop> {
+    let groups = n / g;
+    let tokens = Tokens::read(problem, g, |owner, group| {
+        [(group + groups - owner / g) % groups, owner, group * g + owner % g]
+    })?;
+    schedule.phase("between groups")?;
+    run_steps(schedule, &tokens, groups, send)
 }
 
-impl Exchange {
-    fn between_groups(&self, schedule: &mut Schedule<'_>, send: SendOf) -> Result<(), Stop> {
-        schedule.phase("between groups")?;
-        for distance in 1..self.n / self.g {
-            schedule.step()?;
-            for owner in 0..self.n {
-                let far = (owner + distance * self.g) % self.n;
-                if let Some(classes) = self.of_groups.wanted(owner, far / self.g) {
-                    schedule.send(&send(owner, far, owner, classes))?;
-                }
-            }
-        }
-        Ok(())
-    }
+/// Plans the sends within groups. The tokens of a rank are at the ranks with its position.
+fn within_groups(
+    problem: &Problem<'_>,
+    schedule: &mut Schedule<'_>,
+    g: u64,
+    send: SendOf,
+) -> Result<(), Stop> {
+    let tokens = Tokens::read(problem, 1, |owner, receiver| {
+        let (from, to) = (owner % g, receiver % g);
+        [(to + g - from) % g, receiver - to + from, receiver]
+    })?;
+    schedule.phase("within groups")?;
+    run_steps(schedule, &tokens, g, send)
+}
 
-    fn within_groups(&self, schedule: &mut Schedule<'_>, send: SendOf) -> Result<(), Stop> {
-        schedule.phase("within groups")?;
-        for distance in 1..self.g {
-            schedule.step()?;
-            for near in 0..self.n {
-                let position = near % self.g;
-                let far = near - position + (position + distance) % self.g;
-                // The tokens at this rank are those of all ranks with its position.
-                for owner in (position..self.n).step_by(self.g as usize) {
-                    if let Some(classes) = self.of_ranks.wanted(owner, far) {
-                        schedule.send(&send(near, far, owner, classes))?;
-                    }
-                }
-            }
+/// Plans the steps 1 to `end - 1`.
+fn run_steps(
+    schedule: &mut Schedule<'_>,
+    tokens: &Tokens,
+    end: u64,
+    send: SendOf,
+) -> Result<(), Stop> {
+    for step in 1..end {
+        schedule.step()?;
+        for share in tokens.of_step(step) {
+            let [near, far, owner] = share.ranks();
+            schedule.send(&send(near, far, owner, &tokens.words(share)))?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 #[cfg(test)]

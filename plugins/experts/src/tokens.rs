@@ -1,25 +1,54 @@
-//! The tokens of all ranks, by receivers.
+//! The tokens of all ranks, by the sends that move them.
 
 use std::collections::BTreeMap;
 use swapmeet_sdk::{Problem, Stop, bit_words};
 
-/// The classes of tokens of each rank that each receiver, or group of receivers, gets. A set of
-/// classes is stored as words of bits, as [`Axis::bits`](swapmeet_sdk::Axis::bits) requires.
+/// The tokens of one rank that one send moves.
+pub(crate) struct Share {
+    /// The step of the send, from 1; 0 if the tokens need no send.
+    step: u32,
+    near: u32,
+    far: u32,
+    owner: u32,
+    /// The first class in `Tokens::classes`, and the number of classes.
+    first: u32,
+    count: u32,
+}
+
+impl Share {
+    /// Returns the rank that sends in a dispatch and receives in a combine, the rank at the other
+    /// end, and the rank of the tokens.
+    pub(crate) fn ranks(&self) -> [u64; 3] {
+        [self.near, self.far, self.owner].map(u64::from)
+    }
+}
+
+/// The tokens of all ranks, in the order of the sends of a dispatch. The lists take memory for the
+/// tokens that are sent, not for each pair of ranks.
 pub(crate) struct Tokens {
-    of_owner: Vec<BTreeMap<u64, Vec<u64>>>,
+    /// The shares in ascending order of step, `near` and owner.
+    shares: Vec<Share>,
+    /// The classes of all shares.
+    classes: Vec<u32>,
+    /// The largest number of classes of a rank.
+    most: u64,
 }
 
 impl Tokens {
     /// Reads the tokens. The receivers are divided into groups of `size` consecutive ranks; with a
-    /// size of 1, they are the ranks themselves.
-    pub(crate) fn read(problem: &Problem<'_>, size: u64) -> Result<Self, Stop> {
-        let nodes = problem.topology().nodes();
-        let classes =
-            (0..nodes).map(|owner| problem.tokens(owner)).collect::<Result<Vec<_>, _>>()?;
-        let most = classes.iter().map(Vec::len).max().unwrap_or(0) as u64;
-        let of_owner = classes.iter().map(|classes| {
-            let mut by_group: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-            for (number, class) in (0..).zip(classes) {
+    /// size of 1, they are the ranks themselves. `send` returns the step, `near` and `far` of the
+    /// send of the tokens of a rank for a group.
+    pub(crate) fn read(
+        problem: &Problem<'_>,
+        size: u64,
+        send: impl Fn(u64, u64) -> [u64; 3],
+    ) -> Result<Self, Stop> {
+        let mut tokens = Self { shares: Vec::new(), classes: Vec::new(), most: 0 };
+        for owner in 0..problem.topology().nodes() {
+            let mut by_group: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+            let classes = problem.tokens(owner)?;
+            tokens.most = tokens.most.max(classes.len() as u64);
+            for (number, class) in (0..).zip(&classes) {
                 for receiver in &class.receivers {
                     let listed = by_group.entry(receiver / size).or_default();
                     if listed.last() != Some(&number) {
@@ -27,15 +56,30 @@ impl Tokens {
                     }
                 }
             }
-            let words = |(group, listed): (u64, Vec<u64>)| (group, bit_words(most, listed));
-            by_group.into_iter().map(words).collect()
-        });
-        Ok(Self { of_owner: of_owner.collect() })
+            for (group, listed) in by_group {
+                let [step, near, far] = send(owner, group).map(|number| number as u32);
+                if step > 0 {
+                    let (first, count) = (tokens.classes.len() as u32, listed.len() as u32);
+                    let owner = owner as u32;
+                    tokens.shares.push(Share { step, near, far, owner, first, count });
+                    tokens.classes.extend(listed);
+                }
+            }
+        }
+        tokens.shares.sort_unstable_by_key(|share| (share.step, share.near, share.owner));
+        Ok(tokens)
     }
 
-    /// Returns the classes of a rank that a receiver, or a rank of a group, gets; `None` if there
-    /// are none.
-    pub(crate) fn wanted(&self, owner: u64, receiver: u64) -> Option<&[u64]> {
-        self.of_owner[owner as usize].get(&receiver).map(Vec::as_slice)
+    /// Returns the shares that are sent in a step.
+    pub(crate) fn of_step(&self, step: u64) -> &[Share] {
+        let start = self.shares.partition_point(|share| u64::from(share.step) < step);
+        let end = self.shares.partition_point(|share| u64::from(share.step) <= step);
+        &self.shares[start..end]
+    }
+
+    /// Returns the classes of a share as [`Axis::bits`](swapmeet_sdk::Axis::bits) requires.
+    pub(crate) fn words(&self, share: &Share) -> Vec<u64> {
+        let classes = &self.classes[share.first as usize..][..share.count as usize];
+        bit_words(self.most, classes.iter().map(|class| u64::from(*class)))
     }
 }

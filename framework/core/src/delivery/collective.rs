@@ -393,8 +393,8 @@ impl Collective {
     }
 
     /// Returns the tokens of a dispatch or a combine.
-    pub fn tokens(&self) -> Option<&Tokens> {
-        self.tokens.as_deref()
+    pub fn tokens(&self) -> Option<&Arc<Tokens>> {
+        self.tokens.as_ref()
     }
 
     /// Returns the kind of the collective, which is a row of [`COLLECTIVES`].

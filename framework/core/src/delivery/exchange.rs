@@ -32,10 +32,12 @@ mod loads;
 mod reductions;
 mod sends;
 mod symmetric;
+mod tokens;
 
 pub(crate) use expansion::SentBoxes;
 pub use inventory::Division;
 pub(crate) use inventory::Inventory;
+pub(crate) use tokens::TokenExchange;
 
 /// A send. It moves or copies blocks from one node to another. Three sets (origins, destinations
 /// and segments) select the blocks.
@@ -199,9 +201,6 @@ impl OrbitExchange {
 
 impl<L: Layout> Exchange<L> {
     fn start(inventory: Inventory<L>) -> Result<Self, Fault> {
-        /// The maximum total load. With this limit, the load of a node or message, and the sum of
-        /// two loads, fit into 64 bits.
-        const MAX_TOTAL_LOAD: u128 = 1 << 63;
         let (layout, placement) = (&inventory.layout, &inventory.placement);
         let (lists, order) = match layout.group() {
             Some(group) => (group.representatives(), group.order()),
@@ -216,12 +215,7 @@ impl<L: Layout> Exchange<L> {
                 let count = if inventory.sums() { layout.values(&a) } else { layout.count(&a) };
                 let load = inventory.load(&a, count);
                 total += u128::from(load) * u128::from(order);
-                if total > MAX_TOTAL_LOAD {
-                    let segments = inventory.units();
-                    return Err(Fault::Refused(format!(
-                        "the total load of its blocks exceeds 2^63 (segments per block: {segments})"
-                    )));
-                }
+                inventory.check_total(total)?;
                 *held += load;
                 holdings.insert_box(layout, layout.home(placement.home(node)).0, &a, 0);
             }

@@ -1,10 +1,10 @@
 //! The state of a schedule's data: blocks or byte counts.
 
-use crate::delivery::boxes::{BitLayout, Layout};
+use crate::delivery::boxes::BitLayout;
 use crate::delivery::byte_counts::{ByteCountUnits, ByteCounts, ByteSend, Redistribution};
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::contents::Contents;
-use crate::delivery::exchange::{Exchange, OrbitExchange};
+use crate::delivery::exchange::{Exchange, OrbitExchange, TokenExchange};
 use crate::delivery::fault::{Block, Fault, PlacedNode};
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
@@ -22,9 +22,9 @@ pub enum Proof {
 }
 
 impl Proof {
-    /// Returns `Contributions` if the exchange is a reduction, otherwise `Blocks`.
-    pub(crate) fn of<L: Layout>(exchange: &Exchange<L>) -> Self {
-        if exchange.sums() { Self::Contributions } else { Self::Blocks }
+    /// Returns the kind of proof of an exchange of blocks or tokens.
+    fn of(is_reduction: bool) -> Self {
+        if is_reduction { Self::Contributions } else { Self::Blocks }
     }
 }
 
@@ -35,6 +35,8 @@ pub(crate) enum Payload {
     Blocks(Exchange),
     /// Blocks, traced on one node per orbit.
     Orbits(OrbitExchange),
+    /// Tokens of a dispatch or a combine, traced on every node.
+    Tokens(TokenExchange),
     /// Bytes per destination, with 32 bits per count.
     ByteCounts(ByteCounts<u32>),
     /// Bytes per destination, with 64 bits per count, for totals that exceed 32 bits.
@@ -47,6 +49,7 @@ macro_rules! either {
         match $payload {
             Payload::Blocks($kind) => $call,
             Payload::Orbits($kind) => $call,
+            Payload::Tokens($kind) => $call,
             Payload::ByteCounts($kind) => $call,
             Payload::LargeByteCounts($kind) => $call,
         }
@@ -77,7 +80,7 @@ impl Payload {
         redistribution: &Redistribution<'_>,
     ) -> Result<(), Fault> {
         match self {
-            Self::Blocks(_) | Self::Orbits(_) => Err(Fault::OutOfOrder(
+            Self::Blocks(_) | Self::Orbits(_) | Self::Tokens(_) => Err(Fault::OutOfOrder(
                 "the schedule redistributes, but did not declare byte counts",
             )),
             Self::ByteCounts(byte_counts) => byte_counts.redistribute(redistribution),
@@ -88,7 +91,7 @@ impl Payload {
     /// Executes one send of byte counts and returns its load, or `None` if it is empty.
     pub(crate) fn send_bytes(&mut self, share: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         match self {
-            Self::Blocks(_) | Self::Orbits(_) => {
+            Self::Blocks(_) | Self::Orbits(_) | Self::Tokens(_) => {
                 Err(Fault::OutOfOrder("the schedule sends byte counts, but did not declare them"))
             }
             Self::ByteCounts(byte_counts) => byte_counts.send(share),
@@ -99,8 +102,9 @@ impl Payload {
     /// Returns the kind of data whose delivery will be verified.
     pub(crate) fn proof(&self) -> Proof {
         match self {
-            Self::Blocks(exchange) => Proof::of(exchange),
-            Self::Orbits(exchange) => Proof::of(exchange),
+            Self::Blocks(exchange) => Proof::of(exchange.sums()),
+            Self::Orbits(exchange) => Proof::of(exchange.sums()),
+            Self::Tokens(exchange) => Proof::of(exchange.sums()),
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => Proof::ByteCounts,
         }
     }
@@ -120,7 +124,9 @@ impl Payload {
     pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
         match self {
             Self::Blocks(exchange) => exchange.take_redundant(),
-            Self::Orbits(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => None,
+            Self::Orbits(_) | Self::Tokens(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => {
+                None
+            }
         }
     }
 
@@ -144,7 +150,7 @@ impl Payload {
         match self {
             Self::Blocks(exchange) => exchange.in_parts(),
             Self::Orbits(exchange) => exchange.in_parts(),
-            Self::ByteCounts(_) | Self::LargeByteCounts(_) => false,
+            Self::Tokens(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => false,
         }
     }
 
@@ -162,6 +168,7 @@ impl Payload {
     pub(crate) fn most_summed(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.most_summed(),
+            Self::Tokens(exchange) => exchange.most_summed(),
             Self::Orbits(exchange) => exchange.most_summed(),
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => 0,
         }
@@ -172,6 +179,7 @@ impl Payload {
     pub(crate) fn summed(&self) -> &[u64] {
         match self {
             Self::Blocks(exchange) => exchange.summed(),
+            Self::Tokens(exchange) => exchange.summed(),
             Self::Orbits(exchange) => exchange.summed(),
             Self::ByteCounts(_) | Self::LargeByteCounts(_) => &[],
         }
@@ -182,6 +190,7 @@ impl Payload {
     pub(crate) fn latest_arrival(&self) -> u64 {
         match self {
             Self::Blocks(exchange) => exchange.latest_arrival(),
+            Self::Tokens(exchange) => exchange.latest_arrival(),
             // A listener that needs arrivals causes full planning.
             Self::Orbits(_) => 0,
             Self::ByteCounts(byte_counts) => byte_counts.latest_arrival(),
@@ -192,7 +201,7 @@ impl Payload {
     /// Returns the blocks that the most recent send of byte counts moved.
     pub(crate) fn byte_contents(&self) -> Contents {
         match self {
-            Self::Blocks(_) | Self::Orbits(_) => Contents::Nothing,
+            Self::Blocks(_) | Self::Orbits(_) | Self::Tokens(_) => Contents::Nothing,
             Self::ByteCounts(byte_counts) => byte_counts.contents(),
             Self::LargeByteCounts(byte_counts) => byte_counts.contents(),
         }
@@ -208,6 +217,7 @@ impl Payload {
         match self {
             Self::Blocks(exchange) => Some(exchange.layout()),
             Self::Orbits(_) => None,
+            Self::Tokens(exchange) => Some(exchange.layout()),
             Self::ByteCounts(byte_counts) => Some(byte_counts.layout()),
             Self::LargeByteCounts(byte_counts) => Some(byte_counts.layout()),
         }
@@ -217,7 +227,7 @@ impl Payload {
     pub(crate) fn verified_on(&self) -> u64 {
         match self {
             Self::Orbits(exchange) => exchange.group().representatives(),
-            Self::Blocks(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => {
+            Self::Blocks(_) | Self::Tokens(_) | Self::ByteCounts(_) | Self::LargeByteCounts(_) => {
                 self.placement().machine_nodes()
             }
         }

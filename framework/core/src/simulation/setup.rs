@@ -4,8 +4,8 @@
 use super::{ProofScope, Task};
 use crate::delivery::boxes::{BitLayout, Side};
 use crate::delivery::byte_counts::ByteCountUnits;
-use crate::delivery::collective::{Collective, Tokens};
-use crate::delivery::exchange::{Division, Exchange, Inventory, OrbitExchange};
+use crate::delivery::collective::Collective;
+use crate::delivery::exchange::{Division, Exchange, Inventory, OrbitExchange, TokenExchange};
 use crate::delivery::fault::Fault;
 use crate::delivery::grid::Grid;
 use crate::delivery::payload::Payload;
@@ -219,6 +219,12 @@ impl Setup {
             return Payload::byte_counts(placement, sizes.clone(), units);
         }
         let collective = collective.clone();
+        let tracks_arrivals = listeners.interests.arrivals;
+        if let Some(tokens) = collective.tokens().cloned() {
+            let sizes = sizes.clone();
+            let start = TokenExchange::new(collective, tokens, placement, division, sizes)?;
+            return Ok(Payload::Tokens(start.with_arrival_tracking(tracks_arrivals)));
+        }
         if let Some(group) = &self.group {
             let group = group.clone();
             return OrbitExchange::of_orbits(collective, placement, division, group)
@@ -230,7 +236,6 @@ impl Setup {
                 .map(Payload::Orbits);
         }
         let exchange = Exchange::new(collective, placement, division, sizes.clone())?;
-        let tracks_arrivals = listeners.interests.arrivals;
         Ok(Payload::Blocks(if tracks_arrivals {
             exchange.with_arrival_tracking()
         } else {
@@ -242,7 +247,7 @@ impl Setup {
 /// Returns the number of segments of a block: the largest number of classes of tokens of a node, or
 /// 1 if the collective has no tokens. Errors if there are too many.
 fn classes(task: &Task) -> Result<u32, Fault> {
-    let most = task.collective.tokens().map_or(1, Tokens::most_classes).max(1);
+    let most = task.collective.tokens().map_or(1, |tokens| tokens.most_classes()).max(1);
     if u64::from(most) <= limits::TOKEN_CLASSES {
         return Ok(most);
     }
@@ -283,5 +288,6 @@ pub fn affordable(planned: u64) -> Result<(), String> {
 /// required blocks of a node to the initial and the required blocks of the node's image.
 fn is_invariant(collective: &Collective, group: &Group) -> bool {
     !collective.kind().is_rooted()
+        && collective.tokens().is_none()
         && collective.images().is_none_or(|images| group.commutes_with(images))
 }

@@ -309,7 +309,9 @@ fn trace(
                     choice.with_rule(blocks, (from, to), words, |rule| match &mut payload {
                         Payload::Orbits(exchange) => exchange.send(rule),
                         Payload::Blocks(exchange) => exchange.send(rule),
-                        Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => Ok(None),
+                        Payload::Tokens(_)
+                        | Payload::ByteCounts(_)
+                        | Payload::LargeByteCounts(_) => Ok(None),
                     })?;
                 trace.sent.push(load);
             }

@@ -67,6 +67,12 @@ impl Field {
         out[self.word + (bit / 64) as usize] |= 1 << (bit % 64);
     }
 
+    #[inline]
+    fn contains(&self, coordinate: u64, a: &[u64]) -> bool {
+        let bit = u64::from(self.shift) + coordinate;
+        a[self.word + (bit / 64) as usize] >> (bit % 64) & 1 == 1
+    }
+
     /// Returns the coordinates of the axis, in ascending order.
     #[inline]
     fn coordinates(self, a: &[u64]) -> impl Iterator<Item = u64> {
@@ -133,6 +139,21 @@ impl BitLayout {
         let mut layout = Self { axes, fields, full, full_count: 0, origin_words, is_simple };
         layout.full_count = layout.count(&layout.full);
         layout
+    }
+
+    /// Returns whether one side of a box contains a node (or segment).
+    pub(crate) fn has_node(&self, side: Side, node: u64, a: &[u64]) -> bool {
+        let mut rest = node;
+        self.fields[self.axes.of_side(side)].iter().rev().all(|field| {
+            let coordinate;
+            (coordinate, rest) = split_off(rest, u64::from(field.radix));
+            field.contains(coordinate, a)
+        })
+    }
+
+    /// Returns the segments of a box, in ascending order.
+    pub(crate) fn segments_in(&self, a: &[u64]) -> impl Iterator<Item = u64> {
+        self.fields[self.segment_axis()].coordinates(a)
     }
 
     /// Replaces the set of one axis of a side of `out` by these coordinates.

@@ -103,6 +103,16 @@ impl Tokens {
         self.first_class[node as usize] + class as usize
     }
 
+    /// Returns the node of a class, which has this number among the classes of all nodes.
+    pub fn owner(&self, class: usize) -> u64 {
+        self.first_class.partition_point(|first| *first <= class) as u64 - 1
+    }
+
+    /// Returns the total bytes of a class, which has this number among the classes of all nodes.
+    pub fn bytes_of(&self, class: usize) -> u64 {
+        self.bytes[class]
+    }
+
     /// Returns the largest number of classes of any node.
     pub fn most_classes(&self) -> u32 {
         (0..self.nodes()).map(|node| self.classes(node)).max().unwrap_or(0)
@@ -141,6 +151,15 @@ impl Tokens {
         classes.map(|(_, class)| self.bytes(node)[*class as usize]).sum()
     }
 
+    /// Returns the nodes whose tokens `receiver` receives, in ascending order, with their bytes.
+    fn owners_of(&self, receiver: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.wanted(receiver).chunk_by(|a, b| a.0 == b.0).map(|classes| {
+            let owner = u64::from(classes[0].0);
+            let bytes = classes.iter().map(|(_, class)| self.bytes(owner)[*class as usize]);
+            (owner, bytes.sum())
+        })
+    }
+
     /// Returns the bytes of the tokens of a node that at least one other node receives.
     fn to_others(&self, node: u64) -> u64 {
         let is_other = |receiver: &u32| u64::from(*receiver) != node;
@@ -162,11 +181,8 @@ pub struct TokenSizes {
 impl TokenSizes {
     /// Computes the sizes of a dispatch or a combine.
     pub fn new(tokens: Arc<Tokens>, is_combine: bool) -> Self {
-        let of_receiver = |receiver| {
-            let wanted = tokens.wanted(receiver).chunk_by(|a, b| a.0 == b.0);
-            let bytes = wanted.map(|classes| tokens.between(classes[0].0.into(), receiver));
-            bytes.max().unwrap_or(0)
-        };
+        let of_receiver =
+            |receiver| tokens.owners_of(receiver).map(|(_, bytes)| bytes).max().unwrap_or(0);
         let largest = (0..tokens.nodes()).map(of_receiver).max().unwrap_or(0);
         Self { tokens, is_combine, largest }
     }
@@ -178,6 +194,21 @@ impl BlockSizes for TokenSizes {
             true => self.tokens.between(destination, origin),
             false => self.tokens.between(origin, destination),
         }
+    }
+
+    /// Visits only the receivers of the classes of a node, because a node has tokens for few of the
+    /// other nodes.
+    fn each_receiver(&self, origin: u64, _: u64, visit: &mut dyn FnMut(u64, u64)) {
+        if self.is_combine {
+            return self.tokens.owners_of(origin).for_each(|(owner, bytes)| visit(owner, bytes));
+        }
+        let mut by_receiver: BTreeMap<u32, u64> = BTreeMap::new();
+        for (class, bytes) in (0..).zip(self.tokens.bytes(origin)) {
+            for receiver in self.tokens.receivers(origin, class) {
+                *by_receiver.entry(*receiver).or_default() += bytes;
+            }
+        }
+        by_receiver.into_iter().for_each(|(receiver, bytes)| visit(receiver.into(), bytes));
     }
 
     fn largest(&self) -> u64 {
@@ -203,6 +234,10 @@ struct PairSizes<'a>(&'a TokenSizes);
 impl BlockSizes for PairSizes<'_> {
     fn bytes(&self, origin: u64, destination: u64) -> u64 {
         self.0.bytes(origin, destination)
+    }
+
+    fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
+        self.0.each_receiver(origin, nodes, visit);
     }
 
     fn largest(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! The blocks of a collective, as boxes, and their loads.
 
-use crate::delivery::boxes::{Axis, BitLayout, Layout, Side, without};
-use crate::delivery::collective::{BlockSizes, Blocks, Collective, FinalBlocks, Tokens};
+use crate::delivery::boxes::{BitLayout, Layout, Side, without};
+use crate::delivery::collective::{BlockSizes, Blocks, Collective, FinalBlocks};
 use crate::delivery::contents::Contents;
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::{Block, Fault};
@@ -9,7 +9,6 @@ use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
 use crate::limits;
 use crate::network::symmetry::Group;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The division of blocks into parts and segments.
@@ -95,9 +94,7 @@ impl<L: Layout> Inventory<L> {
         let mut inventory = Self { collective, placement, layout, division, sizes: None, homes };
         let units = inventory.units();
         inventory.sizes = match sizes {
-            Some(blocks) if units > 1 && inventory.collective.tokens().is_none() => {
-                Some(Arc::new(UnitSizes { blocks, units }))
-            }
+            Some(blocks) if units > 1 => Some(Arc::new(UnitSizes { blocks, units })),
             sizes => sizes,
         };
         inventory
@@ -119,9 +116,6 @@ impl<L: Layout> Inventory<L> {
     }
 
     fn boxes_of(&self, blocks: Blocks) -> Vec<Vec<L::Element>> {
-        if let Some(tokens) = self.collective.tokens() {
-            return self.token_boxes(tokens, blocks);
-        }
         match blocks {
             Blocks::None | Blocks::ReceivedBy(_) => Vec::new(),
             Blocks::All => self.homes.clone(),
@@ -129,51 +123,6 @@ impl<L: Layout> Inventory<L> {
             Blocks::For(physical) => {
                 self.narrowed(Side::Destinations, self.placement.home(physical))
             }
-        }
-    }
-
-    /// Returns the boxes of tokens, or of contributions to tokens in a combine. Each box has the
-    /// classes of one node, which are segments of its block.
-    fn token_boxes(&self, tokens: &Tokens, blocks: Blocks) -> Vec<Vec<L::Element>> {
-        let boxed = |origin: u64, owner: u64, classes: &[u32]| {
-            let mut one = self.layout.full().to_vec();
-            for (side, node) in [(Side::Origins, origin), (Side::Destinations, owner)] {
-                if self.layout.has(side) {
-                    self.layout.narrow_to(side, self.placement.home(node), &mut one);
-                }
-            }
-            let mut words = vec![0; self.layout.segments().div_ceil(64) as usize];
-            classes.iter().for_each(|class| words[*class as usize / 64] |= 1 << (class % 64));
-            self.layout.set_axis(self.layout.segment_axis(), Axis::Bits(&words), &mut one);
-            one
-        };
-        let by_owner = |receiver: u64| tokens.wanted(receiver).chunk_by(|a, b| a.0 == b.0);
-        let classes = |wanted: &[(u32, u32)]| wanted.iter().map(|(_, c)| *c).collect::<Vec<u32>>();
-        match (self.sums(), blocks) {
-            // In a dispatch, the origin of a box is the owner of the tokens.
-            (false, Blocks::From(owner)) => match tokens.classes(owner) {
-                0 => Vec::new(),
-                count => vec![boxed(owner, owner, &(0..count).collect::<Vec<u32>>())],
-            },
-            (false, Blocks::ReceivedBy(receiver)) => by_owner(receiver)
-                .map(|wanted| boxed(wanted[0].0.into(), receiver, &classes(wanted)))
-                .collect(),
-            // In a combine, the origin of a box is the node that contributes, and the destination
-            // is the owner of the tokens.
-            (true, Blocks::From(receiver)) => by_owner(receiver)
-                .map(|wanted| boxed(receiver, wanted[0].0.into(), &classes(wanted)))
-                .collect(),
-            (true, Blocks::For(owner)) => {
-                let mut by_receiver: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-                for class in 0..tokens.classes(owner) {
-                    for receiver in tokens.receivers(owner, class) {
-                        by_receiver.entry(*receiver).or_default().push(class);
-                    }
-                }
-                let boxes = by_receiver.iter();
-                boxes.map(|(receiver, classes)| boxed((*receiver).into(), owner, classes)).collect()
-            }
-            _ => Vec::new(),
         }
     }
 
@@ -207,11 +156,24 @@ impl<L: Layout> Inventory<L> {
         parts * u64::from(self.division.segments.max(1))
     }
 
+    /// Errors if the total load of all nodes at the start is so large that the load of a node or
+    /// message, or the sum of two loads, may not fit into 64 bits.
+    pub(super) fn check_total(&self, total: u128) -> Result<(), Fault> {
+        const MAX_TOTAL_LOAD: u128 = 1 << 63;
+        if total <= MAX_TOTAL_LOAD {
+            return Ok(());
+        }
+        let segments = self.units();
+        Err(Fault::Refused(format!(
+            "the total load of its blocks exceeds 2^63 (segments per block: {segments})"
+        )))
+    }
+
     /// Returns the load of a box of `count` units.
     pub(super) fn load(&self, a: &[L::Element], count: u64) -> u64 {
         let Some(sizes) = &self.sizes else { return count };
         // Most sends of direct exchanges are single blocks, for which no lists are needed.
-        if count == 1 && self.collective.tokens().is_none() {
+        if count == 1 {
             let [origin, destination] =
                 [Side::Origins, Side::Destinations].map(|side| match self.identifies(side) {
                     true => self.placement.physical(self.layout.first_of(side, a)),
@@ -220,15 +182,6 @@ impl<L: Layout> Inventory<L> {
             return sizes.bytes(origin, destination);
         }
         let [origins, destinations] = self.ends(a);
-        if let Some(tokens) = self.collective.tokens() {
-            let classes = self.layout.coordinates(self.layout.segment_axis(), a);
-            let owners = if self.sums() { destinations } else { origins };
-            let of_owner = |owner: u64| {
-                let bytes = tokens.bytes(owner);
-                classes.iter().map(|class| bytes.get(*class as usize).unwrap_or(&0)).sum::<u64>()
-            };
-            return owners.into_iter().map(of_owner).sum();
-        }
         let bytes = sizes.total(&origins, &destinations);
         let parts =
             if self.division.in_parts { self.layout.members_of(Side::Destinations, a) } else { 1 };
@@ -271,10 +224,6 @@ impl<L: Layout> Inventory<L> {
 
     /// Returns the contents of a box, which must not be empty.
     pub(super) fn contents(&self, a: &[L::Element]) -> Contents {
-        if self.collective.tokens().is_some() {
-            // The tokens of a class are several pieces of data.
-            return Contents::Several;
-        }
         if let Some(sizes) = &self.sizes {
             let [origins, destinations] = self.ends(a);
             let pairs = origins.iter().flat_map(|o| destinations.iter().map(move |d| (*o, *d)));

@@ -36,14 +36,12 @@ impl<L: Layout> Exchange<L> {
     /// may be empty.) The receiver can forward the blocks from the next step on.
     #[inline]
     pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
-        self.check(rule)?;
+        self.inventory.check(rule, self.step)?;
         if self.in_flight.records.len() >= self.in_flight.join_from {
             self.join_in_flight();
         }
+        self.inventory.select(rule, self.step, &mut self.selection)?;
         let Self { inventory, holdings, in_flight, selection, .. } = self;
-        select(inventory, rule, selection).map_err(|(side, what)| {
-            Fault::Send(self.step, SendFault::BadSet { from: rule.from, to: rule.to, side, what })
-        })?;
 
         // Put the selected boxes in flight. If the data stays on the same node of the machine, it
         // keeps the step in which the node received it.
@@ -97,11 +95,13 @@ impl<L: Layout> Exchange<L> {
         self.has_copies |= copy;
         Ok(Some(load + rule.extra_bytes))
     }
+}
 
-    /// Errors if the loads of this exchange are not in bytes, or if there are so many extra bytes
-    /// that the total load of a step could exceed 64 bits.
-    fn check_extra_bytes(&self, rule: &Rule<'_>) -> Result<(), Fault> {
-        let what = if self.inventory.sizes.is_none() {
+impl<L: Layout> Inventory<L> {
+    /// Errors if loads are not in bytes, or if there are so many extra bytes that the total load of
+    /// a step could exceed 64 bits.
+    fn check_extra_bytes(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
+        let what = if self.sizes.is_none() {
             "has extra bytes, but all blocks have the same size and are counted".to_owned()
         } else if rule.extra_bytes > limits::EXTRA_BYTES {
             format!("has {} extra bytes, over {}", rule.extra_bytes, limits::EXTRA_BYTES)
@@ -109,59 +109,64 @@ impl<L: Layout> Exchange<L> {
             return Ok(());
         };
         let (from, to) = (rule.from, rule.to);
-        Err(Fault::Send(self.step, SendFault::BadExtraBytes { from, to, what }))
+        Err(Fault::Send(step, SendFault::BadExtraBytes { from, to, what }))
     }
 
-    fn check(&self, rule: &Rule<'_>) -> Result<(), Fault> {
-        let Inventory { layout, placement, .. } = &self.inventory;
+    /// Errors if a send of step `step` is not permitted, whatever blocks the nodes hold.
+    #[inline]
+    pub(super) fn check(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
+        let Self { layout, placement, .. } = self;
         let nodes = layout.grid().nodes();
         for (role, node) in [("sender", rule.from), ("receiver", rule.to)] {
             if node >= nodes {
                 let fault = SendFault::UnknownNode { role, node, last: nodes - 1 };
-                return Err(Fault::Send(self.step, fault));
+                return Err(Fault::Send(step, fault));
             }
         }
         if rule.from == rule.to && !rule.local {
             let node = placement.locate(rule.from);
-            return Err(Fault::Send(self.step, SendFault::SentToItself { node }));
+            return Err(Fault::Send(step, SendFault::SentToItself { node }));
         }
         if rule.combine && !self.sums() {
             return Err(Fault::COMBINES_NOTHING);
         }
         if rule.extra_bytes > 0 {
-            self.check_extra_bytes(rule)?;
+            self.check_extra_bytes(rule, step)?;
         }
         let (list, element) = layout.home(rule.from);
         if element != 0 {
             let representative = layout.representative(list);
             let fault = SendFault::NotPlanned { from: rule.from, representative };
-            return Err(Fault::Send(self.step, fault));
+            return Err(Fault::Send(step, fault));
         }
         Ok(())
     }
-}
 
-/// Narrows a selection of all blocks to the sets of a rule. If a set is invalid, the error has its
-/// name and the reason.
-#[inline]
-fn select<L: Layout>(
-    inventory: &Inventory<L>,
-    rule: &Rule<'_>,
-    selection: &mut Selection<L::Element>,
-) -> Result<(), (&'static str, String)> {
-    let Inventory { layout, collective, division, .. } = inventory;
-    layout.widen(selection);
-    for (name, side, set) in [
-        ("origins", Side::Origins, rule.origins),
-        ("destinations", Side::Destinations, rule.destinations),
-    ] {
-        if let NodeSet::All = set {
-            continue;
+    /// Sets `selection` to the blocks that the sets of a rule select. Errors if a set is invalid.
+    #[inline]
+    pub(super) fn select(
+        &self,
+        rule: &Rule<'_>,
+        step: u64,
+        selection: &mut Selection<L::Element>,
+    ) -> Result<(), Fault> {
+        let Self { layout, collective, division, .. } = self;
+        let invalid = |side, what| {
+            Fault::Send(step, SendFault::BadSet { from: rule.from, to: rule.to, side, what })
+        };
+        layout.widen(selection);
+        for (name, side, set) in [
+            ("origins", Side::Origins, rule.origins),
+            ("destinations", Side::Destinations, rule.destinations),
+        ] {
+            if let NodeSet::All = set {
+                continue;
+            }
+            let is_part = side == Side::Destinations && division.in_parts;
+            let refused = if is_part { None } else { collective.kind().set_error(side) };
+            let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
+            narrowed.map_err(|what| invalid(name, what))?;
         }
-        let is_part = side == Side::Destinations && division.in_parts;
-        let refused = if is_part { None } else { collective.kind().set_error(side) };
-        let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
-        narrowed.map_err(|what| (name, what))?;
+        selection.narrow_segments(layout, rule.segments).map_err(|what| invalid("segments", what))
     }
-    selection.narrow_segments(layout, rule.segments).map_err(|what| ("segments", what))
 }

@@ -12,7 +12,6 @@ use proptest::prelude::*;
 mod arrivals;
 mod sizes;
 mod sums;
-mod tokens;
 
 fn exchange(collective: Collective, radices: &[u64], segments: u32) -> Exchange {
     let grid = Grid::new(radices).unwrap();

@@ -28,6 +28,10 @@ impl Running {
         let sent = match &mut self.payload {
             Payload::Blocks(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
+            Payload::Tokens(exchange) => {
+                let load = exchange.send(rule);
+                load.map(|load| (0, load.map(|load| (load, exchange.contents()))))
+            }
             Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
                 let message = "the schedule sends blocks, but declared byte counts";
                 return Err(Fault::OutOfOrder(message));
@@ -79,10 +83,22 @@ impl Running {
         load: u64,
         route: Option<&Route>,
     ) {
-        let Payload::Blocks(exchange) = &self.payload else { return };
-        let boxes = exchange.in_flight(first).map(|(_, bits)| bits).collect();
-        let (copy, combine) = (exchange.copies(rule), rule.combine);
-        let sent = self.sent((rule.from, rule.to), exchange.layout());
+        let joined;
+        let (boxes, layout, copy) = match &self.payload {
+            Payload::Blocks(exchange) => (
+                exchange.in_flight(first).map(|(_, bits)| bits).collect(),
+                exchange.layout(),
+                exchange.copies(rule),
+            ),
+            Payload::Tokens(exchange) => {
+                joined = exchange.sent_boxes();
+                let boxes = joined.iter().map(Vec::as_slice).collect();
+                (boxes, exchange.layout(), exchange.copies(rule))
+            }
+            _ => return,
+        };
+        let sent = self.sent((rule.from, rule.to), layout);
+        let combine = rule.combine;
         listeners.sent(&Sent { boxes, copy, combine, load, route, ..sent });
     }
 
