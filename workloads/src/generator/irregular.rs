@@ -134,7 +134,7 @@ impl Pattern for Irregular {
         if self.density == 1.0 {
             Matrix::check_nodes(nodes)?;
         }
-        Ok(Arc::new(Matrix::from_rows(nodes, self.rows(nodes, element, seed))?))
+        Ok(Arc::new(Matrix::from_rows(nodes, self.rows(nodes, nodes, element, seed))?))
     }
 
     /// Creates one size for each node. They are the sizes of row 0 of the matrix.
@@ -145,26 +145,29 @@ impl Pattern for Irregular {
         seed: u64,
     ) -> Result<Arc<dyn BlockSizes>, String> {
         let mut bytes = vec![0; nodes as usize];
-        self.rows(nodes, element, seed)(0, &mut bytes);
+        self.rows(nodes, 1, element, seed)(0, &mut bytes);
         Ok(Arc::new(NodeSizes { bytes, by: SizedBy::Origin }))
     }
 }
 
 impl Irregular {
     /// Returns a function that draws the sizes of the blocks that one node sends (a row of the
-    /// matrix). All sizes are multiples of `element`.
-    fn rows(&self, nodes: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
-        let sizes_by_rank = match &self.law {
-            SizeLaw::Independent(_) => Vec::new(),
-            SizeLaw::ByRank(zipf) => zipf.sizes_by_rank(nodes, element),
+    /// matrix). All sizes are multiples of `element`. `rows` is the number of rows that the caller
+    /// is going to draw.
+    fn rows(&self, nodes: u64, rows: u64, element: u64, seed: u64) -> impl FnMut(u64, &mut [u64]) {
+        let (table, sizes_by_rank) = match &self.law {
+            SizeLaw::Independent(law) => {
+                (Some(SizeTable::new(*law, element, nodes.saturating_mul(rows))), Vec::new())
+            }
+            SizeLaw::ByRank(zipf) => (None, zipf.sizes_by_rank(nodes, element)),
         };
         move |number, row| {
             let mut stream = Stream::new(seed, number);
-            match &self.law {
-                SizeLaw::Independent(distribution) => {
-                    row.iter_mut().for_each(|size| *size = distribution.draw(element, &mut stream));
+            match &table {
+                Some(table) => {
+                    row.iter_mut().for_each(|size| *size = table.size(stream.fraction()));
                 }
-                SizeLaw::ByRank(_) => {
+                None => {
                     let ranks = stream.shuffled(nodes);
                     let sizes = ranks.into_iter().map(|rank| sizes_by_rank[rank as usize]);
                     row.iter_mut().zip(sizes).for_each(|(size, drawn)| *size = drawn);
@@ -291,10 +294,61 @@ impl Distribution {
         }
     }
 
-    /// Draws one size, which is a multiple of `element`.
-    fn draw(&self, element: u64, stream: &mut Stream) -> u64 {
-        let elements = (self.quantile(stream.fraction()) / element as f64).round().max(0.0);
-        (elements as u64).saturating_mul(element)
+    /// Returns the quantile `u`, rounded to a multiple of `element`.
+    fn size(&self, u: f64, element: u64) -> u64 {
+        rounded(self.quantile(u), element)
+    }
+}
+
+/// Rounds a size to a multiple of `element`.
+fn rounded(bytes: f64, element: u64) -> u64 {
+    ((bytes / element as f64).round().max(0.0) as u64).saturating_mul(element)
+}
+
+/// A table of sizes, because the computation of a quantile takes long. The interval from 0 to 1 is
+/// divided into parts of equal length. A quantile function never decreases, so if both ends of a
+/// part give the same size, every number in the part gives this size.
+struct SizeTable {
+    law: Distribution,
+    element: u64,
+    /// The size that all numbers of a part give; [`SizeTable::SEVERAL`] if they give several sizes.
+    parts: Vec<u64>,
+}
+
+impl SizeTable {
+    const SEVERAL: u64 = u64::MAX;
+    /// The maximum number of parts. So many parts take 512 KiB, which fits in a cache.
+    const MAX_PARTS: u64 = 1 << 16;
+    /// The number of draws for each part. The creation of the table then takes a small part of the
+    /// time of the draws.
+    const DRAWS_PER_PART: u64 = 16;
+    /// Both ends of a part are moved by this fraction of their size. This is more than the rounding
+    /// errors of a quantile, because of which computed quantiles may decrease.
+    const MARGIN: f64 = 1e-9;
+
+    /// Creates the table for a number of draws.
+    fn new(law: Distribution, element: u64, draws: u64) -> Self {
+        // The number of parts is a power of two, so that the position of a number is exact.
+        let parts = (draws / Self::DRAWS_PER_PART).clamp(1, Self::MAX_PARTS).next_power_of_two();
+        let quantile = |part: u64| law.quantile(part as f64 / parts as f64);
+        let mut low = quantile(0);
+        let parts = (1..=parts).map(|part| {
+            let (start, end) = (low, quantile(part));
+            low = end;
+            let first = rounded(start * (1.0 - Self::MARGIN), element);
+            let last = rounded(end * (1.0 + Self::MARGIN), element);
+            // With a very small cv, the quantiles 0 and 1 are not numbers.
+            if start <= end && first == last { first } else { Self::SEVERAL }
+        });
+        Self { law, element, parts: parts.collect() }
+    }
+
+    /// Returns the same size as [`Distribution::size`].
+    fn size(&self, u: f64) -> u64 {
+        match self.parts[(u * self.parts.len() as f64) as usize] {
+            Self::SEVERAL => self.law.size(u, self.element),
+            size => size,
+        }
     }
 }
 
@@ -310,7 +364,7 @@ mod tests {
     /// Draws the sizes for all pairs of nodes.
     fn matrix(law: SizeLaw, density: f64, (nodes, element, seed): (u64, u64, u64)) -> Matrix {
         let irregular = Irregular { law, density };
-        Matrix::from_rows(nodes, irregular.rows(nodes, element, seed)).unwrap()
+        Matrix::from_rows(nodes, irregular.rows(nodes, nodes, element, seed)).unwrap()
     }
 
     #[test]
@@ -335,6 +389,34 @@ mod tests {
             let found = (squares / n).sqrt() / mean;
             assert!((mean / 100_000.0 - 1.0).abs() < 0.02, "{shape}: mean {mean}");
             assert!((found / cv - 1.0).abs() < 0.1, "{shape}: cv {found}");
+        }
+    }
+
+    /// Compares the table with the quantiles themselves. If most sizes are small, most of them come
+    /// from the table. If a test draws only a few sizes, the table has one part, whose ends are
+    /// infinite or not numbers.
+    #[test]
+    fn a_table_gives_the_sizes_of_the_quantiles() {
+        let mut stream = Stream::new(5, 0);
+        for (shape, cv) in [
+            (DistributionKind::Uniform, 0.5),
+            (DistributionKind::Uniform, 0.0),
+            (DistributionKind::Exponential, 1.0),
+            (DistributionKind::Lognormal, 1.0),
+            (DistributionKind::Lognormal, 1e-9),
+            (DistributionKind::Pareto, 2.0),
+            (DistributionKind::Bimodal, 2.0),
+        ] {
+            for (mean, element, draws) in [(30.0, 1, 1 << 16), (3e6, 1, 1 << 10), (500.0, 64, 1)] {
+                let law = Distribution::new(shape, mean, cv).unwrap();
+                let table = SizeTable::new(law, element, draws);
+                let several = table.parts.iter().filter(|size| **size == SizeTable::SEVERAL);
+                assert!(mean > 30.0 || several.count() * 8 < table.parts.len(), "{shape}");
+                let ends = [0.5, 0.25, 0.9, f64::EPSILON, 1.0 - f64::EPSILON];
+                for u in ends.into_iter().chain((0..2000).map(|_| stream.fraction())) {
+                    assert_eq!(table.size(u), law.size(u, element), "{shape} {mean} {u}");
+                }
+            }
         }
     }
 

@@ -448,8 +448,10 @@ impl BlockSizes for Matrix {
     fn total(&self, origins: &[u64], destinations: &[u64]) -> u64 {
         match &self.cells {
             MatrixCells::Dense(bytes) => {
-                let row = |o: &u64| &bytes[(o * self.nodes) as usize..][..self.nodes as usize];
-                let in_row = |o| destinations.iter().map(|d| row(o)[*d as usize]).sum::<u64>();
+                let in_row = |o: &u64| {
+                    let row = &bytes[(o * self.nodes) as usize..][..self.nodes as usize];
+                    destinations.iter().map(|d| row[*d as usize]).sum::<u64>()
+                };
                 origins.iter().map(in_row).sum()
             }
             MatrixCells::Sparse { .. } => {

@@ -262,13 +262,15 @@ pub trait Layout: Debug {
     /// Returns the nodes (or parts, or segments) of one side of a box, in ascending order.
     fn nodes_of(&self, side: Side, a: &[Self::Element]) -> Vec<u64> {
         let axes = self.axes();
-        let mut nodes = vec![0];
-        for axis in axes.of_side(side) {
+        let mut of_side = axes.of_side(side);
+        let mut nodes = of_side.next().map_or_else(|| vec![0], |axis| self.coordinates(axis, a));
+        for axis in of_side {
             let (radix, coordinates) = (axes.radices[axis], self.coordinates(axis, a));
-            nodes = nodes
-                .iter()
-                .flat_map(|node| coordinates.iter().map(move |c| node * radix + c))
-                .collect();
+            let mut next = Vec::with_capacity(nodes.len() * coordinates.len());
+            for node in nodes {
+                next.extend(coordinates.iter().map(|c| node * radix + c));
+            }
+            nodes = next;
         }
         nodes
     }

@@ -20,6 +20,10 @@ pub(super) fn ticks(us: f64) -> Ticks {
 /// Multiplies a time per byte by a number of bytes. Only the product with the fractional part of
 /// `bytes` is rounded.
 pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
+    // Many machines have no cost for some kinds of bytes.
+    if ticks == 0 {
+        return 0;
+    }
     let whole = bytes as u64;
     let (exact, part) = (ticks.saturating_mul(whole.into()), bytes - whole as f64);
     // Skip the rounding, which is slow, for a whole number of bytes. Most messages have one.
@@ -31,9 +35,17 @@ pub(super) fn of_bytes(ticks: Ticks, bytes: f64) -> Ticks {
 
 /// Converts a time to µs.
 pub(super) fn us(ticks: Ticks) -> f64 {
-    // Nearly all durations fit in 64 bits. The conversion of 64 bits then gives the same number as
-    // the conversion of 128 bits, in a tenth of the time.
-    u64::try_from(ticks).map_or_else(|_| ticks as f64, |ticks| ticks as f64) / PER_US
+    // Nearly all durations fit in 63 bits. The conversion of a 64-bit number then gives the same
+    // number as the conversion of a 128-bit number, in a tenth of the time.
+    i64::try_from(ticks).map_or_else(|_| large_to_f64(ticks), |ticks| ticks as f64) / PER_US
+}
+
+/// Converts a duration that does not fit in 63 bits. This is a function of its own because the
+/// compiler would otherwise convert every duration with 128 bits, and only then compare.
+#[cold]
+#[inline(never)]
+fn large_to_f64(ticks: Ticks) -> f64 {
+    ticks as f64
 }
 
 /// A time, and the critical path to it.
@@ -104,5 +116,18 @@ impl Clock {
     /// Returns the later of two clocks, with its critical path.
     pub(super) fn later(self, other: Self) -> Self {
         if other.at > self.at { other } else { self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both conversions give the same number as a conversion of 128 bits.
+    #[test]
+    fn durations_of_any_length_are_converted_alike() {
+        for ticks in [0, 1, (1 << 53) + 1, (1 << 63) - 1, 1 << 63, u64::MAX.into(), (1 << 64) + 1] {
+            assert_eq!(us(ticks), ticks as f64 / PER_US, "{ticks}");
+        }
     }
 }

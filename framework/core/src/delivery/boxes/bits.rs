@@ -199,7 +199,10 @@ impl Layout for BitLayout {
     }
 
     fn coordinates(&self, axis: usize, a: &[u64]) -> Vec<u64> {
-        self.fields[axis].coordinates(a).collect()
+        let field = &self.fields[axis];
+        let mut coordinates = Vec::with_capacity(field.members(a) as usize);
+        field.coordinates(a).for_each(|coordinate| coordinates.push(coordinate));
+        coordinates
     }
 
     fn first_coordinate(&self, axis: usize, a: &[u64]) -> u64 {

@@ -142,12 +142,9 @@ impl<T: ElementCount> ByteCounts<T> {
         {
             return Arc::clone(last);
         }
-        let pattern = Arc::new(Pattern {
-            buckets: redistribution.buckets as u32,
-            cycle: redistribution.cycle as u32,
-            starts: redistribution.starts.to_vec(),
-            firsts: redistribution.firsts.to_vec(),
-        });
+        let (buckets, cycle) = (redistribution.buckets as u32, redistribution.cycle as u32);
+        let pattern = Pattern::new(buckets, cycle, redistribution.starts, redistribution.firsts);
+        let pattern = Arc::new(pattern);
         self.pattern = Some(Arc::clone(&pattern));
         pattern
     }

@@ -263,9 +263,9 @@ impl Simulation {
         let rest = (bytes - 1.0).max(0.0) * noise;
         let start = arrival.waited_until(event.at);
         let started = start.started(scaled(self.overhead, noise));
-        r.processor = started.transmitted(of_bytes(self.overhead_byte.max(self.byte), rest));
-        let gap = start.started(scaled(self.gap, noise));
-        r.incoming = gap.transmitted(of_bytes(self.byte, rest)).at;
+        let transmission = of_bytes(self.byte, rest);
+        r.processor = started.transmitted(transmission.max(of_bytes(self.overhead_byte, rest)));
+        r.incoming = (start.at + scaled(self.gap, noise)).saturating_add(transmission);
         // Schedule a retry for the message that is now first in the queue.
         if is_retry {
             r.waiting.pop();

@@ -24,7 +24,13 @@ impl EventQueue {
             EventKind::Retry(_) => 2,
             EventKind::EndStep => 3,
         }];
-        if list.back().is_none_or(|last| *last <= event) {
+        // Events are compared field by field. A test of equal times would be slow: the compiler uses
+        // one vector load for it, and the processor cannot combine the two 64-bit stores of a new
+        // time for this load.
+        let rest = |event: &Event| (event.sequence, event.rank, event.kind);
+        let precedes =
+            |last: &Event| last.at < event.at || last.at <= event.at && rest(last) <= rest(&event);
+        if list.back().is_none_or(precedes) {
             list.push_back(event);
         } else {
             self.heap.push(Reverse(event));
