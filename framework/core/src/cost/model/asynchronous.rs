@@ -161,6 +161,11 @@ impl StepIndex {
         self.targets.get(at).copied().unwrap_or(self.messages[at].to)
     }
 
+    /// Returns the route of a message of the step; `None` if it has the route of the network.
+    pub(super) fn route(&self, message: &StepMessage) -> Option<&Route> {
+        message.route.checked_sub(1).map(|number| &self.routes[number as usize])
+    }
+
     /// Returns the messages that a rank receives. Each message comes with its index among the sends
     /// of its sender.
     pub(super) fn receives(

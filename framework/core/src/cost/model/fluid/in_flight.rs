@@ -12,7 +12,7 @@ use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
-/// The largest number of hops of all messages in flight, which take about 3 GiB.
+/// The largest number of hops of all messages in flight, which take up to about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
 /// The largest number of links, which take about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
@@ -32,24 +32,35 @@ pub(super) struct NewMessage {
     pub noise: f64,
 }
 
+/// The index of the messages of background traffic.
+const BACKGROUND: u32 = u32::MAX;
+
+/// A message in flight. The state is small, because there may be millions of messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InFlight {
     pub from: u32,
     pub to: u32,
-    /// The step and the index of the message, as in [`NewMessage`].
-    pub source: Option<(u64, u32)>,
+    /// The step of the message.
+    step: u64,
+    /// The index of the message among its sender's sends of this step, or [`BACKGROUND`].
+    index: u32,
+    /// The index in [`Paths`] of the critical path to the start of the message.
+    path: u32,
     /// When the message started, in µs.
     pub started: f64,
     pub latency: f64,
     /// The duration that the transmission would have if no link were shared, in µs.
     pub alone: f64,
-    /// Whether the transmission uses links; false between ranks of the same node.
-    uses_links: bool,
-    /// The index in [`Paths`] of the critical path to the start of the message.
-    path: u32,
+    /// The bytes that the message has left when it begins to use links; 0 if it uses no link.
+    bytes: f64,
 }
 
 impl InFlight {
+    /// Returns the step and the index of the message, as in [`NewMessage`].
+    pub(super) fn source(&self) -> Option<(u64, u32)> {
+        (self.index != BACKGROUND).then_some((self.step, self.index))
+    }
+
     /// Returns the critical path to the arrival of the message at the time `now`. `start` is the
     /// critical path to its start.
     fn path(&self, start: Path, now: f64) -> Path {
@@ -120,6 +131,8 @@ pub(super) struct MessagesInFlight {
     background: usize,
     /// The links of the most recently found route.
     route: Vec<Hop>,
+    /// The length of the longest route of a message so far.
+    longest: usize,
     /// For each link, its position in `route`, if the link is part of that route.
     position: Vec<u32>,
     /// For each message, the time at which its latency or its transmission ends.
@@ -168,6 +181,7 @@ impl MessagesInFlight {
             free: Vec::new(),
             background: 0,
             route: Vec::new(),
+            longest: 0,
             ends: Timers::new(1),
             refused: (!fits).then_some(too_many),
         }
@@ -210,19 +224,18 @@ impl MessagesInFlight {
         path: Path,
     ) {
         let NewMessage { from, to, target, source, bytes, noise } = message;
-        let RouteSummary { hops, latency, weight, narrowest } =
-            self.find_route(from, target, route);
+        let RouteSummary { hops, latency, narrowest, .. } = self.find_route(from, target, route);
+        self.longest = self.longest.max(self.route.len());
         let latency = self.machine.latency_us(latency) * noise;
         let uses_links = !self.route.is_empty() && bytes > 0.0;
         // Ranks of the same node share no link.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
         let alone = if uses_links { bytes / narrowest } else { within };
+        let (step, index) = source.unwrap_or((0, BACKGROUND));
         let path = self.paths.add(path);
-        let number = self.store(
-            InFlight { from, to, source, started: now, latency, alone, uses_links, path },
-            bytes,
-            weight,
-        );
+        let bytes = if uses_links { bytes } else { 0.0 };
+        let message = InFlight { from, to, step, index, path, started: now, latency, alone, bytes };
+        let number = self.store(message);
         self.ends.set(number, now + latency + within);
     }
 
@@ -270,8 +283,29 @@ impl MessagesInFlight {
         RouteSummary { hops, latency, weight, narrowest }
     }
 
-    /// Stores a message that uses the most recently found route. Returns its index.
-    fn store(&mut self, message: InFlight, bytes: f64, weight: f64) -> usize {
+    /// Attaches a message, which has these bytes left, to the links of its route. The route was
+    /// found when the message started, and is found again here. Storing it in the meantime would
+    /// double the memory of a message.
+    fn attach(&mut self, number: u32, left: f64, steps: &Steps) {
+        let message = self.messages[number as usize];
+        let sender = message.from as usize;
+        let of_step = message.source().and_then(|(step, index)| Some((steps.get(step)?, index)));
+        let (target, route) = of_step.map_or((message.to, None), |(step, index)| {
+            (step.target(sender, index), step.route(&step.sends(sender)[index as usize]))
+        });
+        let RouteSummary { weight, .. } = self.find_route(message.from, target, route);
+        self.shares.attach(number, left, weight, &self.route);
+    }
+
+    /// Attaches the messages that have begun to use links.
+    fn attach_added(&mut self, steps: &Steps) {
+        for number in self.shares.take_added() {
+            self.attach(number, self.messages[number as usize].bytes, steps);
+        }
+    }
+
+    /// Stores a message. Returns its index.
+    fn store(&mut self, message: InFlight) -> usize {
         let number = self.free.pop().unwrap_or(self.messages.len() as u32) as usize;
         let messages = Arc::make_mut(&mut self.messages);
         if number == messages.len() {
@@ -280,8 +314,7 @@ impl MessagesInFlight {
         } else {
             messages[number] = message;
         }
-        self.shares.define(number, bytes, weight, &self.route);
-        if self.shares.reserved_hops() > MAX_HOPS {
+        if self.messages.len() * self.longest.next_power_of_two() > MAX_HOPS {
             let most = format!("messages in flight of up to {MAX_HOPS} hops, this case has more");
             self.refused = Some(format!("the model `fluid` simulates {most}"));
         }
@@ -313,19 +346,17 @@ impl MessagesInFlight {
             let path = paths.remove(old.path);
             // Skip messages whose step is no longer stored.
             let Some((step, index, sender)) =
-                old.source.and_then(|(step, index)| Some((steps.get(step)?, index, old.from)))
+                old.source().and_then(|(step, index)| Some((steps.get(step)?, index, old.from)))
             else {
                 continue;
             };
-            let (message, target) =
-                (step.sends(sender as usize)[index as usize], step.target(sender as usize, index));
-            let route = message.route.checked_sub(1).map(|at| &step.routes[at as usize]);
+            let target = step.target(sender as usize, index);
+            let bytes = shares.left(number, now).unwrap_or(old.bytes);
             for &from in &ranks[sender as usize] {
                 let target = self.fold.moved(target, before.first(sender), self.fold.first(from));
-                self.find_route(from, target, route);
                 let path = self.paths.add(path);
-                let message = InFlight { from, to: self.fold.orbit(target), path, ..*old };
-                let copy = self.store(message, shares.left(number, now), shares.weight(number));
+                let copy =
+                    self.store(InFlight { from, to: self.fold.orbit(target), path, bytes, ..*old });
                 if shares.is_sharing(number) {
                     self.shares.add(copy);
                 } else {
@@ -346,24 +377,34 @@ impl MessagesInFlight {
 
     /// Ends the current phase of a message: its latency or its transmission. If the message arrives
     /// now and is not background traffic, returns the message and the critical path to its arrival.
-    pub(super) fn next_phase(&mut self, number: usize, now: f64) -> Option<(InFlight, Path)> {
+    /// `steps` has the steps of all messages in flight.
+    pub(super) fn next_phase(
+        &mut self,
+        number: usize,
+        now: f64,
+        steps: &Steps,
+    ) -> Option<(InFlight, Path)> {
         let message = self.messages[number];
-        if message.uses_links && !self.shares.is_sharing(number) {
+        if self.shares.is_sharing(number) {
+            self.attach_added(steps);
+            self.shares.remove(number);
+        } else if message.bytes > 0.0 {
             self.shares.add(number);
             return None;
         }
-        if message.uses_links {
-            self.shares.remove(number);
-        }
         self.free.push(number as u32);
-        self.background -= usize::from(message.source.is_none());
+        self.background -= usize::from(message.source().is_none());
         let path = message.path(self.paths.remove(message.path), now);
-        message.source.map(|_| (message, path))
+        message.source().map(|_| (message, path))
     }
 
     /// Begins to compute approximate rates in windows of time.
-    pub(super) fn begin_windows(&mut self, now: f64) {
-        self.shares.begin_windows(now, &mut self.ends);
+    pub(super) fn begin_windows(&mut self, now: f64, steps: &Steps) {
+        for (number, left) in self.shares.begin_windows(now) {
+            self.ends.set(number as usize, f64::INFINITY);
+            let left = left.unwrap_or(self.messages[number as usize].bytes);
+            self.attach(number, left, steps);
+        }
     }
 
     /// Computes the fair rates of all messages. Once windows of time have begun, this fraction of
@@ -375,8 +416,13 @@ impl MessagesInFlight {
         fraction: f64,
         now: f64,
         of_ranks: [&Timers; 2],
+        steps: &Steps,
         most: &mut u64,
     ) {
+        self.attach_added(steps);
+        for (number, left) in self.shares.end_windows(fraction) {
+            self.attach(number, left, steps);
+        }
         let latency = self.machine.latency_us(1.0);
         let timers = &mut WindowTimers { ends: &mut self.ends, of_ranks, latency };
         if self.shares.next_window(fraction, now, most, timers) {

@@ -9,7 +9,6 @@
 
 use super::level_queue::LevelQueue;
 use link::Link;
-use std::sync::Arc;
 use windows::Windows;
 
 mod link;
@@ -25,21 +24,18 @@ pub(super) struct Hop {
     pub times: f32,
 }
 
-/// The properties with which a flow is defined.
-#[derive(Debug, Clone, Copy)]
-struct Definition {
-    bytes: f64,
-    weight: f64,
-    hops: u32,
-}
+/// In [`Shares::slots`]: the flow does not use links.
+const IDLE: u32 = u32::MAX;
+/// In [`Shares::slots`]: the flow uses links, but has no slot. It is in the list `added` or in
+/// windows of time.
+const WITHOUT_SLOT: u32 = u32::MAX - 1;
 
-/// The state of a flow with respect to its links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// The state of a slot, which has room for a flow that is attached to its links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Binding {
-    /// The flow is not in the lists of links.
-    #[default]
+    /// The slot is unused.
     Idle,
-    /// The flow has started after the last solve.
+    /// The flow was attached after the last solve.
     New,
     /// The flow is open: it has no rate now, and gets one in the current solve.
     Open,
@@ -48,7 +44,7 @@ enum Binding {
 }
 
 /// The properties of a flow that a solve uses often.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Flow {
     rate: f64,
     weight: f64,
@@ -56,11 +52,13 @@ struct Flow {
     bound: Binding,
     /// The number of times that the flow's route crosses the link that binds the flow.
     bound_times: f32,
+    hops: u32,
 }
 
 /// The properties of a flow that a solve uses seldom.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Progress {
+    number: u32,
     /// The bytes that the flow had not transmitted at the time `since`.
     left: f64,
     since: f64,
@@ -73,26 +71,24 @@ struct Progress {
 #[derive(Debug, Clone)]
 pub(super) struct Shares {
     links: Vec<Link>,
-    /// All flows. Copies of a simulation share this list, and the list `hops`. A list is copied when
-    /// one of them changes it.
-    definitions: Arc<Vec<Definition>>,
-    /// For each flow, whether it uses its links.
-    is_sharing: Vec<bool>,
-    /// The flows with exact rates. These two lists are shorter than `definitions` if the last flows
-    /// have not been attached to their links yet, and empty while windows are in use.
+    /// For each flow, its slot, [`IDLE`] or [`WITHOUT_SLOT`].
+    slots: Vec<u32>,
+    /// The flow in each slot. Flows that are attached to their links have slots, unless windows are
+    /// in use. The lists below, except `added`, identify a flow by its slot.
     flows: Vec<Flow>,
     rest: Vec<Progress>,
-    /// The binary logarithm of the number of hops for which each flow has space.
+    unused_slots: Vec<u32>,
+    /// The binary logarithm of the number of hops for which each slot has space.
     shift: u32,
-    hops: Arc<Vec<Hop>>,
-    /// For each hop, its position in the list `on` of the link. Empty until a flow is on such a list.
+    hops: Vec<Hop>,
+    /// For each hop, its position in the list `on` of the link.
     place: Vec<u32>,
     levels: LevelQueue,
-    /// Flows that have started since the last solve. They are attached to their links as late as
-    /// possible, because flows that begin with windows are never attached.
+    /// The flows that use links but have not been attached to them. They are attached as late as
+    /// possible, because flows that begin with windows need less memory than attached flows.
     added: Vec<u32>,
-    /// The number of flows in `added` that have been attached.
-    attached: usize,
+    /// The slots of flows that have been attached since the last solve.
+    new: Vec<u32>,
     /// Number of flows that have ended since the last solve.
     removed: usize,
     /// Number of flows that share links.
@@ -125,16 +121,16 @@ impl Shares {
         let most = links.iter().map(|l| l.capacity).fold(0.0, f64::max);
         Self {
             links,
-            definitions: Arc::default(),
-            is_sharing: Vec::new(),
+            slots: Vec::new(),
             flows: Vec::new(),
             rest: Vec::new(),
+            unused_slots: Vec::new(),
             shift: 0,
-            hops: Arc::default(),
+            hops: Vec::new(),
             place: Vec::new(),
             levels: LevelQueue::new(most / least_weight),
             added: Vec::new(),
-            attached: 0,
+            new: Vec::new(),
             removed: 0,
             sharing: 0,
             load: 0,
@@ -150,128 +146,106 @@ impl Shares {
         }
     }
 
-    /// Returns the number of hops that are reserved in memory.
-    pub(super) fn reserved_hops(&self) -> usize {
-        self.hops.len()
-    }
-
     pub(super) fn capacity(&self, link: u32) -> f64 {
         self.links[link as usize].capacity
     }
 
-    /// Stores the properties of a flow. `flow` is the number of an existing flow or the next unused
-    /// number. The flow uses its links only after [`Shares::add`].
-    pub(super) fn define(&mut self, flow: usize, bytes: f64, weight: f64, route: &[Hop]) {
-        while route.len() > 1 << self.shift {
-            self.widen();
-        }
-        let definitions = Arc::make_mut(&mut self.definitions);
-        let definition = Definition { bytes, weight, hops: route.len() as u32 };
-        if flow == definitions.len() {
-            definitions.push(definition);
-            self.is_sharing.push(false);
-            Arc::make_mut(&mut self.hops).resize((flow + 1) << self.shift, Hop::default());
-        } else {
-            definitions[flow] = definition;
-        }
-        let hops = &mut Arc::make_mut(&mut self.hops)[flow << self.shift..];
-        hops[..route.len()].copy_from_slice(route);
-    }
-
-    /// Doubles the number of hops for which each flow has space.
+    /// Doubles the number of hops for which each slot has space.
     fn widen(&mut self) {
-        let (old, flows) = (self.shift, self.definitions.len());
+        let (old, flows) = (self.shift, self.flows.len());
         self.shift += 1;
-        let (mut hops, mut place) = (vec![Hop::default(); flows << self.shift], Vec::new());
-        if !self.place.is_empty() {
-            self.place.resize(flows << old, 0);
-            place.resize(flows << self.shift, 0);
-        }
+        let (mut hops, mut place) =
+            (vec![Hop::default(); flows << self.shift], vec![0; flows << self.shift]);
         for flow in 0..flows {
             let (from, to, count) = (flow << old, flow << self.shift, 1 << old);
             hops[to..to + count].copy_from_slice(&self.hops[from..from + count]);
-            if !place.is_empty() {
-                place[to..to + count].copy_from_slice(&self.place[from..from + count]);
-            }
+            place[to..to + count].copy_from_slice(&self.place[from..from + count]);
         }
-        (self.hops, self.place) = (Arc::new(hops), place);
+        (self.hops, self.place) = (hops, place);
         let moved = |hop: u32| (hop >> old << self.shift) | (hop & ((1 << old) - 1));
         self.links.iter_mut().flat_map(|link| &mut link.on).for_each(|hop| *hop = moved(*hop));
     }
 
-    fn hops_of(&self, flow: u32) -> std::ops::Range<usize> {
-        let first = (flow as usize) << self.shift;
-        first..first + self.definitions[flow as usize].hops as usize
+    /// Returns the positions in `hops` of the hops of the flow in a slot.
+    fn hops_of(&self, slot: u32) -> std::ops::Range<usize> {
+        let first = (slot as usize) << self.shift;
+        first..first + self.flows[slot as usize].hops as usize
     }
 
-    /// Returns the bytes that a flow has not transmitted at the time `now`.
-    pub(super) fn left(&self, flow: usize, now: f64) -> f64 {
-        match self.flows.get(flow).filter(|flow| flow.bound != Binding::Idle) {
-            Some(Flow { rate, .. }) => self.rest[flow].left - rate * (now - self.rest[flow].since),
-            None => self.definitions[flow].bytes,
-        }
+    /// Returns the slot of a flow that is attached to its links.
+    fn slot(&self, flow: usize) -> Option<u32> {
+        self.slots.get(flow).copied().filter(|slot| *slot < WITHOUT_SLOT)
     }
 
-    pub(super) fn weight(&self, flow: usize) -> f64 {
-        self.definitions[flow].weight
+    /// Returns the bytes that a flow has not transmitted at the time `now`; `None` if it has not
+    /// been attached to its links. Windows must not be in use.
+    pub(super) fn left(&self, flow: usize, now: f64) -> Option<f64> {
+        let slot = self.slot(flow)? as usize;
+        let Progress { left, since, .. } = self.rest[slot];
+        Some(left - self.flows[slot].rate * (now - since))
     }
 
-    /// Returns whether the flow uses its links.
+    /// Returns whether the flow uses links.
     pub(super) fn is_sharing(&self, flow: usize) -> bool {
-        self.is_sharing[flow]
+        self.slots.get(flow).is_some_and(|slot| *slot != IDLE)
     }
 
-    /// Adds a flow to its links. The next solve gives the flow a rate.
+    /// Begins to use links. The caller attaches the flow to its links before the next solution.
     pub(super) fn add(&mut self, flow: usize) {
+        if self.slots.len() <= flow {
+            self.slots.resize(flow + 1, IDLE);
+        }
+        self.slots[flow] = WITHOUT_SLOT;
         self.sharing += 1;
-        self.is_sharing[flow] = true;
-        match &mut self.windows {
-            Some(windows) => windows.add(flow, &self.definitions[flow]),
-            None => self.added.push(flow as u32),
-        }
+        self.added.push(flow as u32);
     }
 
-    /// Attaches the flows that have been added to their links.
-    fn attach_added(&mut self) {
-        while let Some(&flow) = self.added.get(self.attached) {
-            self.attached += 1;
-            self.attach(flow, self.definitions[flow as usize].bytes);
-        }
+    /// Returns the flows that the caller has to attach to their links, and forgets them.
+    pub(super) fn take_added(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.added)
     }
 
-    /// Attaches a flow, which has these bytes left, to its links.
-    fn attach(&mut self, number: u32, left: f64) {
-        if self.flows.len() <= number as usize {
-            let count = self.definitions.len();
-            self.flows.resize(count, Flow::default());
-            self.rest.resize(count, Progress::default());
+    /// Attaches a flow, which has these bytes left, to the links of its route. The next solution
+    /// gives the flow a rate.
+    pub(super) fn attach(&mut self, number: u32, left: f64, weight: f64, route: &[Hop]) {
+        if let Some(windows) = &mut self.windows {
+            return windows.add(number, left, weight, route);
         }
-        if self.place.len() < self.hops.len() {
+        while route.len() > 1 << self.shift {
+            self.widen();
+        }
+        let (bound, hops) = (Binding::New, route.len() as u32);
+        let flow = Flow { rate: 0.0, weight, level: 0.0, bound, bound_times: 1.0, hops };
+        let rest = Progress { number, left, since: 0.0, before: 0.0, solve: 0 };
+        let slot = self.unused_slots.pop().unwrap_or(self.flows.len() as u32);
+        if slot as usize == self.flows.len() {
+            self.flows.push(flow);
+            self.rest.push(rest);
+            self.hops.resize(self.flows.len() << self.shift, Hop::default());
             self.place.resize(self.hops.len(), 0);
+        } else {
+            (self.flows[slot as usize], self.rest[slot as usize]) = (flow, rest);
         }
-        for hop in self.hops_of(number) {
-            let on = &mut self.links[self.hops[hop].link as usize].on;
-            self.place[hop] = on.len() as u32;
-            on.push(hop as u32);
+        for (at, hop) in self.hops_of(slot).zip(route) {
+            let on = &mut self.links[hop.link as usize].on;
+            (self.hops[at], self.place[at]) = (*hop, on.len() as u32);
+            on.push(at as u32);
         }
-        let Definition { weight, hops, .. } = self.definitions[number as usize];
-        let flow = &mut self.flows[number as usize];
-        (flow.rate, flow.weight, flow.bound) = (0.0, weight, Binding::New);
-        self.rest[number as usize].left = left;
-        self.load += hops as usize;
+        self.slots[number as usize] = slot;
+        self.new.push(slot);
+        self.load += route.len();
     }
 
-    /// Removes a flow from its links.
+    /// Removes a flow from its links, to which it must be attached.
     pub(super) fn remove(&mut self, flow: usize) {
         self.sharing -= 1;
-        self.is_sharing[flow] = false;
+        let slot = std::mem::replace(&mut self.slots[flow], IDLE);
         if self.windows.is_some() {
             return;
         }
-        self.attach_added();
-        self.unbind(flow as u32);
-        let rate = self.flows[flow].rate;
-        for hop in self.hops_of(flow as u32) {
+        self.unbind(slot);
+        let rate = self.flows[slot as usize].rate;
+        for hop in self.hops_of(slot) {
             let Hop { link: number, times } = self.hops[hop];
             let link = &mut self.links[number as usize];
             let at = self.place[hop];
@@ -285,15 +259,18 @@ impl Shares {
                 self.dirty.push(number);
             }
         }
-        self.flows[flow].bound = Binding::Idle;
+        let flow = &mut self.flows[slot as usize];
+        flow.bound = Binding::Idle;
+        self.load -= flow.hops as usize;
+        self.unused_slots.push(slot);
         self.removed += 1;
-        self.load -= self.definitions[flow].hops as usize;
     }
 
     /// Returns whether rates must be computed again, because flows have started or ended, or
     /// because a window of time has ended.
     pub(super) fn is_disturbed(&self, now: f64) -> bool {
-        self.window_end() <= now || !self.added.is_empty() || !self.dirty.is_empty()
+        let has_changed = !self.added.is_empty() || !self.new.is_empty() || !self.dirty.is_empty();
+        self.window_end() <= now || self.windows.is_none() && has_changed
     }
 
     fn unbind(&mut self, flow: u32) {

@@ -214,7 +214,7 @@ impl Simulation {
         let message = step.sends(from)[index as usize];
         let noise = self.progress.noise.factor(number, message.from, message.to);
         let bytes = step.bytes(&message) * noise;
-        let route = message.route.checked_sub(1).map(|i| &step.routes[i as usize]);
+        let route = step.route(&message);
         let StepMessage { from, to, .. } = message;
         let (target, source) = (step.target(from as usize, index), Some((number, index)));
         let message = NewMessage { from, to, target, source, bytes, noise };
@@ -225,7 +225,7 @@ impl Simulation {
     fn arrive(&mut self, message: &InFlight, path: Path) {
         let ends = [message.from, message.to].map(|rank| rank as usize);
         let by_data = self.progress.data_order.is_some();
-        if let (true, Some((step, _))) = (by_data, message.source) {
+        if let (true, Some((step, _))) = (by_data, message.source()) {
             if self.progress.record.is_some() {
                 ends.into_iter().for_each(|rank| self.charge_message(rank, message));
             }
@@ -284,7 +284,7 @@ impl Simulation {
             self.in_flight.fold.is_plain() && self.progress.steps.has_larger_than(self.most_exact);
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
         if self.in_flight.shares.begins_windows(fraction) {
-            self.in_flight.begin_windows(self.now);
+            self.in_flight.begin_windows(self.now, &self.progress.steps);
             // The copy is made after windows have begun, because they need less memory than exact
             // rates.
             if std::mem::take(&mut self.makes_copy) {
@@ -294,8 +294,9 @@ impl Simulation {
                 self.copy = Some(Box::new(copy));
             }
         }
-        let of_ranks = [&self.startups, &self.reductions];
-        self.in_flight.share(fraction, self.now, of_ranks, self.progress.events.remaining());
+        let (of_ranks, Progress { steps, events, .. }) =
+            ([&self.startups, &self.reductions], &mut self.progress);
+        self.in_flight.share(fraction, self.now, of_ranks, steps, events.remaining());
     }
 
     /// Ends the rank's step. Returns `false` if the rank has to wait at a barrier.
@@ -409,7 +410,8 @@ impl RankModel for Simulation {
         } else if let Some(rank) = self.reductions.pop(limit) {
             self.end_reduction(rank);
         } else if let Some(message) = self.in_flight.ends.pop(limit) {
-            if let Some((message, path)) = self.in_flight.next_phase(message, self.now) {
+            let steps = &self.progress.steps;
+            if let Some((message, path)) = self.in_flight.next_phase(message, self.now, steps) {
                 self.arrive(&message, path);
             }
         } else if self.in_flight.shares.is_disturbed(self.now) {

@@ -169,6 +169,24 @@ fn folded_times_equal_those_of_the_oracle() {
     }
 }
 
+/// Messages of different orbits end at the same time. The first of these ends makes ranks wait for
+/// the next step, which splits the orbits while the other messages have exactly 0 bytes left. The
+/// messages of later steps must not be confused with them.
+#[test]
+fn orbits_are_split_while_messages_end() {
+    let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Step>();
+    let steps = [shift(4), vec![(0, 1, 64)], shift(2), shift(1)];
+    for (network, _) in NETWORKS.into_iter().filter(|(_, n)| *n == 8) {
+        let ends = oracle::ends(network, [0.5, 1.0], false, &steps, &[]);
+        let machine = "byte_us=0.5,hop_us=1,fairness=equal";
+        let (cost, ..) = priced(network, machine, &steps, false);
+        let found = [cost.parts.total(), cost.ranks.unwrap().mean];
+        let expected = [ends.iter().copied().fold(0.0, f64::max), ends.iter().sum::<f64>() / 8.0];
+        let are_close = found.iter().zip(&expected).all(|(a, b)| (a / b - 1.0).abs() < 1e-6);
+        assert!(are_close, "{network}: {found:?} {expected:?}");
+    }
+}
+
 /// Full planning and orbit planning give results that are equal to the last bit.
 #[test]
 fn symmetries_do_not_depend_on_the_kind_of_planning() {

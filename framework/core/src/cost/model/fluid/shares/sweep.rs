@@ -27,20 +27,17 @@ impl Shares {
         most: &mut u64,
         mut ends: impl FnMut(usize, f64),
     ) {
-        self.attach_added();
         self.now = now;
         self.solve += 1;
         self.changed.clear();
         self.visits = 0;
         // If many flows have started or ended, most rates change, so open all affected flows now.
         // Otherwise open only the new flows; the sweep finds the flows that they affect.
-        let mut whole =
-            (self.added.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
+        let mut whole = (self.new.len() + self.removed) * WHOLE > self.sharing && self.sharing > 64;
         if whole {
             self.open_all_affected();
         }
-        self.attached = 0;
-        for flow in std::mem::take(&mut self.added) {
+        for flow in std::mem::take(&mut self.new) {
             if self.flows[flow as usize].bound == Binding::New {
                 self.open(flow);
             }
@@ -72,7 +69,7 @@ impl Shares {
         for flow in &self.changed {
             let (rate, rest) = (self.flows[*flow as usize].rate, &self.rest[*flow as usize]);
             if (rate - rest.before).abs() > TINY * rate {
-                ends(*flow as usize, now + rest.left.max(0.0) / rate);
+                ends(rest.number as usize, now + rest.left.max(0.0) / rate);
             }
         }
     }
@@ -149,9 +146,11 @@ impl Shares {
         for link in self.levels.drain() {
             self.links[link as usize].key = f64::INFINITY;
         }
-        for flow in 0..self.flows.len() {
-            if matches!(self.flows[flow].bound, Binding::New | Binding::By(_)) {
-                self.open(flow as u32);
+        for flow in 0..self.slots.len() {
+            if let Some(slot) = self.slot(flow)
+                && matches!(self.flows[slot as usize].bound, Binding::New | Binding::By(_))
+            {
+                self.open(slot);
             }
         }
         self.queue_opened();
@@ -161,7 +160,7 @@ impl Shares {
     /// Opens all flows that can be affected by the links on which flows have started or ended.
     fn open_all_affected(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
-        for flow in self.added.clone() {
+        for flow in self.new.clone() {
             self.open(flow);
         }
         let mut next = 0;

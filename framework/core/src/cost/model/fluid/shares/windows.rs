@@ -19,7 +19,7 @@
 //! flows, they wait for the end of the window.
 
 use super::link::Link;
-use super::{Definition, Shares};
+use super::{Hop, Shares, WITHOUT_SLOT};
 use crate::cost::model::fluid::timers::Timers;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -55,11 +55,6 @@ struct Flow {
 }
 
 impl Flow {
-    /// Creates a flow that has not been in a window yet, with these bytes left.
-    fn new(number: usize, left: f64, weight: f64) -> Self {
-        Self { number: number as u32, first_hop: 0, left, weight, level: 0.0 }
-    }
-
     fn rate(&self) -> f64 {
         self.weight * self.level
     }
@@ -176,30 +171,40 @@ impl Windows {
     }
 
     /// Adds a flow. It gets a rate in the next window.
-    pub(super) fn add(&mut self, number: usize, definition: &Definition) {
-        self.flows.push(Flow::new(number, definition.bytes, definition.weight));
+    pub(super) fn add(&mut self, number: u32, left: f64, weight: f64, route: &[Hop]) {
+        let first_hop = self.hops.len() as u32;
+        self.flows.push(Flow { number, first_hop, left, weight, level: 0.0 });
+        for hop in route {
+            self.hops.extend((0..hop.times as u32).map(|_| hop.link));
+        }
         self.new += 1;
     }
 
-    /// Makes new lists of the links of each flow, and of the flows on each link. Flows that have
-    /// ended are left out, and new flows are included.
-    fn list(&mut self, shares: &Shares) {
-        self.flows.retain(|flow| !flow.has_ended());
-        self.sharing = self.flows.len();
-        self.ended.clear();
-        self.ended.resize(self.flows.len().div_ceil(64), 0);
-        self.hops.clear();
+    /// Removes the flows that have ended, and makes new lists of the flows on each link.
+    fn list(&mut self) {
+        let (mut flows, mut hops) = (0, 0);
         self.loads.iter_mut().for_each(|load| (load.weights, load.flows) = (0.0, 0));
-        for flow in &mut self.flows {
-            flow.first_hop = self.hops.len() as u32;
-            for hop in &shares.hops[shares.hops_of(flow.number)] {
-                let times = hop.times as u32;
-                self.hops.extend((0..times).map(|_| hop.link));
-                let load = &mut self.loads[hop.link as usize];
-                load.weights += flow.weight * f64::from(times);
-                load.flows += times;
+        for index in 0..self.flows.len() {
+            let (flow, route) = (self.flows[index], self.route(index));
+            if flow.has_ended() {
+                continue;
+            }
+            self.flows[flows] = Flow { first_hop: hops as u32, ..flow };
+            flows += 1;
+            for at in route {
+                let link = self.hops[at];
+                self.hops[hops] = link;
+                hops += 1;
+                let load = &mut self.loads[link as usize];
+                load.weights += flow.weight;
+                load.flows += 1;
             }
         }
+        self.flows.truncate(flows);
+        self.hops.truncate(hops);
+        self.sharing = flows;
+        self.ended.clear();
+        self.ended.resize(flows.div_ceil(64), 0);
         // Sort by link with a counting sort. In the meantime, `first_on` has the next free position
         // of each link, shifted by one.
         self.first_on.clear();
@@ -335,9 +340,9 @@ impl Windows {
 
     /// Begins a window at the time `now`: computes its rates and its end, and sets the timer of
     /// each flow that ends in the window. Returns the number of links that were examined.
-    fn next(&mut self, shares: &Shares, now: f64, timers: &mut WindowTimers<'_>) -> u64 {
+    fn next(&mut self, now: f64, timers: &mut WindowTimers<'_>) -> u64 {
         if self.new > 0 || (self.sharing as f64) < LEAST_LISTED * self.flows.len() as f64 {
-            self.list(shares);
+            self.list();
         }
         self.count += 1;
         let mut examined = 0;
@@ -433,27 +438,38 @@ impl Shares {
         self.windows.is_none() && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
-    /// Begins to use windows. All flows are removed from their links, and their timers are cleared,
-    /// because the windows now determine the rates and ends of flows.
-    pub(in super::super) fn begin_windows(&mut self, now: f64, ends: &mut Timers) {
+    /// Begins to use windows. Removes all flows from their links. Returns the flows that use links,
+    /// each with the bytes that it has left; `None` if it has transmitted none. The caller attaches
+    /// all of them again, and clears their timers, because the windows now determine when they end.
+    pub(in super::super) fn begin_windows(&mut self, now: f64) -> Vec<(u32, Option<f64>)> {
+        let flows = (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
+        let flows = flows.map(|flow| (flow as u32, self.left(flow, now))).collect();
         let capacities = self.links.iter().map(|link| link.capacity);
-        let mut windows = Box::new(Windows::new(now, capacities));
-        for number in (0..self.definitions.len()).filter(|number| self.is_sharing(*number)) {
-            let bytes = self.left(number, now);
-            windows.add(number, &Definition { bytes, ..self.definitions[number] });
-            ends.set(number, f64::INFINITY);
-        }
+        self.windows = Some(Box::new(Windows::new(now, capacities)));
         for link in &mut self.links {
             *link = Link::new(link.capacity);
         }
-        (self.flows, self.rest, self.place) = (Vec::new(), Vec::new(), Vec::new());
-        (self.added, self.dirty) = (Vec::new(), Vec::new());
-        (self.attached, self.removed, self.load) = (0, 0, 0);
-        self.windows = Some(windows);
+        self.slots.iter_mut().filter(|slot| **slot < WITHOUT_SLOT).for_each(|s| *s = WITHOUT_SLOT);
+        (self.flows, self.rest, self.unused_slots) = Default::default();
+        (self.hops, self.place) = Default::default();
+        (self.added, self.new, self.dirty) = Default::default();
+        (self.removed, self.load) = (0, 0);
+        flows
     }
 
-    /// Begins the next window, in which this fraction of the flows should end. If the fraction is 0
-    /// or few flows are left, stops using windows instead. Returns whether a window has begun.
+    /// Stops using windows if they are in use and fewer than [`LEAST_ENDS`] flows would end in the
+    /// next one. Returns the flows that have bytes left, each with these bytes. The caller attaches
+    /// them again, so that exact rates are computed.
+    pub(in super::super) fn end_windows(&mut self, fraction: f64) -> Vec<(u32, f64)> {
+        if fraction * self.sharing as f64 >= LEAST_ENDS {
+            return Vec::new();
+        }
+        let flows = self.windows.take().map(|windows| windows.flows).unwrap_or_default();
+        flows.iter().filter(|flow| !flow.has_ended()).map(|flow| (flow.number, flow.left)).collect()
+    }
+
+    /// Begins the next window, in which this fraction of the flows should end. Returns whether
+    /// windows are in use.
     pub(in super::super) fn next_window(
         &mut self,
         fraction: f64,
@@ -461,20 +477,9 @@ impl Shares {
         most: &mut u64,
         timers: &mut WindowTimers<'_>,
     ) -> bool {
-        let Some(mut windows) = self.windows.take() else { return false };
-        if fraction * self.sharing as f64 >= LEAST_ENDS {
-            windows.fraction = fraction;
-            *most = most.saturating_sub(windows.next(self, now, timers));
-            self.windows = Some(windows);
-            return true;
-        }
-        // Stop using windows: return the flows to their links, so that exact rates are computed
-        // again.
-        for flow in windows.flows.iter().filter(|flow| !flow.has_ended()) {
-            self.attach(flow.number, flow.left);
-            self.added.push(flow.number);
-        }
-        self.attached = self.added.len();
-        false
+        let Some(windows) = &mut self.windows else { return false };
+        windows.fraction = fraction;
+        *most = most.saturating_sub(windows.next(now, timers));
+        true
     }
 }

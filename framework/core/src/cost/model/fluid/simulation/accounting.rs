@@ -40,7 +40,7 @@ impl Simulation {
             return;
         }
         // If the rank has no known send, use the step of the received message as its current step.
-        if let (true, Some((step, _))) = (has_no_known_send, message.source) {
+        if let (true, Some((step, _))) = (has_no_known_send, message.source()) {
             record.enter(rank, step);
         }
         record.charge(rank, TimeKind::Peer, message.started);
