@@ -172,6 +172,8 @@ static int swell(int fd)
     return (int)write(fd, "]}}]}\n", 6);
 }
 ALGORITHM(swells, int fd; for (fd = 3; fd < 64; fd++) if (swell(fd) < 0) continue; return shift(problem, host);)
+/* Announces an observer's text of 250 MB. */
+ALGORITHM(announces, int fd; for (fd = 3; fd < 64; fd++) dprintf(fd, "{\"Of\":[1,{\"ObservedText\":{\"bytes\":250000000}}]}\n"); return shift(problem, host);)
 
 /* The first step is correct. In the second step, node 0 sends a block that it no longer has. */
 static int32_t block(const SwmHost *host, uint64_t from, uint64_t to)
@@ -222,7 +224,7 @@ static const struct {
             {"prints", plan_prints},   {"wanders", plan_wanders},
     {"rounds", plan_rounds},       {"limits", plan_limits},           {"alarms", plan_alarms},   {"blocks", plan_blocks},
     {"threads", plan_threads},     {"forges", plan_forges},
-    {"escapes", plan_escapes},     {"swells", plan_swells},
+    {"escapes", plan_escapes},     {"swells", plan_swells}, {"announces", plan_announces},
     {"repeats", plan_repeats},     {"lingers", plan_lingers},         {"falls", plan_falls},     {"dawdles", plan_dawdles},
     {"begets", plan_begets},
     {"writes", plan_writes},       {"cuts", plan_cuts},               {"removes", plan_removes}, {"reads", plan_reads},

@@ -5,10 +5,10 @@
 //! etc. They collect the text of each rank in a `spool::Spool`.
 
 use counts::ByteCounts;
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use std::fs::File;
-use std::hash::{Hash, Hasher};
+use std::hash::BuildHasher;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use swapmeet_interchange::schedule::{
@@ -150,7 +150,13 @@ pub trait Export {
         Ok(())
     }
 
-    /// Exports a step. The step has at least one message or local copy.
+    /// Receives the route and the data of a send, which is a part of a message of the current step.
+    /// A format stores only what it needs of them, because a step may have millions of messages.
+    fn part(&mut self, _part: Part<'_>) -> Result<(), ExportError> {
+        Ok(())
+    }
+
+    /// Exports a step. The step has at least one message.
     fn step(&mut self, step: &Step) -> Result<(), ExportError>;
 
     /// Ends the export after all steps of a verified schedule. `row` contains the columns and texts
@@ -160,7 +166,7 @@ pub trait Export {
     fn finish(self: Box<Self>, row: &[(&str, String)]) -> Result<(), ExportError>;
 }
 
-/// All messages and local copies of one step.
+/// All messages of one step.
 #[derive(Debug, Default)]
 pub struct Step {
     /// The number of the step, counted from 1. Steps that only have local copies are not counted.
@@ -168,12 +174,10 @@ pub struct Step {
     /// The messages between different nodes, in the order of the schedule. Messages of the step
     /// that have the same sender, receiver and route are merged into one.
     pub messages: Vec<Message>,
-    /// The local copies. In the schedule, these are messages that nodes send to themselves.
-    pub copies: Vec<Message>,
 }
 
 /// All data that one node sends to another node on one route in one step.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Message {
     pub from: u64,
     pub to: u64,
@@ -181,12 +185,27 @@ pub struct Message {
     /// The number of the latest step in which the sender received any of the data, as in
     /// [`Step::number`]. It is 0 if the sender had all of the data at the start.
     pub after: u64,
+    /// A hash of the route. The routes of all messages would take more memory than all other data
+    /// of the step.
+    route: u64,
+}
+
+/// The route and the data of a send.
+#[derive(Debug)]
+pub struct Part<'a> {
+    /// The number of the step, as in [`Step::number`].
+    pub step: u64,
+    /// The index of the send's message in [`Step::messages`]. The first part of a message has an
+    /// index that no earlier part of the step has.
+    pub message: usize,
+    pub from: u64,
+    pub to: u64,
     /// The vertices of the route, including the sender and the receiver.
-    pub path: Vec<u64>,
+    pub path: &'a [u64],
     /// The bandwidth of each link of the route, divided by the bandwidth of the machine. Empty if
     /// all links have the bandwidth of the machine.
-    pub bandwidths: Vec<f64>,
-    /// The blocks in the message; `None` in a schedule that counts bytes instead of blocks.
+    pub bandwidths: &'a [f64],
+    /// The sent blocks; `None` in a schedule that counts bytes instead of blocks.
     pub blocks: Option<Vec<BlockTransfer>>,
     /// In a schedule that counts bytes, pairs of a destination and the number of bytes for it.
     /// Empty if the format does not need sizes.
@@ -233,16 +252,17 @@ pub struct Exporter {
     current: u64,
     earlier_steps: Vec<u64>,
     step: Step,
-    /// The index of each message in the current step, by the sender, the receiver and a hash of the
-    /// route. The key has a hash, because the routes would take more memory than all other data of
-    /// the step.
-    by_route: HashMap<(u64, u64, u64), usize>,
+    /// For each sender, the indices of its messages in the current step, by the receiver and the
+    /// hash of the route. The tables contain no keys, because they are in the messages. There is a
+    /// table for each sender, because the sends of a sender are often consecutive, and a small table
+    /// stays in the processor's cache.
+    by_route: Vec<HashTable<usize>>,
+    hashes: DefaultHashBuilder,
 }
 
 impl Exporter {
     /// Creates an exporter that writes to an existing folder.
     pub fn new(format: &'static Format, folder: &Path) -> Self {
-        let (step, by_route) = (Step { number: 1, ..Step::default() }, HashMap::new());
         Self {
             format,
             folder: OutputFolder(folder.to_owned()),
@@ -251,9 +271,10 @@ impl Exporter {
             layout: Layout { segments: 1, in_parts: false },
             counts: None,
             current: 0,
-            step,
-            by_route,
             earlier_steps: Vec::new(),
+            step: Step { number: 1, ..Step::default() },
+            by_route: Vec::new(),
+            hashes: DefaultHashBuilder::default(),
         }
     }
 
@@ -271,22 +292,23 @@ impl Exporter {
         if let Some(counts) = &mut self.counts {
             counts.arrive();
         }
-        if self.step.messages.is_empty() && self.step.copies.is_empty() {
+        // A step that only has local copies does not get its own number.
+        if self.step.messages.is_empty() {
             return Ok(());
         }
-        let number = self.step.number;
-        // A step that only has local copies does not get its own number.
-        let is_step = !self.step.messages.is_empty();
-        let next = number + u64::from(is_step);
-        let step = std::mem::replace(&mut self.step, Step { number: next, ..Step::default() });
-        self.by_route.clear();
-        if is_step {
-            self.earlier_steps.push(self.current);
+        let export = self.export.as_mut().ok_or("its events come before its head")?;
+        export.step(&self.step)?;
+        self.earlier_steps.push(self.current);
+        self.step.number += 1;
+        for message in self.step.messages.drain(..) {
+            if let Some(by_route) = self.by_route.get_mut(message.from as usize) {
+                by_route.clear();
+            }
         }
-        self.export()?.step(&step)
+        Ok(())
     }
 
-    fn send(&mut self, send: Send) -> Result<(), ExportError> {
+    fn send(&mut self, mut send: Send) -> Result<(), ExportError> {
         // Steps arrive in order. A send of the next step therefore ends the current step.
         if send.step != self.current {
             self.end_step()?;
@@ -300,53 +322,52 @@ impl Exporter {
             }
             Some(_) | None => Vec::new(),
         };
-        let blocks = match &send.blocks {
+        let Send { from, to, bytes, .. } = send;
+        let blocks = match send.blocks.take() {
             Some(sets) => Some(self.transfers(sets, &send)?),
             None => None,
         };
+        // Do not export local copies, which are messages that nodes send to themselves. Do not
+        // export empty messages if the workload skips them.
+        if from == to || bytes == 0 && self.head.skip_empty {
+            return Ok(());
+        }
         // Renumber the steps without gaps, because steps without messages are not exported.
         let after = self.earlier_steps.partition_point(|step| *step <= send.after) as u64;
-        let route = (send.from, send.to, hash_of(&(&send.path, &send.signs)));
-        let Send { from, to, bytes, path, bandwidths, .. } = send;
-        let message = Message { from, to, bytes, after, path, bandwidths, blocks, counts };
-        // Case 1: a node sends to itself. This is a local copy, not a message.
-        if message.from == message.to {
-            self.step.copies.push(message);
-            return Ok(());
-        }
-        // Case 2: the message is empty, and the workload skips empty messages. Do not export it.
-        if message.bytes == 0 && self.head.skip_empty {
-            return Ok(());
-        }
-        // Case 3: all other messages. If the step already has a message between the same nodes on
-        // the same route, merge both messages.
-        match self.by_route.get(&route).and_then(|at| self.step.messages.get_mut(*at)) {
-            Some(first) => {
-                first.bytes = first.bytes.saturating_add(message.bytes);
-                first.after = first.after.max(message.after);
-                if let (Some(all), Some(more)) = (&mut first.blocks, message.blocks) {
-                    all.extend(more);
+        // If the step already has a message between the same nodes on the same route, merge both
+        // messages.
+        let Step { number, messages } = &mut self.step;
+        let route = self.hashes.hash_one((&send.path, &send.signs));
+        let hash = |m: &Message| self.hashes.hash_one((m.to, m.route));
+        let new = Message { from, to, bytes, after, route };
+        let is_same =
+            |at: &usize| messages.get(*at).is_some_and(|m| (m.to, m.route) == (to, route));
+        let rehash = |at: &usize| messages.get(*at).map_or(0, hash);
+        let by_route = self.by_route.get_mut(from as usize);
+        let by_route = by_route.ok_or_else(|| format!("there is no rank {from}"))?;
+        let message = match by_route.entry(hash(&new), is_same, rehash) {
+            Entry::Occupied(at) => {
+                let at = *at.get();
+                if let Some(first) = messages.get_mut(at) {
+                    first.bytes = first.bytes.saturating_add(bytes);
+                    first.after = first.after.max(after);
                 }
-                first.counts.extend(message.counts);
+                at
             }
-            None => {
-                self.by_route.insert(route, self.step.messages.len());
-                self.step.messages.push(message);
+            Entry::Vacant(free) => {
+                free.insert(messages.len());
+                messages.push(new);
+                messages.len() - 1
             }
-        }
-        Ok(())
+        };
+        let (step, path, bandwidths) = (*number, &send.path, &send.bandwidths);
+        self.export()?.part(Part { step, message, from, to, path, bandwidths, blocks, counts })
     }
-}
-
-fn hash_of(value: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 impl Exporter {
     /// Converts the block sets of a send to [`BlockTransfer`]s.
-    fn transfers(&self, sets: &[BlockSet], send: &Send) -> Result<Vec<BlockTransfer>, String> {
+    fn transfers(&self, sets: Vec<BlockSet>, send: &Send) -> Result<Vec<BlockTransfer>, String> {
         let is_reduction = is_reduction(&self.head.collective);
         if is_reduction && send.is_virtual && self.format.wants_blocks() {
             return Err(
@@ -355,7 +376,7 @@ impl Exporter {
             );
         }
         let Layout { segments, in_parts } = self.layout;
-        let sets = if is_reduction { distinct_sums(sets, segments) } else { sets.to_vec() };
+        let sets = if is_reduction { distinct_sums(&sets, segments) } else { sets };
         let transfer = |mut set: BlockSet| {
             if in_parts {
                 let parts = set
@@ -381,6 +402,7 @@ impl Exporter {
 impl EventHandler for Exporter {
     fn head(&mut self, head: Header) -> Result<(), HandlerError> {
         self.export = Some((self.format.start)(&head, self.folder.clone())?);
+        self.by_route.resize(head.nodes as usize, HashTable::new());
         self.head = head;
         Ok(())
     }

@@ -12,4 +12,4 @@ pub mod fit;
 pub mod import;
 pub mod tune;
 
-pub use swapmeet_interchange::{msccl, schedule};
+pub use swapmeet_interchange::{append, msccl, schedule, text};

@@ -4,5 +4,6 @@
 mod error;
 pub mod msccl;
 pub mod schedule;
+pub mod text;
 
 pub use error::ParseError;

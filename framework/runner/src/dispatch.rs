@@ -116,7 +116,7 @@ impl Dispatcher<'_> {
                 WorkerEvent::Progress(steps, messages) => {
                     (self.report)(BatchEvent::Progress { case: cases_of_job[0], steps, messages });
                 }
-                WorkerEvent::Priced => {}
+                WorkerEvent::Accounted => {}
                 WorkerEvent::Log(line) => self.log(cases_of_job[0], &line),
                 WorkerEvent::Observed(value) => (self.report)(BatchEvent::Observed { value }),
                 WorkerEvent::Done(None) if open.is_empty() => return Some(worker),

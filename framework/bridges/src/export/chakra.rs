@@ -9,6 +9,7 @@
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, OutputFolder, Step};
 use std::io::Write as _;
+use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::Header;
 
 /// Node types of the schema, and wire types of the protobuf encoding.
@@ -21,6 +22,10 @@ pub(super) struct Chakra {
     folder: OutputFolder,
     spool: Spool,
     ranks: Vec<Rank>,
+    node: Vec<u8>,
+    /// A field of `node`, or its length.
+    field: Vec<u8>,
+    name: String,
 }
 
 /// The state of a rank. In a trace, an operation is called a node. The operations of each rank are
@@ -46,12 +51,15 @@ impl Chakra {
         }
         let mut spool = Spool::new(&folder.0, head.nodes)?;
         // Write a `GlobalMetadata` message. Its field 1 is the version.
-        let mut metadata = Vec::new();
+        let (mut metadata, mut delimited) = (Vec::new(), Vec::new());
         text(&mut metadata, 1, b"0.0.4");
+        varint(&mut delimited, metadata.len() as u64);
+        delimited.extend_from_slice(&metadata);
         for rank in 0..head.nodes {
-            spool.append(rank, &delimited(&metadata))?;
+            spool.append(rank, &delimited)?;
         }
-        Ok(Self { folder, spool, ranks: vec![Rank::default(); head.nodes as usize] })
+        let ranks = vec![Rank::default(); head.nodes as usize];
+        Ok(Self { folder, spool, ranks, node: Vec::new(), field: Vec::new(), name: String::new() })
     }
 
     fn node(
@@ -69,31 +77,37 @@ impl Chakra {
         if known.step != step {
             (known.before, known.begun, known.step) = ((known.begun, id), id, step);
         }
+        let Self { spool, node, field, name, .. } = self;
         let word = if kind == COMM_SEND { "send" } else { "recv" };
-        let mut node = Vec::new();
-        number(&mut node, 1, id);
-        text(&mut node, 2, format!("{word} b({from},{to})").as_bytes());
-        number(&mut node, 3, kind);
+        name.clear();
+        append!(name, word, " b(", from, ",", to, ")");
+        node.clear();
+        number(node, 1, id);
+        text(node, 2, name.as_bytes());
+        number(node, 3, kind);
         if known.before.0 > 0 {
-            let mut waits_for = Vec::new();
-            (known.before.0..known.before.1).for_each(|id| varint(&mut waits_for, id));
-            text(&mut node, 5, &waits_for);
+            field.clear();
+            (known.before.0..known.before.1).for_each(|id| varint(field, id));
+            text(node, 5, field);
         }
         // A value is a union of types. The feeder determines the type from the field number: 27 for
         // bool, 9 for int64 and 7 for int32.
-        for (name, field, value) in [
+        for (name, kind, value) in [
             ("is_cpu_op", 27, 0),
             ("comm_size", 9, bytes),
             ("comm_src", 7, from),
             ("comm_dst", 7, to),
             ("comm_tag", 7, step),
         ] {
-            let mut attribute = Vec::new();
-            text(&mut attribute, 1, name.as_bytes());
-            number(&mut attribute, field, value);
-            text(&mut node, 10, &attribute);
+            field.clear();
+            text(field, 1, name.as_bytes());
+            number(field, kind, value);
+            text(node, 10, field);
         }
-        Ok(self.spool.append(rank, &delimited(&node))?)
+        field.clear();
+        varint(field, node.len() as u64);
+        spool.append(rank, field)?;
+        Ok(spool.append(rank, node)?)
     }
 }
 
@@ -149,11 +163,4 @@ fn text(out: &mut Vec<u8>, field: u64, content: &[u8]) {
     varint(out, field << 3 | BYTES);
     varint(out, content.len() as u64);
     out.extend_from_slice(content);
-}
-
-fn delimited(message: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(message.len() + 2);
-    varint(&mut out, message.len() as u64);
-    out.extend_from_slice(message);
-    out
 }

@@ -16,8 +16,8 @@
 use super::spool::{Spool, SpoolItem};
 use super::{Export, ExportError, Message, OutputFolder, Step};
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::io::Write as _;
+use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::Header;
 
 pub(super) const FILE: &str = "schedule.goal";
@@ -71,7 +71,7 @@ impl Goal {
         if !is_send {
             known.receives += 1;
             known.open.push_back(step);
-            let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
+            append_operation(text, (false, known.receives), peer, bytes, step);
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
         // A send waits for the data that it forwards. For this, write a join, which is a `calc`.
@@ -81,24 +81,24 @@ impl Goal {
         if joined > 0 {
             known.joins += 1;
             let (join, first) = (known.joins, known.receives - known.open.len() as u64);
-            let _ = writeln!(text, "j{join}: calc 0");
+            append!(text, "j", join, ": calc 0\n");
             for receive in first + 1..=first + joined {
-                let _ = writeln!(text, "j{join} requires r{receive}");
+                append!(text, "j", join, " requires r", receive, "\n");
             }
             if join > 1 {
-                let _ = writeln!(text, "j{join} requires j{}", join - 1);
+                append!(text, "j", join, " requires j", join - 1, "\n");
             }
             known.open.drain(..joined as usize);
         }
         // The sends of a rank start in order (`irequires`), but can end in any order.
         known.sends += 1;
         let send = known.sends;
-        let _ = writeln!(text, "s{send}: send {bytes}b to {peer} tag {step}");
+        append_operation(text, (true, send), peer, bytes, step);
         if send > 1 {
-            let _ = writeln!(text, "s{send} irequires s{}", send - 1);
+            append!(text, "s", send, " irequires s", send - 1, "\n");
         }
         if joined > 0 {
-            let _ = writeln!(text, "s{send} requires j{}", known.joins);
+            append!(text, "s", send, " requires j", known.joins, "\n");
         }
         Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
@@ -121,12 +121,12 @@ impl Goal {
             if known.step > 0 {
                 known.joins += 1;
                 let join = known.joins;
-                let _ = writeln!(text, "j{join}: calc 0");
+                append!(text, "j", join, ": calc 0\n");
                 for send in known.since.0 + 1..=known.sends {
-                    let _ = writeln!(text, "j{join} requires s{send}");
+                    append!(text, "j", join, " requires s", send, "\n");
                 }
                 for receive in known.since.1 + 1..=known.receives {
-                    let _ = writeln!(text, "j{join} requires r{receive}");
+                    append!(text, "j", join, " requires r", receive, "\n");
                 }
             }
             known.step = step;
@@ -135,20 +135,28 @@ impl Goal {
         // LogGOPSim charges G for each byte except one. An empty message would have -1 such bytes,
         // which wraps around to 2^64 - 1. Therefore, write at least one byte.
         let bytes = bytes.max(1);
-        let (letter, number) = if is_send {
-            known.sends += 1;
-            let _ = writeln!(text, "s{}: send {bytes}b to {peer} tag {step}", known.sends);
-            ('s', known.sends)
-        } else {
-            known.receives += 1;
-            let _ = writeln!(text, "r{}: recv {bytes}b from {peer} tag {step}", known.receives);
-            ('r', known.receives)
-        };
+        let count = if is_send { &mut known.sends } else { &mut known.receives };
+        *count += 1;
+        append_operation(text, (is_send, *count), peer, bytes, step);
         if known.joins > 0 {
-            let _ = writeln!(text, "{letter}{number} requires j{}", known.joins);
+            let letter = if is_send { "s" } else { "r" };
+            append!(text, letter, *count, " requires j", known.joins, "\n");
         }
         Ok(self.spool.append(rank, self.text.as_bytes())?)
     }
+}
+
+/// Appends the line of a send or receive. `number` is its number among the rank's operations of this
+/// kind.
+fn append_operation(
+    text: &mut String,
+    (is_send, number): (bool, u64),
+    peer: u64,
+    bytes: u64,
+    step: u64,
+) {
+    let [letter, word, to] = if is_send { ["s", "send", "to"] } else { ["r", "recv", "from"] };
+    append!(text, letter, number, ": ", word, " ", bytes, "b ", to, " ", peer, " tag ", step, "\n");
 }
 
 impl Export for Goal {

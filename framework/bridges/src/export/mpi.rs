@@ -7,10 +7,12 @@
 //! from the collective. The check does not use the file, so it also finds errors in the file.
 
 use super::spool::{Spool, SpoolItem};
-use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
+use super::{BlockTransfer, Export, ExportError, OutputFolder, Part, Step};
 use std::fmt::Write as _;
 use std::io::Write as _;
+use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::{BlockSet, Header, Runs};
+use swapmeet_interchange::text::append_list;
 
 /// The source of the C program, which is the same for all schedules.
 pub const PROGRAM: &str = include_str!("mpi/replay.c");
@@ -25,6 +27,9 @@ pub(super) struct Mpi {
     counts: bool,
     /// For each rank, the step of the rank's last line and the total number of bytes of its lines.
     ranks: Vec<(u64, u64)>,
+    /// For each message of the current step, the part of its lines that lists its blocks or byte
+    /// counts.
+    contents: Vec<String>,
     text: String,
 }
 
@@ -39,46 +44,32 @@ impl Mpi {
             segments: 1,
             counts: false,
             ranks,
+            contents: Vec::new(),
             text: String::new(),
         })
     }
 
+    /// Writes the line of message `index` of the step.
     fn line(
         &mut self,
         rank: u64,
         step: u64,
         letter: char,
         peer: u64,
-        message: &Message,
+        index: usize,
     ) -> Result<(), ExportError> {
         let known =
             self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
-        self.text.clear();
+        let text = &mut self.text;
+        text.clear();
         if known.0 != step {
             known.0 = step;
-            let _ = writeln!(self.text, "t {step}");
+            append!(text, "t ", step, "\n");
         }
-        let _ = write!(self.text, "{letter} {peer}");
-        self.counts |= message.blocks.is_none();
-        for BlockTransfer { set: BlockSet { origins, destinations, segments }, keeps, adds } in
-            message.blocks.iter().flatten()
-        {
-            let (word, add) =
-                (if *keeps { "keep" } else { "move" }, if *adds { "-add" } else { "" });
-            let _ = write!(
-                self.text,
-                " {word}{add} {} {} {}",
-                runs(origins),
-                runs(destinations),
-                runs(segments)
-            );
-        }
-        for (destination, bytes) in &message.counts {
-            let _ = write!(self.text, " {destination} {bytes}");
-        }
-        self.text.push('\n');
-        known.1 += self.text.len() as u64;
-        Ok(self.spool.append(rank, self.text.as_bytes())?)
+        let contents = self.contents.get(index).map_or("", |contents| contents);
+        append!(text, letter, " ", peer, contents, "\n");
+        known.1 += text.len() as u64;
+        Ok(self.spool.append(rank, text.as_bytes())?)
     }
 
     /// Returns the text that precedes the lines of all ranks.
@@ -122,17 +113,21 @@ fn quoted(field: &str) -> String {
 }
 
 fn spaced(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+    let mut text = String::new();
+    append_list(&mut text, " ", numbers, |text, number| append!(text, *number));
+    text
 }
 
-/// Formats runs of numbers, such as `0-3,5`. `None` means that the blocks of the collective are not
+/// Appends runs of numbers, such as `0-3,5`. `None` means that the blocks of the collective are not
 /// distinguished in this way, for instance by origin. It is written as the single number 0.
-fn runs(runs: &Option<Runs>) -> String {
-    let Some(runs) = runs else { return "0".to_owned() };
-    let one = |(first, last): &(u64, u64)| {
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    runs.iter().map(one).collect::<Vec<_>>().join(",")
+fn append_runs(text: &mut String, runs: &Option<Runs>) {
+    let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
+    append_list(text, ",", runs, |text, (first, last)| {
+        append!(text, *first);
+        if first != last {
+            append!(text, "-", *last);
+        }
+    });
 }
 
 impl Export for Mpi {
@@ -141,11 +136,35 @@ impl Export for Mpi {
         Ok(())
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), ExportError> {
-        for message in &step.messages {
-            self.line(message.from, step.number, 's', message.to, message)?;
-            self.line(message.to, step.number, 'r', message.from, message)?;
+    fn part(&mut self, part: Part<'_>) -> Result<(), ExportError> {
+        self.counts |= part.blocks.is_none();
+        let text = &mut self.text;
+        text.clear();
+        for BlockTransfer { set: BlockSet { origins, destinations, segments }, keeps, adds } in
+            part.blocks.iter().flatten()
+        {
+            append!(text, if *keeps { " keep" } else { " move" }, if *adds { "-add" } else { "" });
+            for runs in [origins, destinations, segments] {
+                text.push(' ');
+                append_runs(text, runs);
+            }
         }
+        for (destination, bytes) in &part.counts {
+            append!(text, " ", *destination, " ", *bytes);
+        }
+        match self.contents.get_mut(part.message) {
+            Some(earlier) => earlier.push_str(text),
+            None => self.contents.push(text.clone()),
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), ExportError> {
+        for (index, message) in step.messages.iter().enumerate() {
+            self.line(message.from, step.number, 's', message.to, index)?;
+            self.line(message.to, step.number, 'r', message.from, index)?;
+        }
+        self.contents.clear();
         Ok(())
     }
 

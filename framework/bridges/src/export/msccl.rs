@@ -8,7 +8,7 @@
 //! position in one buffer, so that received values can be added to it there. If a schedule exceeds
 //! a limit of MSCCL, the error names that limit.
 
-use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Step};
+use super::{BlockTransfer, Export, ExportError, Message, OutputFolder, Part, Step};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 use swapmeet_interchange::msccl::{
@@ -34,6 +34,8 @@ pub(super) struct Msccl {
     collective: Collective,
     segments: u64,
     gpus: Vec<GpuState>,
+    /// The blocks of each message of the current step.
+    sent: Vec<Vec<BlockTransfer>>,
 }
 
 /// A piece of a message: chunks that a thread block can send in one step. The flag states whether
@@ -73,7 +75,8 @@ impl Msccl {
         let gpus = (0..head.nodes).map(|_| GpuState::default()).collect();
         let name = format!("{}_on_{}", head.algorithm, head.topology);
         let root = head.root.unwrap_or(0);
-        Ok(Self { folder, name, nodes: head.nodes, root, collective, segments: 0, gpus })
+        let (nodes, segments, sent) = (head.nodes, 0, Vec::new());
+        Ok(Self { folder, name, nodes, root, collective, segments, gpus, sent })
     }
 
     /// Defines where each GPU initially stores its chunks. Copies the chunks that belong to the
@@ -259,22 +262,17 @@ impl Msccl {
     }
 
     /// Divides a message into pieces. A thread block can send each piece in one step.
-    fn pieces(&self, message: &Message) -> Result<Vec<TransferPiece>, String> {
-        let Some(blocks) = &message.blocks else {
-            return Err(
-                "it moves byte counts, not blocks: MSCCL must know which bytes go where".to_owned()
-            );
-        };
+    fn pieces(
+        &self,
+        message: &Message,
+        blocks: &[BlockTransfer],
+    ) -> Result<Vec<TransferPiece>, String> {
         let from = &self.gpus[message.from as usize];
         let mut chunks = Vec::new();
         for BlockTransfer { set, adds, .. } in blocks {
             let numbers = |runs: &Option<Runs>| -> Vec<u64> {
-                let all = vec![(0, 0)];
-                runs.as_ref()
-                    .unwrap_or(&all)
-                    .iter()
-                    .flat_map(|(first, last)| *first..=*last)
-                    .collect()
+                let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
+                runs.iter().flat_map(|(first, last)| *first..=*last).collect()
             };
             // If the schedule states no segments, the blocks are whole and consist of all segments.
             let segments = match &set.segments {
@@ -429,14 +427,25 @@ impl Export for Msccl {
         Ok(self.begin(segments)?)
     }
 
+    fn part(&mut self, part: Part<'_>) -> Result<(), ExportError> {
+        let blocks = part
+            .blocks
+            .ok_or("it moves byte counts, not blocks: MSCCL must know which bytes go where")?;
+        match self.sent.get_mut(part.message) {
+            Some(earlier) => earlier.extend(blocks),
+            None => self.sent.push(blocks),
+        }
+        Ok(())
+    }
+
     fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         if self.segments == 0 {
             self.begin(1)?;
         }
-        let pieces = step
-            .messages
-            .iter()
-            .map(|message| self.pieces(message))
+        let sent = std::mem::take(&mut self.sent);
+        let messages = step.messages.iter().zip(&sent);
+        let pieces = messages
+            .map(|(message, blocks)| self.pieces(message, blocks))
             .collect::<Result<Vec<_>, _>>()?;
         let in_step = |why: String| format!("step {}: {why}", step.number);
         // Write the sends of a step before its receives, so that sends and receives overlap.

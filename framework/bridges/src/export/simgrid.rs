@@ -11,12 +11,14 @@
 //! All latencies are zero. With positive latencies, the bandwidth that SimGrid gives to a message
 //! would depend on the round-trip time.
 
-use super::{Export, ExportError, Message, OutputFolder, Step, hash_of};
-use std::collections::BTreeMap;
-use std::collections::hash_map::{Entry, HashMap};
+use super::{Export, ExportError, OutputFolder, Part, Step};
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_map::{Entry, HashMap};
 use std::fs::File;
+use std::hash::BuildHasher;
 use std::io::{self, BufWriter, Seek, Write};
 use std::iter;
+use swapmeet_interchange::append;
 use swapmeet_interchange::schedule::Header;
 
 /// The name of the link that messages between two ranks of a node use. In the model `fluid`, such a
@@ -37,11 +39,14 @@ pub(super) struct SimGrid {
     /// A temporary file with the routes. The platform file must list links before routes, but all
     /// links are known only at the end.
     routes: BufWriter<File>,
-    /// For each pair of sender and receiver, a hash of their route. SimGrid allows only one route
+    /// For each sender, its receivers with a hash of the route to each. SimGrid allows only one route
     /// per pair, and the hash shows whether a message uses another route.
-    known: HashMap<(u32, u32), u64>,
+    known: Vec<HashMap<u64, u64>>,
+    hashes: DefaultHashBuilder,
     /// The links, each with its bandwidth divided by the bandwidth of the machine.
-    links: BTreeMap<(u64, u64), f64>,
+    links: HashMap<(u64, u64), f64>,
+    /// The text of the current route or message.
+    text: String,
     /// Whether a message has both ends on one node.
     connects_ranks_of_a_node: bool,
 }
@@ -60,7 +65,7 @@ impl SimGrid {
         let whole = |sides: &Vec<String>| sides.iter().all(|side| side.parse::<u64>().is_ok());
         let torus = sides.filter(whole);
         let routes = BufWriter::new(tempfile::tempfile_in(&folder.0)?);
-        let (known, links) = (HashMap::new(), BTreeMap::new());
+        let (known, links) = (vec![HashMap::new(); head.nodes as usize], HashMap::new());
         Ok(Self {
             folder,
             nodes: head.nodes,
@@ -69,25 +74,29 @@ impl SimGrid {
             messages,
             routes,
             known,
+            hashes: DefaultHashBuilder::default(),
             links,
+            text: String::new(),
             connects_ranks_of_a_node: false,
         })
     }
 
     /// Writes the route of a message in the format of the platform file.
-    fn route(&mut self, message: &Message) -> io::Result<()> {
-        let Message { from, to, path, bandwidths, .. } = message;
-        write!(self.routes, "    <route src=\"n{from}\" dst=\"n{to}\" symmetrical=\"NO\">")?;
+    fn route(&mut self, &Part { from, to, path, bandwidths, .. }: &Part<'_>) -> io::Result<()> {
+        let text = &mut self.text;
+        text.clear();
+        append!(text, "    <route src=\"n", from, "\" dst=\"n", to, "\" symmetrical=\"NO\">");
         let bandwidths = bandwidths.iter().copied().chain(iter::repeat(1.0));
         for (ends, bandwidth) in path.windows(2).zip(bandwidths) {
             self.links.insert((ends[0], ends[1]), bandwidth);
-            write!(self.routes, "<link_ctn id=\"l{}-{}\"/>", ends[0], ends[1])?;
+            append!(text, "<link_ctn id=\"l", ends[0], "-", ends[1], "\"/>");
         }
         if path.len() == 1 {
             self.connects_ranks_of_a_node = true;
-            write!(self.routes, "<link_ctn id=\"{WITHIN_NODE}\"/>")?;
+            append!(text, "<link_ctn id=\"", WITHIN_NODE, "\"/>");
         }
-        writeln!(self.routes, "</route>")
+        text.push_str("</route>\n");
+        self.routes.write_all(text.as_bytes())
     }
 
     fn platform(&mut self) -> Result<(), ExportError> {
@@ -97,7 +106,9 @@ impl SimGrid {
             for node in 0..self.nodes {
                 writeln!(out, "    <host id=\"n{node}\" speed=\"1Gf\"/>")?;
             }
-            for ((from, to), bandwidth) in &self.links {
+            let mut links: Vec<_> = self.links.drain().collect();
+            links.sort_unstable_by_key(|(ends, _)| *ends);
+            for ((from, to), bandwidth) in links {
                 writeln!(
                     out,
                     "    <link id=\"l{from}-{to}\" bandwidth=\"{:.6}Bps\" latency=\"0s\"/>",
@@ -140,32 +151,35 @@ impl SimGrid {
 const HEADING: &str = "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">";
 
 impl Export for SimGrid {
+    fn part(&mut self, part: Part<'_>) -> Result<(), ExportError> {
+        let Part { step, from, to, path, .. } = part;
+        if path.is_empty() {
+            return Err(format!(
+                "step {step}: the route of the message from {from} to {to} is unknown"
+            )
+            .into());
+        }
+        let route = self.hashes.hash_one(path);
+        let known = self.known.get_mut(from as usize);
+        match known.ok_or_else(|| format!("there is no rank {from}"))?.entry(to) {
+            Entry::Vacant(unknown) => {
+                unknown.insert(route);
+                Ok(self.route(&part)?)
+            }
+            Entry::Occupied(known) if *known.get() == route => Ok(()),
+            Entry::Occupied(_) => Err(format!(
+                "step {step}: the message from {from} to {to} takes another route than an earlier one, but SimGrid has one route for each pair"
+            )
+            .into()),
+        }
+    }
+
     fn step(&mut self, step: &Step) -> Result<(), ExportError> {
         for message in &step.messages {
-            let (from, to) = (message.from, message.to);
-            if message.path.is_empty() {
-                return Err(format!(
-                    "step {}: the route of the message from {from} to {to} is unknown",
-                    step.number
-                )
-                .into());
-            }
-            let digest = hash_of(&message.path);
-            match self.known.entry((from as u32, to as u32)) {
-                Entry::Vacant(unknown) => {
-                    unknown.insert(digest);
-                    self.route(message)?;
-                }
-                Entry::Occupied(known) if *known.get() == digest => {}
-                Entry::Occupied(_) => {
-                    return Err(format!(
-                        "step {}: the message from {from} to {to} takes another route than an earlier one, but SimGrid has one route for each pair",
-                        step.number
-                    )
-                    .into());
-                }
-            }
-            writeln!(self.messages, "{} {from} {to} {}", step.number, message.bytes)?;
+            let (text, from, to) = (&mut self.text, message.from, message.to);
+            text.clear();
+            append!(text, step.number, " ", from, " ", to, " ", message.bytes, "\n");
+            self.messages.write_all(text.as_bytes())?;
         }
         Ok(())
     }

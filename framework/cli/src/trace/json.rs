@@ -5,8 +5,9 @@ use super::selection::{Omitted, SendSelection};
 use super::times::Timetable;
 use super::writer::Writer;
 use serde_json::{Map, Value, json};
-use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
+use swapmeet_bridges::append;
+use swapmeet_bridges::text::{Piece, append_list};
 use swapmeet_core::delivery::boxes::{Layout, Side};
 use swapmeet_core::delivery::byte_counts::{ALL_BYTES, ByteSelection, ByteSend};
 use swapmeet_core::delivery::payload::Proof;
@@ -166,10 +167,11 @@ impl<W: Write> Json<W> {
             ByteSelection::Listed(byte_counts) => {
                 let mut text = "{\"byte_counts\":".to_owned();
                 push_list(&mut text, byte_counts, |text, (destination, bytes)| {
-                    let _ = match *bytes {
-                        ALL_BYTES => write!(text, "[{destination},\"all\"]"),
-                        bytes => write!(text, "[{destination},{bytes}]"),
-                    };
+                    append!(text, "[", *destination, ",");
+                    match *bytes {
+                        ALL_BYTES => text.push_str("\"all\"]"),
+                        bytes => append!(text, bytes, "]"),
+                    }
                 });
                 text.push('}');
                 text
@@ -210,7 +212,8 @@ impl<W: Write> Json<W> {
         // On most networks, all links have the same bandwidth, which the machine defines. Write
         // a list of bandwidths only for other networks.
         if !path.is_empty() && sent.topology.bandwidths().is_some() {
-            event.set("bandwidths", serde_json::to_string(&bandwidths).unwrap_or_default());
+            let bandwidths = serde_json::to_string(&bandwidths).unwrap_or_default();
+            event.set("bandwidths", bandwidths.as_str());
         }
         // The content of the message is the number of bytes per destination, or sets of blocks.
         if share.is_none() || self.omitted.contents {
@@ -229,15 +232,17 @@ impl<W: Write> Json<W> {
             event.set("own_route", true);
         }
         if !path.is_empty() {
-            push_list(event.key("path"), &path, push);
+            push_list(event.key("path"), &path, |text, vertex| append!(text, *vertex));
         }
         if let Some(share) = share.filter(|_| !self.omitted.contents) {
-            event.set("share", share);
+            event.set("share", share.as_str());
         }
         // If two links connect the same vertices, the directions determine which of the two links
         // the message uses.
         if let Some(route) = sent.route.filter(|route| !is_local && !route.signs.is_empty()) {
-            push_list(event.key("signs"), &route.signs, push);
+            push_list(event.key("signs"), &route.signs, |text, sign| {
+                text.push_str(&sign.to_string());
+            });
         }
         event.set("step", sent.step);
         event.set("to", sent.to.physical);
@@ -270,25 +275,19 @@ impl Fields<'_> {
     }
 
     /// Writes a key and a value whose text is JSON.
-    fn set(&mut self, key: &str, value: impl Display) {
-        push(self.key(key), &value);
+    fn set(&mut self, key: &str, value: impl Piece) {
+        value.append_to(self.key(key));
     }
-}
-
-fn push(text: &mut String, value: &impl Display) {
-    // Writing to a `String` cannot fail.
-    let _ = write!(text, "{value}");
 }
 
 /// Writes a JSON list.
-fn push_list<T>(text: &mut String, items: &[T], mut push_item: impl FnMut(&mut String, &T)) {
+fn push_list<T>(
+    text: &mut String,
+    items: impl IntoIterator<Item = T>,
+    push_item: impl FnMut(&mut String, T),
+) {
     text.push('[');
-    for (i, item) in items.iter().enumerate() {
-        if i > 0 {
-            text.push(',');
-        }
-        push_item(text, item);
-    }
+    append_list(text, ",", items, push_item);
     text.push(']');
 }
 
@@ -298,34 +297,32 @@ fn has_own_path(sent: &Sent<'_>) -> bool {
 }
 
 /// Returns the vertices of a route (`Topology::endpoint`), including its source and destination,
-/// and the bandwidth of each link.
+/// and the bandwidth of each link, if bandwidths differ.
 fn path(sent: &Sent<'_>, route: Option<&Route>) -> (Vec<u64>, Vec<f64>) {
     let (topology, from) = (sent.topology, sent.from.physical);
     let start = topology.endpoint(from);
     // A route consists of runs of links. The links of a run are in ascending order, even if the
     // message passes them in descending order. To find the order in which the message passes the
     // links, follow the vertices that the links connect.
-    let mut links = Vec::new();
+    let (mut path, mut bandwidths) = (Vec::with_capacity(64), Vec::new());
+    path.push(start);
+    let has_bandwidths = topology.bandwidths().is_some();
     let routed = topology.route(from, sent.to.physical, route, &mut |run| {
-        links.push((0..run.len).map(|i| run.first + i * run.stride).collect::<Vec<_>>());
-    });
-    let (mut path, mut bandwidths) = (vec![start], Vec::new());
-    if routed.is_err() {
-        return (path, bandwidths);
-    }
-    for run in links {
-        let link = |link| Some((topology.link_ends(link)?, topology.bandwidth(link)));
-        let mut ends: Vec<_> = run.into_iter().filter_map(link).collect();
         let at = path.last().copied().unwrap_or(start);
-        if ends.first().is_some_and(|((from, _), _)| *from != at) {
-            ends.reverse();
+        let is_ascending = topology.link_ends(run.first).is_none_or(|(from, _)| from == at);
+        for i in 0..run.len {
+            let i = if is_ascending { i } else { run.len - 1 - i };
+            let link = run.first + i * run.stride;
+            path.extend(topology.link_ends(link).map(|(_, to)| to));
+            if has_bandwidths {
+                bandwidths.push(topology.bandwidth(link));
+            }
         }
-        for ((_, to), bandwidth) in ends {
-            path.push(to);
-            bandwidths.push(bandwidth);
-        }
+    });
+    match routed {
+        Ok(_) => (path, bandwidths),
+        Err(_) => (vec![start], Vec::new()),
     }
-    (path, bandwidths)
 }
 
 /// Writes the blocks of a box as ranges of physical origins and destinations. A range consists of
@@ -350,8 +347,7 @@ fn push_block_set(text: &mut String, sent: &Sent<'_>, bits: &[u64]) {
 
 fn push_runs(text: &mut String, mut numbers: Vec<u64>) {
     numbers.sort_unstable();
-    let runs: Vec<&[u64]> = numbers.chunk_by(|a, b| a + 1 == *b).collect();
-    push_list(text, &runs, |text, run| {
-        let _ = write!(text, "[{},{}]", run[0], run[run.len() - 1]);
+    push_list(text, numbers.chunk_by(|a, b| a + 1 == *b), |text, run| {
+        append!(text, "[", run[0], ",", run[run.len() - 1], "]");
     });
 }

@@ -94,8 +94,8 @@ impl Observer for Traced {
 /// one byte into six bytes.
 const PART: usize = max_bytes::TRACE / 16;
 
-/// A buffer that sends each line as soon as it is complete. Thus the lines before a crash are not
-/// lost.
+/// A buffer that sends complete lines at the end of each step, or as soon as there are enough for a
+/// message. Thus the steps before a crash are not lost.
 struct Lines {
     text: Vec<u8>,
     report: SendValue,
@@ -103,23 +103,23 @@ struct Lines {
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.text.extend_from_slice(bytes);
-        if self.text.len() > PART && self.text.ends_with(b"\n") {
+        if self.text.len() + bytes.len() > PART && self.text.ends_with(b"\n") {
             self.flush()?;
         }
+        self.text.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         // A line may be too long for one message, so split the text into several messages.
-        let text = String::from_utf8_lossy(&std::mem::take(&mut self.text)).into_owned();
-        let mut rest = text.as_str();
+        let mut rest = std::str::from_utf8(&self.text).map_err(io::Error::other)?;
         while !rest.is_empty() {
             let end = (0..=PART.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
             let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
             (self.report)(part.into());
             rest = after;
         }
+        self.text.clear();
         Ok(())
     }
 }

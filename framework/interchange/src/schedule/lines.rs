@@ -3,6 +3,7 @@
 
 use super::{DocumentEvent, EventHandler, Header, Outcome};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Maximum length of a line in bytes. Every event is one line. The longest events are sends that
@@ -13,6 +14,7 @@ const MAX_LINE_BYTES: usize = 64 << 20;
 /// contents to a handler. If the handler returns an error, the write fails.
 pub struct LineParser<'a> {
     reader: &'a mut dyn EventHandler,
+    /// The beginning of a line whose end has not been written yet.
     line: Vec<u8>,
     outcome: Option<Outcome>,
 }
@@ -29,9 +31,7 @@ impl<'a> LineParser<'a> {
         self.outcome
     }
 
-    fn take(&mut self) -> io::Result<()> {
-        let line = std::mem::take(&mut self.line);
-        let text = std::str::from_utf8(&line).map_err(io::Error::other)?;
+    fn take(&mut self, text: &str) -> io::Result<()> {
         if let Some(head) = text.strip_prefix("{\"schedule\":") {
             let head: Header = parsed(head.strip_suffix(',').unwrap_or(head))?;
             head.check().map_err(io::Error::other)?;
@@ -55,21 +55,24 @@ fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> io::Result<T> {
 
 impl Write for LineParser<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match bytes.iter().position(|b| *b == b'\n') {
-            Some(end) => {
-                self.line.extend_from_slice(&bytes[..end]);
-                self.take()?;
-                Ok(end + 1)
+        // Case 1: there is no complete line. Store its beginning.
+        let Some(end) = bytes.iter().rposition(|b| *b == b'\n') else {
+            if self.line.len() + bytes.len() > MAX_LINE_BYTES {
+                let limit = MAX_LINE_BYTES >> 20;
+                return Err(io::Error::other(format!("a line of more than {limit} MiB")));
             }
-            None => {
-                if self.line.len() + bytes.len() > MAX_LINE_BYTES {
-                    let limit = MAX_LINE_BYTES >> 20;
-                    return Err(io::Error::other(format!("a line of more than {limit} MiB")));
-                }
-                self.line.extend_from_slice(bytes);
-                Ok(bytes.len())
-            }
+            self.line.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        };
+        // Case 2: there are complete lines. Parse them without copying each of them.
+        let mut lines = Cow::Borrowed(&bytes[..end]);
+        if !self.line.is_empty() {
+            let begin = std::mem::take(&mut self.line);
+            lines = Cow::Owned([begin.as_slice(), &lines].concat());
         }
+        let lines = std::str::from_utf8(&lines).map_err(io::Error::other)?;
+        lines.split('\n').try_for_each(|line| self.take(line))?;
+        Ok(end + 1)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -34,7 +34,7 @@ pub(crate) struct Child {
 
 /// The result of waiting for data from a child.
 pub(crate) enum Report {
-    /// A line, including its line feed.
+    /// A line, including its line feed, or an expected block.
     Line(Vec<u8>),
     /// No complete line arrived within the waiting time.
     Nothing,
@@ -163,6 +163,11 @@ impl Child {
             }
         }
         true
+    }
+
+    /// Makes the next report a block of this number of bytes instead of a line.
+    pub(crate) fn expect_block(&mut self, bytes: usize) {
+        self.lines.expect_block(bytes);
     }
 
     /// Returns the number of bytes received after the last complete line.

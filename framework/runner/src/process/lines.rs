@@ -1,4 +1,5 @@
-//! Splits the bytes that a child process sends into lines.
+//! Splits the bytes that a child process sends into lines. A line may announce a block of bytes that
+//! follows it.
 
 /// Received bytes. They consist of complete lines that have not been returned, and an incomplete
 /// line.
@@ -7,6 +8,8 @@ pub(crate) struct Lines {
     bytes: Vec<u8>,
     /// Start of the search for the next line feed: no byte before this index is one.
     searched: usize,
+    /// The number of bytes of the block that precedes the next line, or 0.
+    block: usize,
 }
 
 impl Lines {
@@ -14,8 +17,18 @@ impl Lines {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete line.
+    /// Makes the next item a block of this number of bytes instead of a line.
+    pub(crate) fn expect_block(&mut self, bytes: usize) {
+        (self.block, self.searched) = (bytes, 0);
+    }
+
+    /// Returns the next complete line, or the expected block.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
+        if self.block > 0 {
+            let block = (self.bytes.len() >= self.block).then_some(self.block)?;
+            self.block = 0;
+            return Some(self.bytes.drain(..block).collect());
+        }
         let Some(end) = self.bytes[self.searched..].iter().position(|b| *b == b'\n') else {
             self.searched = self.bytes.len();
             return None;
@@ -57,6 +70,23 @@ mod tests {
             }
             assert_eq!(found, [&b"one\n"[..], b"\n", b"two and a half\n"], "pieces of {cut}");
             assert_eq!(lines.held(), 3);
+        }
+    }
+
+    #[test]
+    fn a_block_may_contain_line_ends() {
+        for cut in 1..8 {
+            let (mut lines, mut found) = (Lines::default(), Vec::new());
+            for piece in b"a\nb\n\nc\nd\n".chunks(cut) {
+                lines.push(piece);
+                while let Some(item) = lines.next() {
+                    if found.is_empty() {
+                        lines.expect_block(4);
+                    }
+                    found.push(item);
+                }
+            }
+            assert_eq!(found, [&b"a\n"[..], b"b\n\nc", b"\n", b"d\n"], "pieces of {cut}");
         }
     }
 

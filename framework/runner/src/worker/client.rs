@@ -36,9 +36,9 @@ pub(crate) enum WorkerEvent {
     Unavailable(usize, String),
     /// The number of steps and the number of messages that the worker has simulated so far.
     Progress(u64, u64),
-    /// The worker has spent time on pricing cases, that is, on calculating their times on their
-    /// machines.
-    Priced,
+    /// The worker has sent a message that only [`Worker`] needs: it has spent time on pricing cases
+    /// (calculating their times on their machines), or it announces a text.
+    Accounted,
     /// A line printed by the plugin.
     Log(String),
     /// A value reported by the job's observer.
@@ -69,6 +69,8 @@ pub(crate) struct Worker {
     /// Cases of the job that have no row yet.
     pending: BTreeSet<usize>,
     max_reply_bytes: usize,
+    /// Whether the next report is a text of the observer instead of a reply.
+    expects_text: bool,
     /// Number of log lines of the job so far.
     log_lines: u32,
     /// Run time of the plan or the case that the worker is processing.
@@ -107,6 +109,7 @@ impl Worker {
             cases: 0,
             pending: BTreeSet::new(),
             max_reply_bytes: max_bytes::REPLY,
+            expects_text: false,
             log_lines: 0,
             run_time: RunTime::new(),
             priced: Duration::ZERO,
@@ -201,6 +204,12 @@ impl Worker {
                 Report::Line(line) if line.len() > self.max_reply_bytes => {
                     return self.too_long();
                 }
+                Report::Line(text) if std::mem::take(&mut self.expects_text) => {
+                    return match String::from_utf8(text) {
+                        Ok(text) => WorkerEvent::Observed(text.into()),
+                        Err(e) => self.protocol_error(&e.to_string()),
+                    };
+                }
                 Report::Line(line) => match self.parse_reply(&line) {
                     WorkerEvent::Done(left) => {
                         /// Maximum time to wait for the mark. Reading the remaining content of the
@@ -257,7 +266,7 @@ impl Worker {
                 News::Progress { steps, messages } => WorkerEvent::Progress(steps, messages),
                 News::Priced { spent } => {
                     self.priced += self.run_time.exclude(spent);
-                    WorkerEvent::Priced
+                    WorkerEvent::Accounted
                 }
                 News::Log { .. } if self.log_lines == MAX_LOG_LINES => {
                     self.protocol_error("more log lines than a job may have")
@@ -267,6 +276,12 @@ impl Worker {
                     WorkerEvent::Log(escaped(&line).into_owned())
                 }
                 News::Observed { value } => WorkerEvent::Observed(value),
+                News::ObservedText { bytes } if bytes > self.max_reply_bytes => self.too_long(),
+                News::ObservedText { bytes } => {
+                    self.child.expect_block(bytes);
+                    self.expects_text = bytes > 0;
+                    WorkerEvent::Accounted
+                }
                 News::Done { left } => {
                     WorkerEvent::Done(left.map(|left| escaped(&left).into_owned()))
                 }

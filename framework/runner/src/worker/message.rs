@@ -1,4 +1,5 @@
-//! Messages between the program and its workers. Each message is a line of JSON.
+//! Messages between the program and its workers. Each message is a line of JSON. The text of an
+//! observer follows its line.
 
 use crate::case::{Case, RunOptions};
 use crate::plugin::file::Stamp;
@@ -86,6 +87,10 @@ pub(crate) enum News {
     Log { line: String },
     /// A value reported by the observer.
     Observed { value: serde_json::Value },
+    /// The observer reports a text of this number of bytes, at least 1. The text follows the line. It
+    /// is not in the JSON, because a schedule consists of quotation marks to a large part, and
+    /// escaping them takes as long as parsing the text.
+    ObservedText { bytes: usize },
     /// The job has ended. The text names what the job has left behind in the process, such as a
     /// thread.
     Done { left: Option<String> },

@@ -112,6 +112,19 @@ impl Outlet {
         connection.send();
     }
 
+    /// Sends a value of an observer.
+    fn observed(&self, value: serde_json::Value) {
+        let serde_json::Value::String(text) = value else {
+            return self.say(News::Observed { value });
+        };
+        if !text.is_empty() {
+            let mut connection = self.connection.borrow_mut();
+            connection.hold(&Reply::Of(self.job, News::ObservedText { bytes: text.len() }));
+            connection.held.extend_from_slice(text.as_bytes());
+            connection.send();
+        }
+    }
+
     fn say(&self, news: News) {
         /// Maximum number of buffered bytes.
         const ENOUGH: usize = 1 << 15;
@@ -333,5 +346,5 @@ fn observer(
         .find(|observe| observe.name == name)
         .ok_or_else(|| format!("no observer is named `{name}`"))?;
     let outlet = outlet.clone();
-    (observe.start)(case, args, Box::new(move |value| outlet.say(News::Observed { value })))
+    (observe.start)(case, args, Box::new(move |value| outlet.observed(value)))
 }

@@ -17,19 +17,24 @@ fn forged_texts_are_escaped_in_rows() {
     assert_eq!(found, [(Status::Error, "a\\u{1b}[31m\\u{0}\\r\\u{202e}")]);
 }
 
-/// A message of 250 MB would take 4 GB as a list of numbers. It immediately ends the worker. The
-/// main program needs less than 256 MiB of address space.
+/// A message of 250 MB would take 4 GB as a list of numbers. It immediately ends the worker, and so
+/// does the announcement of such a text. The main program needs less than 256 MiB of address space.
 #[test]
 fn messages_have_a_maximum_size() {
     let dir = tempdir().unwrap();
     let torture = ("tests/plugins/torture.c", [("_DEFAULT_SOURCE", "1")]);
     let Some(file) = compile_c(torture.0, dir.path(), "torture", &torture.1) else { return };
     let out = dir.path().join("out");
-    let of = ["--topology", "ring:4", "--algorithm", "swells", "--timeout", "60"];
+    let of = ["--topology", "ring:4", "--timeout", "60"];
     let of = [&of[..], &["--plugin-dir", file.to_str().unwrap()]].concat();
     let export = ["export", "--format", "goal", "--out", out.to_str().unwrap()];
-    for command in [&["trace", "--summary"][..], &["trace", "--format", "json"], &export] {
-        let output = small(&[command, &of].concat());
+    for (algorithm, command) in [
+        ("swells", &["trace", "--summary"][..]),
+        ("swells", &["trace", "--format", "json"]),
+        ("swells", &export),
+        ("announces", &export),
+    ] {
+        let output = small(&[command, &of, &["--algorithm", algorithm]].concat());
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{command:?}: {message}");
         let reason = "crashed: invalid reply from the worker process: a line of more than 1 MiB, \
