@@ -1,5 +1,6 @@
 //! Tests of the dashboard: the drawing of every panel, and the real program in a terminal.
 
+mod columns;
 mod failing;
 mod large;
 mod leaving;
