@@ -172,12 +172,16 @@ impl StepIndex {
         &self,
         rank: usize,
     ) -> impl ExactSizeIterator<Item = (u32, &StepMessage)> {
-        let numbers = &self.received
-            [self.first_receive[rank] as usize..self.first_receive[rank + 1] as usize];
-        numbers.iter().map(|number| {
-            let message = &self.messages[*number as usize];
-            (number - self.first_send[message.from as usize], message)
-        })
+        let receives = self.first_receive[rank + 1] - self.first_receive[rank];
+        (0..receives as usize).map(move |place| self.receive(rank, place))
+    }
+
+    /// Returns the message with the index `place` among those that a rank receives, and its index
+    /// among the sends of its sender.
+    pub(super) fn receive(&self, rank: usize, place: usize) -> (u32, &StepMessage) {
+        let number = self.received[self.first_receive[rank] as usize + place];
+        let message = &self.messages[number as usize];
+        (number - self.first_send[message.from as usize], message)
     }
 
     /// Returns the bytes that a rank reduces at the end of the step.

@@ -364,9 +364,8 @@ impl RankModel for Simulation {
         let (sends, receives) = (step.sends(rank).len(), step.receives(rank).len());
         // Start the messages that their senders have posted before.
         for receive in 0..receives {
-            let step = self.progress.steps.get(number);
-            let received = step.and_then(|step| step.receives(rank).nth(receive));
-            let Some((index, &StepMessage { from, .. })) = received else { return };
+            let Some(step) = self.progress.steps.get(number) else { return };
+            let (index, &StepMessage { from, .. }) = step.receive(rank, receive);
             let sender = self.progress.ranks[from as usize];
             if sender.step == number && sender.pending > 0 && sender.sent > index as usize {
                 self.start_message(from as usize, number, index, self.ranks[rank].path);
