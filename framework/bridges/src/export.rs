@@ -94,7 +94,7 @@ pub static FORMATS: [Format; 5] = [
     },
     Format {
         name: "simgrid",
-        help: "a SimGrid platform with these routes, the messages, and the program that plays them",
+        help: "a SimGrid platform with the schedule's routes, the messages, and the program that plays them",
         output: OutputKind::Folder,
         wants_sizes: false,
         wants_routes: true,
@@ -247,9 +247,9 @@ pub struct Exporter {
     /// The number of bytes in each node. This is only used if the schedule counts bytes and the
     /// format needs sizes.
     counts: Option<ByteCounts>,
-    /// The number of the current step in the schedule. `earlier_steps` contains the numbers in the
-    /// schedule of all earlier steps that had messages between nodes.
+    /// The number of the current step, as counted in the schedule.
     current: u64,
+    /// The numbers of the earlier steps that had messages between nodes.
     earlier_steps: Vec<u64>,
     step: Step,
     /// For each sender, the indices of its messages in the current step, by the receiver and the

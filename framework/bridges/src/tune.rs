@@ -61,7 +61,7 @@ pub static LIBRARIES: [Library; 5] = [
     },
     Library {
         name: "openmpi-2",
-        help: "Open MPI's rules file, version 2, with limits of requests: from Open MPI 5.0.7 on",
+        help: "Open MPI's rules file, version 2, which can limit outstanding requests: from Open MPI 5.0.7 on",
         algorithms: &openmpi::ALGORITHMS,
         limits_requests: true,
         is_patch: false,

@@ -148,8 +148,8 @@ pub fn solve_problem(
     Ok(Optimum { lower_us, upper_us, bottleneck, certificate })
 }
 
-/// The result without the limits of ports at the origins and destinations of data. A time is a load
-/// divided by a capacity, without conversion to µs.
+/// The result for the network alone, without the time in which data passes through the ports of its
+/// origin and destination. `lower` and `upper` are loads divided by capacities, not yet in µs.
 struct Parts {
     lower: f64,
     upper: f64,

@@ -34,8 +34,9 @@ pub enum Collective {
     /// ([`Blocks::origins`](crate::Blocks::origins)) and by their classes, which are the segments of
     /// the node's block. The sender always keeps a copy. No node may receive a token twice.
     Dispatch,
-    /// Every node has tokens, and receives for each of them the sum of the results of a set of
-    /// nodes. A send selects sums by the node of the tokens
+    /// Every node has tokens, and each node of a token's set has a partial result for the token.
+    /// The node of the token receives the sum of these results. A send selects sums by the node of
+    /// the tokens
     /// ([`Blocks::destinations`](crate::Blocks::destinations)) and by their classes, which are the
     /// segments.
     Combine,

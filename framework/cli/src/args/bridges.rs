@@ -54,8 +54,9 @@ pub(crate) struct ImportArgs {
     /// Record this algorithm [default: the one named in the file, otherwise `library`].
     #[arg(long, value_name = "NAME")]
     pub algorithm: Option<String>,
-    /// Record the algorithm of this project that sends the same messages, and omit measurements
-    /// without such a counterpart (PICO on Fugaku and LUMI).
+    /// Replace the library's name of an algorithm by the algorithm of this project that sends the
+    /// same messages, and omit measurements without such a counterpart. Counterparts are known for
+    /// PICO's results on Fugaku and LUMI.
     #[arg(long, conflicts_with = "algorithm")]
     pub counterparts: bool,
     /// Write one row with the median of all times of a file for the same case.
@@ -87,9 +88,9 @@ Examples:
   swapmeet fit measured.csv --name cluster --residuals residuals.csv
   swapmeet fit measured.csv predicted.csv --name cluster
 
-The output is a [machine.NAME] table for an experiment file. Rows of `run --on`
-contain the numbers of steps and bytes. For other measured rows, also give
-predicted rows of the same cases.";
+The output is a [machine.NAME] table for an experiment file. A fit needs the
+steps and bytes of each measured case. Rows of `run --on` contain them. For
+other measured rows, also give predicted rows of the same cases, which do.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {

@@ -13,8 +13,9 @@ Examples:
   swapmeet plot rows.csv --kind links --out network.svg
 
 The ranking starts with links whose failure disconnects ranks. Rows in --out are
-those of `swapmeet run`: one without failures, and one for each link, whose
-topology has the argument `down`. See docs/faults.md.";
+those of `swapmeet run`: for each algorithm, one row for the intact network and
+one for each link that fails, which is named in the topology (`down=A-B`). See
+docs/faults.md.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LinksArgs {
@@ -40,7 +41,7 @@ pub(crate) struct LinksArgs {
     /// Run N cases at a time, each in its own process [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub jobs: Option<u32>,
-    /// Write rows to FILE, or to standard output (`-`) instead of the ranking.
+    /// Write rows to FILE in addition to the ranking. With `-`, print rows instead of the ranking.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// Option for existing output files.

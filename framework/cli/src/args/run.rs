@@ -26,8 +26,8 @@ Examples:
   swapmeet tui --topology torus:8x8 --algorithm pex --out rows.csv
   swapmeet tui rows.csv measured.csv                   open existing rows
 
-Cases given by flags or an experiment file start at once. Without any, the cases
-of quick-start.toml do. Rows of result files are only opened. Press `?` for the
+Cases given by flags or an experiment file start at once. If no cases are given,
+the cases of quick-start.toml start. Rows of result files are only opened. Press `?` for the
 keys. With --out, each row is written as soon as its case ends. If NO_COLOR is
 set, no colours are used. If the locale is not UTF-8, only ASCII characters are
 used.";
@@ -103,8 +103,8 @@ pub(crate) struct CaseArgs {
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
     /// Select the nodes on which delivery is verified. Both values give the same times if the
-    /// schedule is as symmetric as the algorithm says; a contradiction that is found makes the case
-    /// invalid (see docs/abi.md).
+    /// symmetry that the algorithm declares is correct. If a difference between its nodes is found,
+    /// the case is invalid (see docs/abi.md).
     #[arg(long, default_value = "auto")]
     pub proof: ProofArg,
     /// Run N cases at a time, each in its own process [default: number of cores].
@@ -156,9 +156,10 @@ pub(crate) struct AppearanceArgs {
 /// The nodes on which delivery is verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProofArg {
-    /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric, and
-    /// compare this claim with the plans of other nodes: all of them up to 2^20 messages, else some
-    /// (column `compared_on`). Otherwise verify every node.
+    /// Verify one node of each symmetry orbit if the algorithm declares its schedule symmetric. To
+    /// check this claim, also plan other nodes and compare their sends: all nodes if the full plan
+    /// has at most 2^20 sends, otherwise a few (column `compared_on`). If no symmetry is declared,
+    /// verify every node.
     Auto,
     /// Verify every node.
     Full,

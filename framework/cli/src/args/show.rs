@@ -22,8 +22,8 @@ Examples:
     --lower-bound --out figure.pdf
 
 Each topology and machine has its own panel. Bars are 95 % confidence intervals
-of repetitions. Letters mark where another algorithm becomes the fastest; they
-always refer to times.";
+of repetitions. Letters mark where another algorithm becomes the fastest;
+they always compare times, also if --y shows another quantity.";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -47,9 +47,10 @@ pub(crate) enum FigureKind {
     Winners,
     /// Show the components of each algorithm's time as stacked bars.
     Parts,
-    /// Show steps, and additional rounds if messages on one link are sent one after another.
+    /// Show the number of steps, and how many additional rounds are needed if messages that share a
+    /// link in a step are sent one after another.
     Steps,
-    /// Show bytes sent, and bytes summed over the links of their routes.
+    /// Show the number of bytes sent, and the sum of the bytes over all links that they cross.
     Traffic,
     /// Draw one curve per algorithm over the number of failed links (`faults=K`).
     Faults,
@@ -62,7 +63,7 @@ pub(crate) enum FigureKind {
 /// The quantity on the x axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum XAxis {
-    /// Bytes per block (mean of irregular sizes, maximum of spikes).
+    /// Bytes per block (the mean of irregular sizes, the maximum of `one-spike`).
     Block,
     /// Number of nodes.
     Nodes,

@@ -127,8 +127,8 @@ impl LinkLoad {
         }
     }
 
-    /// Moves the loads to the array of line sums or counters, if summing the links of all used
-    /// planes is faster than sorting the runs.
+    /// Moves the loads to line sums if the topology has planes, and if summing over all links of the
+    /// planes that contain runs is faster than sorting the runs.
     fn choose(&mut self) {
         if self.in_array || self.planes.is_empty() || self.slots > Self::MAX_SUMMED {
             return;

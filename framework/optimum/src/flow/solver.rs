@@ -154,8 +154,9 @@ impl<'a> Solver<'a> {
                 break;
             }
             (best_lower, best_upper) = (lower.max(best_lower), upper.min(best_upper));
-            // Increase eta as the interval becomes narrower, and also if it does not become
-            // narrower any more.
+            // Increase eta as the interval becomes narrower. If the last checks made no progress,
+            // increase it further, because a smaller eta spreads the prices over links that are
+            // not the busiest, which limits the precision.
             let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
             let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
             sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };

@@ -77,12 +77,13 @@ pub(crate) struct Recording {
     ranks: Option<Arc<Ranks>>,
     /// Whether the worker has finished.
     is_over: bool,
-    /// The start time of the simulation. `messages` and `pace` are the number of messages so far
-    /// and the speed.
+    /// The start time of the simulation.
     began: Instant,
     /// The time of the last event.
     heard: Instant,
+    /// The number of messages so far.
     messages: u64,
+    /// The speed of the simulation.
     pace: ScheduleProgress,
 }
 

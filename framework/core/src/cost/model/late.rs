@@ -122,9 +122,10 @@ mod tests {
         cost_of_forwarding("fully-connected:3", &machine, &steps).parts.total()
     }
 
-    /// Closed forms. A message of 100 bytes takes 100 µs. Under `fluid` it starts when both ranks
-    /// have entered. Under `loggp` its bytes take time at the receiver, after this has entered.
-    /// Under `flat` it crosses the network without the receiver.
+    /// The expected times follow from the definitions of the models. A message of 100 bytes takes
+    /// 100 µs. Under `fluid`, a message starts when sender and receiver have entered. Under
+    /// `loggp`, the receiver spends the time of the bytes after it has entered. Under `flat`, a
+    /// message crosses the network even if its receiver has not entered yet.
     #[test]
     fn a_late_rank_delays_the_messages_that_need_it() {
         for (machine, expected) in [

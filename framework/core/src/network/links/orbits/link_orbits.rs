@@ -55,8 +55,8 @@ impl LinkOrbits {
                 let periods = periods(&vec![2; dims as usize], group)?;
                 let kept =
                     periods.iter().fold(0, |kept, period| kept << 1 | u64::from(*period == 2));
-                // An orbit uses the cell with the lowest link number of the orbit. So some cells
-                // below the highest used cell stay unused.
+                // The number of an orbit is the lowest number of its links, so some of the numbers
+                // below `cells` belong to no orbit. Their loads stay zero.
                 let cells = (kept + 1) * u64::from(dims);
                 (Numbering::Hypercube { dims: dims.into(), kept }, cells)
             }

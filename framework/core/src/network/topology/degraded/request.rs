@@ -106,7 +106,7 @@ impl Request {
         Ok(request)
     }
 
-    /// Returns the links that are left without the failed links that are listed.
+    /// Returns all links of the intact network except the failed links that `down` lists.
     pub(super) fn left(&self, intact: &Adjacency) -> Adjacency {
         intact.changed(|link| (!self.down.contains(&(link.from, link.to))).then_some(link))
     }

@@ -10,10 +10,11 @@
 //! flows. Therefore no capacity is left idle and no byte is lost, and the error is of second order.
 //! To find the time at which the flow ends, the rate that it would have without the limit is used.
 //!
-//! The length of a window is computed from the rates in the previous window. If these rates are a
-//! poor estimate, more than twice as many flows as planned would end, for example because many
-//! flows have equal sizes. In that case, rates without limits are computed first, and the length is
-//! computed from these rates.
+//! The length of a window is computed from the rates in the previous window. When the
+//! rates in the new window are known, the flows that would end in it are counted. If they are more
+//! than twice as many as planned, the previous rates were a poor estimate, for example because many
+//! flows have equal sizes. In that case, rates without limits are computed, and the length is
+//! computed again from these rates.
 //!
 //! A window also ends when other flows start to share links. If there are only very few of these
 //! flows, they wait for the end of the window.

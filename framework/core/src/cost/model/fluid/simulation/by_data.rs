@@ -50,8 +50,9 @@ impl Simulation {
     /// Completes a message of step `step` at both ranks, with `order=data`.
     pub(super) fn arrive_by_data(&mut self, [from, to]: [usize; 2], step: u64, path: Path) {
         let Progress { data_order: Some(order), steps, .. } = &mut self.progress else { return };
-        // A rank without a known send is already counted as waiting for a further step, so it must
-        // not resume here.
+        // If the known steps contain no further send of a rank, the rank has already been counted as
+        // waiting for a further step. It must not resume here, because `next_send` would count it
+        // again.
         let has_send = [from, to]
             .map(|rank| matches!(order.next(rank, steps), Next::Send(..) | Next::Blocked));
         steps.received(step, to);

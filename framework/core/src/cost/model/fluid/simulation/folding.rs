@@ -42,8 +42,9 @@ impl Simulation {
         self.progress.steps.sum(Summed { of: &of, ..summed });
     }
 
-    /// Returns whether it is faster to simulate windows of time on the unfolded network than exact
-    /// shares of this number of folded messages.
+    /// Returns whether a step with this number of folded messages should be simulated with windows
+    /// of time on the unfolded network. This is faster than exact shares on the folded network if
+    /// many messages are left after folding.
     fn needs_windows(&self, messages: usize) -> bool {
         let fold = &self.in_flight.fold;
         let translations = fold.nodes() as usize / fold.orbits();
