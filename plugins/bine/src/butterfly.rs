@@ -21,8 +21,9 @@
 //!
 //! With `ports=P`, the schedules are those of the authors' library for tori (`bine_trees_fugaku`).
 //! The steps then use the dimensions of the torus in turn. P butterflies of this kind run at the
-//! same time, and each of them transfers one segment of every block. The library's all-to-all has
-//! only one port; several ports are the same construction as in its other collectives.
+//! same time, and each of them transfers one segment of every block. The library has an all-to-all
+//! for one port only. With several ports, this plugin builds the all-to-all in the same way as the
+//! library's other collectives.
 
 use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
 use swapmeet_sdk::{

@@ -1,4 +1,5 @@
-//! Butterflies on lines of ranks and on tori. All Bine algorithms consist of their exchanges.
+//! Butterflies on lines of ranks and on tori. Every Bine algorithm, also a tree, uses the exchanges
+//! of a butterfly.
 
 use crate::{ANYWHERE, reach, steps};
 use swapmeet_sdk::{About, Axis, Grid, ParamInfo, Problem, Stop, bit_words};

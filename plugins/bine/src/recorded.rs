@@ -135,9 +135,9 @@ fn the_messages_are_those_of_the_authors_library() {
     assert_eq!(compared, 48);
 }
 
-/// The library's allreduce of whole vectors has the partners of its reduce-scatter. The library uses
-/// at most two ports for each dimension. On a torus of two dimensions, ports 4 and
-/// 5 therefore repeat the messages of ports 0 and 1.
+/// The library's allreduce of whole vectors has the partners of its reduce-scatter. The library
+/// uses at most two ports for each dimension. On a torus of two dimensions, ports 4 and 5 therefore
+/// repeat the messages of ports 0 and 1.
 #[test]
 fn the_messages_on_tori_are_those_of_the_authors_library() {
     let compared = for_each_case(TORI, |words, lines| {

@@ -4,17 +4,17 @@
 //! ranks, and m is the number of bytes of a block or of the vector. alpha is the start-up of a
 //! message, beta is the time per byte, and gamma is the time to add a byte.
 //!
-//! In each step, every rank that has the block sends it to its partner in one step of the
-//! butterfly. With `order=far`, the first message has the longest distance (a distance-halving
-//! tree), and with `order=near` the shortest (a distance-doubling tree). With `order=far`, the
-//! ranks below a rank of the tree have consecutive coordinates in each dimension.
+//! Each step of a tree is one step of the butterfly, in which every rank that has the block sends
+//! it to its partner. With `order=far`, the first message has the longest distance (a
+//! distance-halving tree), and with `order=near` the shortest (a distance-doubling tree). With
+//! `order=far`, the ranks below a rank of the tree have consecutive coordinates in each dimension.
 //!
 //! Without `ports`, the messages are those of the authors' library for any network (`libbine`),
 //! which numbers the ranks from the root. An even distance from the root then has the role of an
 //! even rank, so a tree with an odd root belongs to the mirrored butterfly. With `ports=P`, the
 //! messages are those of the library for tori (`bine_trees_fugaku`): a tree for each butterfly,
-//! which transfers one segment of every block. Its scatters and gathers have both orders, its
-//! broadcast and reduce on trees are those of `order=far`.
+//! which transfers one segment of every block. That library has scatters and gathers in both
+//! orders, but a broadcast and a reduce on trees only for `order=far`.
 
 use crate::port::{Coordinates, PORTED, PORTS, Port, grid_and_ports};
 use swapmeet_sdk::{

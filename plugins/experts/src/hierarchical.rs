@@ -1,16 +1,17 @@
 //! `hierarchical-dispatch` and `hierarchical-combine`: a token crosses the network between groups
-//! once for each group with a receiver. With G groups of g ranks, through one port, a dispatch takes
-//! at most `(G - 1) (alpha + u beta) + (g - 1) (alpha + G m beta)`, and a combine `(G - 1) u gamma +
-//! (g - 1) G m gamma` more. m is the number of bytes of the tokens that one rank has for one other
-//! rank, u is the number of bytes of the tokens that one rank has for at least one rank of one other
-//! group, alpha is the start-up of a message, beta is the time per byte, and gamma is the time to
-//! add a byte.
+//! once for each group with a receiver. There are G groups of g ranks. Through one port, a dispatch
+//! takes at most `(G - 1) (alpha + u beta) + (g - 1) (alpha + G m beta)`. A combine takes at most
+//! `(G - 1) u gamma + (g - 1) G m gamma` more than that. m is the number of bytes of the tokens
+//! that one rank has for one other rank, u is the number of bytes of the tokens that one rank has
+//! for at least one rank of one other group, alpha is the start-up of a message, beta is the time
+//! per byte, and gamma is the time to add a byte.
 //!
 //! A dispatch has two phases:
-//! 1. Each rank sends to the rank with its position in another group one copy of each token that
-//!    any rank of that group receives. In step s it sends to the rank s groups after it.
-//! 2. Each rank copies these tokens, and its own, to their receivers in its group. In step s it
-//!    sends to the rank s positions after it.
+//! 1. Each rank sends one copy of each token to every other group in which a rank receives the
+//!    token. In that group, the copy is sent to the rank with the same position as the sender. In
+//!    step s, each rank sends to the rank s groups after it.
+//! 2. Each rank copies the tokens from phase 1, and its own tokens, to their receivers in its
+//!    group. In step s, it sends to the rank s positions after it.
 //!
 //! A combine has the same phases in reverse order and direction: partial results are added within
 //! the group first. This is the normal mode of DeepEP, in which groups are the GPUs of a node.
@@ -75,13 +76,14 @@ impl Algorithm for Hierarchical {
     }
 }
 
-/// Returns the send of a dispatch. `near` is the rank that is nearer to the rank of the tokens,
-/// `owner`.
+/// Returns the send of a dispatch. `owner` is the rank of the tokens, `near` is the sender, and
+/// `far` is the receiver.
 fn dispatch<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
     Blocks::new(near, far).origins(Set::one(owner)).segments(Axis::bits(classes)).copy().strict()
 }
 
-/// Returns the send of a combine, which is the reverse of a send of a dispatch.
+/// Returns the send of a combine, which is the reverse of a send of a dispatch: from `far` to
+/// `near`.
 fn combine<'a>(near: u64, far: u64, owner: u64, classes: &'a [u64]) -> Blocks<'a> {
     Blocks::new(far, near).destinations(Set::one(owner)).segments(Axis::bits(classes)).combine()
 }
@@ -104,7 +106,8 @@ fn between_groups(
     run_steps(schedule, &tokens, groups, send)
 }
 
-/// Plans the sends within groups. The tokens of a rank are at the ranks with its position.
+/// Plans the sends within groups. In each group, the tokens of a rank are at the rank with the same
+/// position.
 fn within_groups(
     problem: &Problem<'_>,
     schedule: &mut Schedule<'_>,
@@ -143,7 +146,7 @@ mod tests {
     use std::collections::BTreeSet;
     use swapmeet_sdk::Rehearsal;
 
-    /// Between groups, each token crosses once for each other group with a receiver.
+    /// A token is sent between groups once for each other group with a receiver.
     #[test]
     fn a_token_crosses_once_for_each_group() {
         for (groups, g) in [(1, 1), (1, 4), (4, 1), (2, 3), (3, 2), (3, 4)] {

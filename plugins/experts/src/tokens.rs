@@ -1,4 +1,4 @@
-//! The tokens of all ranks, by the sends that move them.
+//! The tokens of all ranks, grouped by the sends that move them.
 
 use std::collections::BTreeMap;
 use swapmeet_sdk::{Problem, Stop, bit_words};
@@ -36,8 +36,8 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     /// Reads the tokens. The receivers are divided into groups of `size` consecutive ranks; with a
-    /// size of 1, they are the ranks themselves. `send` returns the step, `near` and `far` of the
-    /// send of the tokens of a rank for a group.
+    /// size of 1, each rank is a group. `send` takes a rank and a group, and returns the step,
+    /// `near` and `far` of the send that moves the rank's tokens for this group.
     pub(crate) fn read(
         problem: &Problem<'_>,
         size: u64,

@@ -146,7 +146,7 @@ impl FileReader<'_, '_, '_> {
             .map_err(|_| format!("{segments} segments, expected at most 2^32 - 1"))?;
         self.segments = segments;
         let grid = [self.problem.topology().nodes()];
-        // Tokens are divided into classes by the host.
+        // For tokens, the host defines the segments: the classes of the tokens.
         let has_tokens =
             matches!(self.problem.collective(), Collective::Dispatch | Collective::Combine);
         let split = if has_tokens { 1 } else { split };

@@ -240,8 +240,8 @@ struct RingMessage {
     destinations: Vec<u64>,
 }
 
-/// Returns the sends of one round along one dimension, as a list of sends for each of these
-/// coordinates.
+/// Returns the sends of one round along one dimension, as a list of sends for each coordinate in
+/// `coordinates`.
 fn messages(
     cycle: &TwoPhase,
     coordinates: Range<u64>,

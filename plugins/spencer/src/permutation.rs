@@ -239,8 +239,8 @@ mod tests {
     use super::*;
     use swapmeet_sdk::Rehearsal;
 
-    /// The host lists the sends of a symmetric schedule by ascending senders, and so must a plan
-    /// for all nodes (docs/abi.md, "Symmetry").
+    /// The host lists the sends of a symmetric schedule in ascending order of their senders. A plan
+    /// for all nodes must have the same order (docs/abi.md, "Symmetry").
     #[test]
     fn senders_are_in_ascending_order() {
         let side = 8;

@@ -106,9 +106,10 @@ impl Demand {
     }
 }
 
-/// Returns the number of segments for blocks of different sizes. The number is large enough to
-/// spread the largest block evenly among steps of the mean size. It is then halved until rounding
-/// up the sizes of segments adds at most 2 % to the bytes.
+/// Returns the number of segments for blocks of different sizes. The number is first chosen so that
+/// a segment of the largest block is at most a sixteenth of the mean size, with at most 256
+/// segments. It is then halved until rounding up the sizes of segments adds at most 2 % to the
+/// bytes.
 fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
     let total: u128 = sizes().map(u128::from).sum();
     let largest = sizes().max().unwrap_or(1);

@@ -2,13 +2,14 @@
 //! blocks of equal size. One node is planned, and all other nodes do the same.
 //!
 //! A block moves from its origin to its receiver over links whose shifts add up to the difference
-//! of the two nodes. Translations commute, so it can cross these links in any order. In each step,
-//! every node does the same, so each shift carries a limited number of blocks per node, and each
-//! block crosses at most one link. Choosing the steps is therefore a colouring of the edges of a
-//! bipartite graph: its vertices are the blocks of one node and the shifts, its edges are the
-//! crossings, and the colours are the steps. By Kőnig's theorem (1916), as many colours are enough
-//! as the largest number of edges at a vertex. If all blocks take shortest paths that load the
-//! shifts evenly, no schedule has fewer steps.
+//! of the two nodes. Translations commute, so the block can cross these links in any order. Every
+//! node does the same in each step, so it is enough to plan the blocks of one node. In a step, each
+//! shift carries a limited number of these blocks, and each block crosses at most one link.
+//! Choosing the steps is therefore a colouring of the edges of a bipartite graph: its vertices are
+//! the blocks of one node and the shifts, its edges are the crossings, and the colours are the
+//! steps. By Kőnig's theorem (1916), the number of colours that is needed is the largest number of
+//! edges at a vertex. If all blocks take shortest paths that load the shifts evenly, no schedule
+//! has fewer steps.
 
 use crate::orbits::Translations;
 use std::collections::{HashMap, VecDeque};
@@ -16,7 +17,7 @@ use swapmeet_sdk::{Blocks, Schedule, Set, Stop, Symmetry};
 
 /// The largest number of crossings of one node. A plan with this number takes about ten seconds.
 const MAX_CROSSINGS: u64 = 10_000_000;
-/// The largest number of pairs of an offset and a shift.
+/// The largest number of entries in the table of [`shortest_paths`]: nodes times shifts.
 const MAX_COUNTS: usize = 1 << 26;
 
 /// If the schedule takes more steps than this multiple of the lower bound, a search is better.
@@ -27,8 +28,8 @@ const FREE: u32 = u32::MAX;
 
 /// A schedule for one node.
 pub(crate) struct Exchange {
-    /// For each slot, the block that crosses a link in each step, or [`FREE`]. A slot is a shift,
-    /// and one of the blocks that it carries in a step.
+    /// For each slot, the block that crosses a link in each step, or [`FREE`]. Each shift has one
+    /// slot for each block that it can carry in a step.
     slots: Vec<Vec<u32>>,
     /// The shift of each slot, as an index.
     shift_of_slot: Vec<usize>,
@@ -80,8 +81,8 @@ impl Exchange {
                 }
             }
         }
-        // If a node has fewer ports than links, the unused links of a step are reserved by
-        // additional blocks, one for each link that must be unused.
+        // If a node has fewer ports than links, some of its links must be unused in each step.
+        // Dummy blocks, one for each of these unused links, occupy them.
         let pauses = if most == 1 { shifts as u64 - ports } else { 0 };
         let unused = load.iter().enumerate().flat_map(|(slot, load)| {
             std::iter::repeat_n(slot, steps.saturating_sub(*load) as usize)
@@ -139,7 +140,8 @@ impl Exchange {
 /// Chooses a shortest path from node 0 to each node, so that the loads of the shifts differ little.
 /// Returns, for each node, how often its path uses each shift; `None` if the table is too large.
 fn shortest_paths(group: &Translations) -> Option<Vec<u16>> {
-    /// In the first round, the loads of the following nodes are not known yet.
+    /// One round is not enough, because the first paths are chosen when the loads of the later
+    /// paths are not known yet.
     const ROUNDS: u32 = 3;
     let (nodes, shifts) = (group.nodes(), group.shifts.len());
     if nodes * shifts > MAX_COUNTS {
@@ -185,10 +187,11 @@ fn distances(group: &Translations) -> Vec<u32> {
     distance
 }
 
-/// Returns a lower bound on the largest load of a shift, from the loads on shortest paths. A shorter
-/// path does not exist, so the mean load of all shifts is a bound. If each shift moves along one
-/// axis, the mean load of the shifts of each axis is one, too, because every path between two nodes
-/// crosses at least the links between their coordinates on this axis.
+/// Returns a lower bound on the largest load of a shift, from the loads of the chosen shortest
+/// paths. No other paths have a smaller total load, so the mean load of all shifts is a bound. If
+/// each shift moves along one axis, the mean load of the shifts of each axis is a bound too,
+/// because every path between two nodes crosses at least the links between their coordinates on
+/// this axis.
 fn least_congestion(group: &Translations, load: &[u64]) -> u64 {
     let axes: Option<Vec<usize>> = group.shifts.iter().map(|shift| group.axis(*shift)).collect();
     let axes = axes.unwrap_or_else(|| vec![0; load.len()]);
@@ -244,9 +247,9 @@ impl Colouring {
         self.put(block, slot as u32, step);
     }
 
-    /// Makes `step` free for this block: on the path of crossings from the block that take place in
-    /// this step and in another step by turns, the two steps are exchanged. The other step is free
-    /// for the block.
+    /// Makes `step` free for this block, which has another free step. On the path of crossings that
+    /// begins at the block and alternates between these two steps, every crossing moves from one of
+    /// the two steps to the other.
     fn exchange(&mut self, block: u32, step: u32) {
         let steps = self.slots[0].len() as u32;
         let start = block.wrapping_mul(0x9e37_79b9) % steps;

@@ -1,17 +1,18 @@
-//! Finds the best division of the demand among the paths of the network, if data could be divided
-//! without limit. This problem is called maximum concurrent flow.
+//! Computes the division of the demand among the paths of the network that minimizes the largest
+//! load, if data can be divided without limit. This problem is called maximum concurrent flow.
 //!
 //! The load of a resource (a link, or a port of a node) is the number of steps that it needs for
-//! its data. The search minimizes the largest load. For this, it assigns the price `exp(eta load)`
-//! to each resource, and minimizes the sum of all prices. It processes one source after another. In
-//! the tree of shortest paths from the source, the lengths are the prices. The search moves a part
-//! of the source's flow to this tree, and chooses the part for which the sum becomes smallest
-//! (block-coordinate Frank-Wolfe). `eta` grows while the interval between the lower bound and the
-//! largest load becomes narrower.
+//! its data. Instead of the largest load itself, the algorithm minimizes a smooth function: each
+//! resource has the price `exp(eta load)`, and the sum of all prices is minimized. The algorithm
+//! processes one source after another. It finds the tree of shortest paths from the source, where
+//! the length of a link follows from the prices of its resources. It then moves a fraction of the
+//! source's flow from its present links to this tree. The fraction is chosen to make the sum of the
+//! prices as small as possible (block-coordinate Frank-Wolfe). `eta` grows while the interval
+//! between the lower bound and the largest load becomes narrower.
 //!
-//! For any prices, the following quotient is a lower bound: the sum of demand times distance,
-//! divided by the sum of the prices. A decaying average of the prices gives a much larger bound
-//! than the prices at a single time.
+//! For any prices, the following quotient is a lower bound on the largest load: the sum of demand
+//! times distance over all pairs, divided by the sum of the prices. A decaying average of the
+//! prices gives a much larger bound than the prices at a single time.
 
 use crate::Deadline;
 use crate::demand::Demand;
@@ -25,7 +26,7 @@ use crate::resources::Resources;
 const DECAY: f32 = 0.8;
 /// Number of checks without progress after which the search ends.
 const MAX_STALE: u32 = 8;
-/// Number of bisections in the search for the best step.
+/// Number of bisections in the search for the best fraction of a flow to move.
 const BISECTIONS: u32 = 7;
 /// The search ends if the relative width of the interval is at most this fraction.
 const GAP: f64 = 0.01;
@@ -59,7 +60,7 @@ struct Solver<'a> {
     cut: f64,
 }
 
-/// Buffers for the shortest-path tree of one source, and for the step of its flow towards the tree.
+/// Buffers for the shortest-path tree of one source, and for the move of its flow to the tree.
 struct Tree {
     below: Vec<f32>,
     flow: Vec<f32>,
@@ -150,8 +151,8 @@ impl Solver<'_> {
             if stale >= MAX_STALE {
                 return (lower, upper);
             }
-            // Increase the sharpness as the interval becomes narrower, and also if it does not
-            // become narrower any more.
+            // Increase the sharpness when the interval has become narrower. Increase it further if
+            // the interval has stopped becoming narrower.
             let wanted = (self.load.len() as f64).ln() / (upper / lower - 1.0) * 0.25;
             let next = sharpness.max((wanted as f32).min(2000.0)).min(sharpness * 1.5);
             sharpness = if stale >= 2 { (next * 1.4).min(4000.0) } else { next };
@@ -219,7 +220,7 @@ impl Solver<'_> {
                 terms.push((resource, price * change, eta * change));
             }
         }
-        // Move the flow by the best step: 0 keeps the flow, and 1 replaces it by the tree.
+        // Move the best fraction of the flow: 0 keeps the flow, and 1 replaces it by the tree.
         let step = if is_first { 1.0 } else { best_step(terms) };
         if step == 0.0 {
             return;
@@ -278,8 +279,9 @@ impl Solver<'_> {
     }
 }
 
-/// Returns the step from 0 to 1 that minimizes the sum of the prices after the step. The sum is
-/// convex, so bisection finds the zero of its slope.
+/// Returns the fraction of the flow to move, from 0 to 1, that minimizes the sum of the prices
+/// after the move. The sum is a convex function of the fraction, so bisection finds the zero of its
+/// slope.
 fn best_step(terms: &[(u32, f32, f32)]) -> f32 {
     let slope = |step: f32| -> f32 {
         terms.iter().map(|(_, first, rate)| first * fast_exp(step * rate)).sum()

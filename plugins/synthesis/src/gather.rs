@@ -83,8 +83,8 @@ struct Try<'a> {
     lacks: Bits,
     /// The number of blocks that each node lacks.
     left: Vec<u32>,
-    /// For each block, the number of nodes that have it. The lowest 12 bits are random and decide
-    /// ties. A lower key means a rarer block.
+    /// For each block, a key that is lower for rarer blocks. The upper bits contain the number of
+    /// nodes that have the block, and the lowest 12 bits are random and break ties.
     key: Vec<u32>,
     holders: Vec<u32>,
     /// The links into the current node, each with the block that is chosen for it.

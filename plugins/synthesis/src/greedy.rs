@@ -104,16 +104,17 @@ impl Algorithm for Greedy {
             random: Random::new(problem.param(SEED.key())?),
             deadline: Deadline::start(problem)?,
         };
-        // A broadcast has the segments of one block, and the other collectives have those of one
-        // block for each node.
+        // A broadcast moves the segments of the root's block. The other collectives move the
+        // segments of one block for each node.
         let collective = problem.collective();
         let segments = problem.whole(SEGMENTS.key(), 1..=4096)?;
         let of_root = collective == Collective::Broadcast;
         let blocks = if of_root { segments } else { segments * u64::from(nodes) };
         check_moves(&network, blocks)?;
-        // A node collects the data of other nodes in no regular order. In a grid with one axis, any
-        // set of nodes is one box, which makes verification fast. A symmetry, however, needs the
-        // axes of the network.
+        // Choose the grid. If all nodes do the same, the symmetry needs the axes of the network.
+        // The sends of a broadcast select only segments, so any grid is suitable. Otherwise, a node
+        // collects the data of other nodes in no regular order. In a grid with one axis, any set of
+        // nodes is one box (a product of one set for each axis), which makes verification fast.
         let is_equal = !of_root && segments == 1;
         let group = if is_equal { Translations::of(&network, dims) } else { None };
         let line = [network.nodes as u64];
@@ -198,9 +199,10 @@ impl Search {
         let mut find =
             |group: &Translations| orbits::gather(network, group, self.tries, &mut self.random);
         if collective != Collective::AllGather {
-            // A reduce-scatter is a gather on the reversed network with the steps backwards. The
-            // receiver in the gather is the sender of the partial sum. So the sum is for the node
-            // that is the offset before node `from`.
+            // A reduce-scatter is a gather on the reversed network with the steps backwards. A node
+            // that receives a block in the gather sends a partial sum of this block here. The sum
+            // is therefore for the origin of the block in the gather, which is `from` minus the
+            // offset.
             let steps = find(&group.reversed());
             schedule.log(&format!("schedule: {} steps", steps.len()));
             schedule.phase("reduce-scatter")?;

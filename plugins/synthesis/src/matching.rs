@@ -33,10 +33,10 @@ impl Matching {
         }
     }
 
-    /// Chooses among the links with waiting data. `left` has the remaining load of the ports for
-    /// sending of all nodes, followed by that of the ports for receiving. Ports with the most
-    /// remaining load are considered first. A port that has got a link keeps one, because later
-    /// searches only exchange its link for another link (augmenting paths).
+    /// Chooses among the links with waiting data. `left` contains the remaining load of the sending
+    /// ports of each node, followed by that of the receiving ports of each node. Nodes with the
+    /// most remaining load are considered first. A node that has got a link keeps a link, because
+    /// later searches only exchange it for another one (augmenting paths).
     pub(crate) fn choose(&mut self, network: &Network, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);

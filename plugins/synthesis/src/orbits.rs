@@ -91,8 +91,8 @@ impl Translations {
     }
 }
 
-/// The steps of a gather. Each step has the shifts that carry a block, as indices. Each shift has
-/// the offset of its block at the receiver.
+/// The steps of a gather. Each entry of a step is the index of a shift that carries a block, and
+/// the offset of this block at its receiver.
 pub(crate) type OffsetSteps = Vec<Vec<(usize, u32)>>;
 
 /// Makes up to `tries` gathers in which all nodes do the same, and returns the gather with the

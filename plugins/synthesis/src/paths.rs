@@ -23,9 +23,9 @@ pub(crate) struct ShortestPaths {
     bucket: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// A bit for each bucket that is not empty. `summary` has a bit for each word of `occupied`
-    /// that is not zero.
+    /// A bit for each bucket that is not empty.
     occupied: [u64; RING / 64],
+    /// A bit for each word of `occupied` that is not zero.
     summary: u64,
 }
 

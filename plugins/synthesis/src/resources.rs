@@ -20,7 +20,7 @@ pub(crate) struct Resources {
     pub slowest_steps: f64,
 }
 
-/// The resources of one kind: which of them each link uses.
+/// For the resources of one kind, the resource that each link uses.
 pub(crate) struct Column {
     pub resource: Vec<u32>,
     /// For each link, the number of steps that the resource needs for a unit of data on this link.
@@ -74,8 +74,8 @@ impl Resources {
         for column in &self.columns {
             let uses = column.resource.iter().zip(&column.steps);
             for (length, (resource, steps)) in length.iter_mut().zip(uses) {
-                // `steps * unit` is at most 1, so prices that are scaled to `LONGEST` do not give
-                // longer links.
+                // `steps * unit` is at most 1, and `scale` divides `LONGEST` among the columns. The
+                // length of a link is therefore about `LONGEST` at most.
                 *length += (whole[*resource as usize] as f32 * (steps * unit)) as u32;
             }
         }

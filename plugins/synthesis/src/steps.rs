@@ -21,8 +21,8 @@ pub(crate) enum Order {
 pub(crate) const ORDERS: [Order; 3] =
     [Order::Farthest, Order::MostLoaded(256), Order::MostLoaded(64)];
 
-/// A step of a link ends after this number of pieces that did not fit into the step as a whole. With
-/// 4 pieces instead of 32, schedules for log-normal sizes were up to 7 % longer.
+/// In each step, a link stops searching its queue after this number of pieces that did not fit
+/// completely. With 4 pieces instead of 32, schedules for log-normal sizes were up to 7 % longer.
 const EXAMINED: usize = 32;
 
 /// Segments of a piece that travel together along its path.
@@ -47,7 +47,7 @@ fn entry(key: u32, traveller: u32) -> Entry {
     u64::from(key) << 32 | u64::from(traveller)
 }
 
-/// What [`play`] reports.
+/// An event that [`play`] reports to its caller.
 pub(crate) enum Event<'a> {
     /// A step begins. The whole schedule takes at least `least` steps.
     Step { least: u64 },

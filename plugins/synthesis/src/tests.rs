@@ -39,7 +39,7 @@ fn all_to_all_meets_the_bisection() {
     }
 }
 
-/// The certified lower ends of the optimum are 349.5 steps on the mesh and 255.8 steps on the
+/// The certified lower bounds on the optimum are 349.5 steps on the mesh and 255.8 steps on the
 /// torus.
 #[test]
 fn one_port_is_obeyed_within_two_per_cent() {
@@ -112,9 +112,9 @@ fn gathers_meet_the_number_of_links_into_a_node() {
     }
 }
 
-/// Node 2 receives 5 blocks over two links of bandwidth 1, which carry half a block each in a step
-/// of a quarter of a block on the slowest link. The other nodes receive more bandwidth. Whole blocks
-/// therefore take 3 block times at least, and segments take the certified optimum of 2.5.
+/// Node 2 receives 5 blocks over two links of bandwidth 1. The slowest link of the network has the
+/// bandwidth 0.5. Links into any other node have more bandwidth in total. Whole blocks need at
+/// least 3 block times on a link of bandwidth 1, and segments need the certified optimum of 2.5.
 #[test]
 fn segments_share_unequal_links() {
     let both = [(0, 1, 2.0), (1, 2, 1.0), (2, 3, 1.0), (3, 4, 4.0), (4, 5, 1.0), (5, 0, 1.0)];

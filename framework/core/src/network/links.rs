@@ -67,8 +67,8 @@ impl LinkLoad {
     /// The maximum number of links for which an array of counters is used. With 16 bytes per link,
     /// the array is large enough for a hypercube of 20 dimensions.
     const MAX_COUNTED: u64 = 1 << 25;
-    /// The maximum number of links per node for which a large array of counters is used (more than
-    /// [`Self::FEW_LINKS`]). With more links per node, a step uses only few of them.
+    /// The maximum number of links per node for which an array of more than [`Self::FEW_LINKS`]
+    /// counters is used. With more links per node, a step uses only a few of them.
     const MAX_COUNTED_A_NODE: u64 = 64;
     const FEW_LINKS: u64 = 1 << 20;
 

@@ -36,8 +36,8 @@ pub(super) struct Order<'a> {
     pub(super) parts: Vec<(u64, OperationPart)>,
 }
 
-/// The parts that a part waits for. Each entry has the index of a part, and by how many steps the
-/// waiting part must at least be later than it.
+/// The parts that a part waits for. Each entry has the index of such a part, and the smallest
+/// number of steps by which the waiting part must follow it.
 type Waits = Vec<(usize, u64)>;
 
 impl<'a> Order<'a> {

@@ -253,8 +253,8 @@ impl Slots<'_> {
         self.local(at, transfer, self.execution.values[own].what);
     }
 
-    /// Adds a transfer between two slots of a GPU. It is put into a step without messages between
-    /// GPUs, together with such transfers of other GPUs.
+    /// Adds a transfer between two slots of a GPU. The transfer is put into a step without messages
+    /// between GPUs, together with the local transfers of other GPUs.
     fn local(&mut self, at: StepLocation, transfer: Transfer, what: u64) {
         let next = self.touched.entry((at.gpu, what)).or_insert(self.since);
         if *next == self.batches.len() {
