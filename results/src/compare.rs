@@ -39,9 +39,9 @@ pub enum CompareError {
     Contradiction {
         /// Algorithm, topology, workload, machine and repetition.
         case: String,
-        /// File and row number of the first place.
+        /// File and row number of the first of the two rows.
         first: String,
-        /// File and row number of the first row.
+        /// File and row number of the second of the two rows.
         second: String,
     },
     /// The rows contain no row of the baseline algorithm.
@@ -164,7 +164,7 @@ impl Group {
     pub fn is_exact(&self) -> bool {
         let Setting { machine, machine_definition, model, .. } = &self.setting;
         let machine = if machine_definition.is_empty() { machine } else { machine_definition };
-        // If machines are compared, each line is of a machine.
+        // If machines are compared, the setting has no machine, and each line has its own machine.
         let has_no_noise = if machine.is_empty() {
             let machine = |line: &ComparisonLine| Machine::parse(&line.implementation.algorithm);
             self.lines.iter().all(|line| machine(line).is_ok_and(|m| !m.is_noisy()))
@@ -173,7 +173,7 @@ impl Group {
         };
         let is_measured = *model == crate::residual::MEASURED
             || self.lines.iter().any(|line| line.algorithm == crate::residual::MEASURED);
-        // If topologies are compared, each line is of a topology.
+        // If topologies are compared, each line has its own topology.
         let mut topologies = self.lines.iter().map(|line| line.implementation.algorithm.as_str());
         let has_fixed_topology =
             !topology::is_random(&self.setting.topology) && !topologies.any(topology::is_random);
@@ -200,7 +200,7 @@ pub struct Comparison {
     pub groups: Vec<Group>,
     /// The property along which cases are compared.
     pub by: By,
-    /// The comparisons for whose number p-values are corrected.
+    /// Which comparisons are counted when p-values are corrected for the number of comparisons.
     pub correction: Correction,
     /// The number of comparisons that were tested.
     pub tested: usize,
@@ -214,7 +214,7 @@ pub struct Comparison {
     pub residuals: Vec<Residual>,
 }
 
-/// The comparisons for whose number p-values are corrected.
+/// Which comparisons are counted when p-values are corrected for the number of comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correction {
@@ -229,7 +229,8 @@ pub enum Correction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompareOptions<'a> {
     pub by: By,
-    /// The value with which all others are compared. With `None`, the fastest of each group.
+    /// The value of the compared property with which all other values are compared. With `None`, it
+    /// is the fastest value of each group.
     pub baseline: Option<&'a str>,
     pub correction: Correction,
 }

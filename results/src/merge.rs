@@ -134,7 +134,8 @@ impl Shards {
 
     /// Joins the rows in the order of the files. The expected cases are all combinations of the
     /// topologies, algorithms, workloads, machines and repetitions that occur in the rows of a
-    /// sweep. Files whose values differ in two or more of these lists are of different sweeps.
+    /// sweep. Two files belong to the same sweep if they have values in common in at least three of
+    /// the first four of these lists, or if other files of the sweep connect them in this way.
     pub fn in_file_order(&self) -> Result<MergedOrder, MergeError> {
         self.join_rows(|order, _| {
             let mut missing = MissingCases::default();

@@ -252,10 +252,10 @@ pub struct Exporter {
     /// The numbers of the earlier steps that had messages between nodes.
     earlier_steps: Vec<u64>,
     step: Step,
-    /// For each sender, the indices of its messages in the current step, by the receiver and the
-    /// hash of the route. The tables contain no keys, because they are in the messages. There is a
-    /// table for each sender, because the sends of a sender are often consecutive, and a small table
-    /// stays in the processor's cache.
+    /// For each sender, a table of the indices of its messages in the current step. The key is the
+    /// receiver and the hash of the route. The tables do not store keys, because the messages
+    /// contain them. Each sender has its own table, because the sends of a sender are often
+    /// consecutive, and a small table stays in the processor's cache.
     by_route: Vec<HashTable<usize>>,
     hashes: DefaultHashBuilder,
 }

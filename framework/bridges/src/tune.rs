@@ -34,8 +34,9 @@ pub struct Library {
     defaults: fn(Option<&str>) -> Result<Option<DefaultChoice>, String>,
 }
 
-/// Returns the algorithm that a library chooses without a new table. The choice depends on the
-/// collective, the number of ranks and the number of bytes. `None` if the choice is unknown.
+/// A function that returns the algorithm that a library chooses without a new table. The choice
+/// depends on the collective, the number of ranks and the number of bytes. The result is `None` if
+/// the choice is unknown.
 type DefaultChoice = Box<dyn Fn(&TimedCase) -> Option<Choice>>;
 
 /// An algorithm that a library chooses.

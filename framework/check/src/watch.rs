@@ -68,11 +68,11 @@ pub(crate) struct Watch {
     /// For each of the first steps, the hash of all sends up to its end.
     steps: Vec<u64>,
     busiest_node: BusiestNode,
-    /// Three kinds of sends that are reported as waste. `idle`: the sender holds none of the
-    /// selected data, so that nothing is sent. `copied`: the data is sent, but the sender keeps a
-    /// copy. `redundant`: the receiver already has the data.
+    /// Sends that send nothing, because the sender holds none of the selected data.
     idle: IneffectiveSends,
+    /// Sends after which the sender keeps a copy of the data.
     copied: IneffectiveSends,
+    /// Sends of data that the receiver already has.
     redundant: IneffectiveSends,
     /// Sends of a reduction that replace a value which the receiver has not used yet.
     replacing: IneffectiveSends,

@@ -54,8 +54,8 @@ pub(crate) fn topology(spec: &str, format: Format) -> Result<String, Failure> {
 /// A directed link, and its bandwidth as a multiple of the machine's.
 type Link = ((u64, u64), f64);
 
-/// Returns the links of a network in ascending order. The list is empty if there are more than
-/// 2^22, because no command needs the numbers of their ends.
+/// Returns the links of a network in ascending order. The list is empty if there are more than 2^22
+/// links, which are too many to be listed.
 fn links(network: &dyn Topology) -> Vec<Link> {
     const MAX: u64 = 1 << 22;
     let slots = if network.link_slots() <= MAX { network.link_slots() } else { 0 };

@@ -25,8 +25,8 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
     let at = Text::flag("--topology", &args.topology);
     let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
     let faults = faults(network.as_ref(), args)?;
-    // The intact network is the first topology. Links whose failure disconnects ranks are no
-    // topologies.
+    // The first topology is the intact network. Each further topology lacks one link. No case is
+    // run without a link whose failure disconnects ranks.
     let spec = network.spec();
     let runnable = faults.iter().filter(|fault| !fault.disconnects);
     let topologies: Vec<String> =

@@ -165,7 +165,8 @@ fn check_flags(args: &PlotArgs) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("{flag} is for --kind heat: omit it")));
         }
     }
-    // These kinds have a scale of colours for values. The axes of a heat map have texts of any column.
+    // In heat maps and pictures of links, colours stand for values and not for algorithms. The axes
+    // of a heat map can be any columns, so labels of algorithms do not apply to them.
     let unused: &[(&str, bool)] = match args.kind {
         FigureKind::Heat => {
             &[("--colour", !args.colours.is_empty()), ("--label", !args.labels.is_empty())]

@@ -319,9 +319,9 @@ fn wait_for(
     limit: Option<Duration>,
     interrupted: &AtomicBool,
 ) -> io::Result<LaunchEnd> {
-    /// The interval between two checks whether the launcher has ended. `CLEARING` is the time that
-    /// the launcher gets for a clean exit.
+    /// The interval between two checks whether the launcher has ended.
     const SLICE: Duration = Duration::from_millis(5);
+    /// The time that the launcher gets for a clean exit before it is killed.
     const CLEARING: Duration = Duration::from_secs(2);
     let begun = Instant::now();
     let ended = loop {

@@ -64,8 +64,8 @@ pub struct Header {
     /// of one row for each sender, with the sizes for all receivers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<u64>,
-    /// In a dispatch or a combine, the classes of the tokens of each node: the bytes of the class,
-    /// and its receivers. The classes are the segments of the node's block.
+    /// In a dispatch or a combine, the classes of tokens of each node. A class consists of its
+    /// number of bytes and a list of its receivers. The segments of a node's block are its classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tokens: Vec<Vec<(u64, Vec<u64>)>>,
     /// For each node, the destination of its block in a permutation.

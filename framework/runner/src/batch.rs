@@ -2,9 +2,9 @@
 //! files therefore affects only the row of the case that it was running.
 //!
 //! Cases that share a schedule form a [`unit`](mod@crate::unit) of work. The batch starts as many
-//! threads as jobs may run at a time. Each thread takes units, or parts of large units, from a queue
-//! and passes them to worker processes of the same program. Rows arrive over a separate socket, so they cannot be confused with a plugin's
-//! output.
+//! threads as jobs may run at a time. Each thread takes units, or parts of large units, from a
+//! queue and passes them to worker processes of the same program. Rows arrive over a separate
+//! socket, so they cannot be confused with a plugin's output.
 //!
 //! [`BatchEvent`]s report the progress and the rows. Rows arrive in the order in which cases end;
 //! [`ReorderBuffer`] restores the order of the cases.

@@ -103,7 +103,7 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
     // of such a file is not cached.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
-        // Without a cache entry, the file is only read again.
+        // Errors are ignored: without a cache entry, the next run reads the plugin file again.
         drop(
             serde_json::to_vec(&cached_or_fresh)
                 .map_err(io::Error::from)

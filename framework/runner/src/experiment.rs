@@ -108,8 +108,8 @@ const KEYS: [&str; 13] = [
 ];
 
 impl Experiment {
-    /// Returns whether there are blocks and each of them has entries in a list, so that the list of
-    /// the experiment may be empty.
+    /// Returns whether there are blocks and all of them have entries in this list. The experiment's
+    /// own list may then be empty.
     pub fn is_named_by_blocks(&self, list: fn(&Block) -> &Vec<Text>) -> bool {
         !self.blocks.is_empty() && self.blocks.iter().all(|block| !list(block).is_empty())
     }

@@ -171,7 +171,7 @@ pub fn plan<'a>(
         }
     }
     let outcome = match outcome {
-        // A wrong symmetry already names the send, so no block needs to be traced.
+        // This fault already names the wrong send, so no block needs to be traced.
         Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
         // To trace a lost block, all nodes must be planned. This may be too expensive if the
         // schedule was planned for one node of each orbit.
@@ -400,8 +400,8 @@ impl Host<'_> {
         })
     }
 
-    /// Runs `work` and returns the return code of the call. Does not run `work` if an earlier call was
-    /// rejected.
+    /// Runs `work` and returns the return code of the call. Does not run `work` if an earlier call
+    /// was rejected.
     fn answer(&mut self, work: impl FnOnce(&mut Self) -> Result<(), Fault>) -> i32 {
         /// Number of calls between two checks of the clock.
         const CALLS: u32 = 4096;

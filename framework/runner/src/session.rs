@@ -353,8 +353,9 @@ fn bounded(text: &str) -> String {
 }
 
 fn set_totals(record: &mut Record, totals: &Totals, unit: u64) {
-    // The product does not overflow. A load of more than 64 bits is either counted in bytes, so
-    // that `unit` is 1, or is a sum of more than 2^24 steps.
+    // If the product overflowed, the column would stay empty. It does not overflow: `unit` is 1 if
+    // loads are counted in bytes, and a load in blocks has more than 64 bits only if it is the sum
+    // over more than 2^24 steps.
     let bytes = |load: u128| load.checked_mul(unit.div_ceil(totals.segments.max(1)).into());
     record.steps = Some(totals.steps);
     record.messages = Some(totals.messages);

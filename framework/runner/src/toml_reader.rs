@@ -109,7 +109,7 @@ impl TomlReader {
             DeValue::Integer(i) if i.radix() == 10 => Some(i.as_str().replace('_', "")),
             DeValue::Float(x) => Some(x.as_str().replace('_', "")),
             DeValue::String(s) => Some(s.to_string()),
-            // A hexadecimal integer is probably a bit mask and not a number.
+            // Refuse a hexadecimal, octal or binary integer, which is probably meant as a bit mask.
             DeValue::Integer(_)
             | DeValue::Boolean(_)
             | DeValue::Datetime(_)

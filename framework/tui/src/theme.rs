@@ -24,8 +24,9 @@ pub struct Theme {
     pub(crate) cursor: Style,
     /// The style of the line under the cursor in other panels.
     pub(crate) faint_cursor: Style,
-    /// The colours of algorithms in curves and maps. The first six have the hues of saved figures; in
-    /// them, the last two are too dark for a dark background.
+    /// The colours of algorithms in curves and maps. The first six have the hues of saved figures.
+    /// The last two differ from saved figures, whose last two colours are too dark for a dark
+    /// background.
     pub(crate) series: [Color; 8],
     /// The colours of the kinds of time, such as start-up or contention.
     pub(crate) parts: [Color; 7],

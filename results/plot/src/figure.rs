@@ -148,7 +148,7 @@ pub enum FigureError {
     /// A heat map has too many columns or rows.
     #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
     ManyCells { count: usize, most: usize },
-    /// No two rows are of the same case with and without a link.
+    /// No case has both a row with a link and a row without it.
     #[error("no network has rows with and without a link: `swapmeet links --out FILE` makes them")]
     NoLinks,
     /// A label was given for an unknown algorithm.

@@ -59,8 +59,9 @@ pub struct HeatFigure {
     pub notes: Vec<String>,
 }
 
-/// The settings that all rows of a panel have in common. The columns of the axes are left out, and
-/// the texts of other columns that contain them.
+/// The settings that all rows of a panel have in common. Columns that vary along an axis are empty.
+/// If an axis is the number of nodes, `topology` is the family of the topologies. If an axis is the
+/// block size, `workload` is the workload without the block size.
 #[derive(Debug, Clone, PartialEq)]
 struct PanelKey {
     algorithm: String,

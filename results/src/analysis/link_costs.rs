@@ -70,7 +70,7 @@ type Rows<'a> = Vec<(BTreeSet<&'a str>, &'a Record)>;
 /// Computes the costs of links for each case that has a row with all links and a row without one of
 /// them. Further links of `down=` may be missing in both rows.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
-    // Only networks of which a row lacks a link have costs.
+    // Ignore networks for which there is no row without some link.
     let intact = |row: &Record| without(&row.topology, "down").into_owned();
     let damaged = rows.clone().filter(|row| parameter(&row.topology, "down").is_some());
     let damaged: BTreeSet<String> = damaged.map(intact).collect();

@@ -18,7 +18,8 @@ pub struct Standing {
     /// distinguished from all other times.
     pub fastest: usize,
     /// The number of these cases in which its time cannot be distinguished from the time of the
-    /// fastest algorithm, or as the fastest from the time of another one.
+    /// fastest algorithm. If it is itself the fastest, the number of cases in which its time cannot
+    /// be distinguished from the time of some other algorithm.
     pub tied: usize,
     /// The factors by which the algorithm is faster than the second fastest algorithm, in the cases
     /// in which it is the fastest.
@@ -67,7 +68,7 @@ pub struct WonRange {
 pub struct Overview {
     /// The algorithms of each collective and machine, most often the fastest first.
     pub standings: Vec<Standing>,
-    /// In the order of their first cases.
+    /// The places, in the order of their first cases.
     pub places: Vec<Place>,
 }
 

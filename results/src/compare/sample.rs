@@ -38,8 +38,8 @@ impl Sample<'_> {
     }
 }
 
-/// Divides rows by the compared property and by implementation. Samples are in the order in which the implementations first
-/// occur.
+/// Divides rows by the compared property and by implementation. The samples are in the order of
+/// their first rows.
 pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)], by: By) -> Vec<Sample<'a>> {
     let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowLocation>)> = Vec::new();
     for (row, at) in rows {

@@ -56,9 +56,9 @@ impl NamedValues {
         self.combinations.extend(other.combinations);
     }
 
-    /// Returns whether two files belong to the same sweep: in at most one of the four lists, they
-    /// have no value in common. Shards of one sweep differ in at most one list from some other
-    /// shard, unless many shards are missing.
+    /// Returns whether two files belong to the same sweep: they have a value in common in at least
+    /// three of the four lists. A shard always has so many lists in common with some other shard of
+    /// the sweep, unless many shards are missing.
     fn is_of_same_sweep(&self, other: &Self) -> bool {
         let lists = self.texts.iter().zip(&other.texts);
         lists.filter(|(own, other)| own.known.is_disjoint(&other.known)).count() <= 1

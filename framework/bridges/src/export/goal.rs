@@ -146,8 +146,8 @@ impl Goal {
     }
 }
 
-/// Appends the line of a send or receive. `number` is its number among the rank's operations of this
-/// kind.
+/// Appends the line of a send or receive. `number` is its number among the rank's operations of
+/// this kind.
 fn append_operation(
     text: &mut String,
     (is_send, number): (bool, u64),

@@ -118,8 +118,8 @@ fn spaced(numbers: &[u64]) -> String {
     text
 }
 
-/// Appends runs of numbers, such as `0-3,5`. `None` means that the blocks of the collective are not
-/// distinguished in this way, for instance by origin. It is written as the single number 0.
+/// Appends runs of numbers, such as `0-3,5`. If the collective does not distinguish blocks by this
+/// property, such as their origin, `runs` is `None`, and the number 0 is appended.
 fn append_runs(text: &mut String, runs: &Option<Runs>) {
     let runs = runs.as_deref().unwrap_or(&[(0, 0)]);
     append_list(text, ",", runs, |text, (first, last)| {

@@ -39,8 +39,8 @@ pub(super) struct SimGrid {
     /// A temporary file with the routes. The platform file must list links before routes, but all
     /// links are known only at the end.
     routes: BufWriter<File>,
-    /// For each sender, its receivers with a hash of the route to each. SimGrid allows only one route
-    /// per pair, and the hash shows whether a message uses another route.
+    /// For each sender, its receivers with a hash of the route to each. SimGrid allows only one
+    /// route per pair, and the hash shows whether a message uses another route.
     known: Vec<HashMap<u64, u64>>,
     hashes: DefaultHashBuilder,
     /// The links, each with its bandwidth divided by the bandwidth of the machine.

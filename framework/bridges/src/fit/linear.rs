@@ -57,7 +57,8 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
 fn least_squares(samples: &[LinearSample], weights: &[f64]) -> Vec<f64> {
     /// The maximum number of passes over all costs.
     const PASSES: usize = 10_000;
-    /// The descent ends when no cost changes by more than this part of its scale.
+    /// The descent ends after a pass in which each change of a cost changes the weighted residuals
+    /// by less than this value, measured as the root mean square over all samples.
     const TOLERANCE: f64 = 1e-12;
     let costs = samples.first().map_or(0, |sample| sample.coefficients.len());
     // The normal equations of the relative residuals.

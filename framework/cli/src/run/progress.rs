@@ -183,8 +183,8 @@ impl Progress {
         self.done += 1;
         self.forecast.ended(case, now);
         self.lengths.ended(what, row);
-        // The cases of a schedule are consecutive. So among the schedules that begin at this case or
-        // before, the schedule of the case is the one that begins last.
+        // The cases of a schedule are consecutive. So among the schedules that begin at this case
+        // or before, the schedule of the case is the one that begins last.
         if let Some((&first, running)) = self.running.range_mut(..=case).next_back() {
             running.open -= 1;
             if running.open == 0 {

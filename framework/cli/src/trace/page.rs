@@ -121,7 +121,7 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
     let (record, _) =
         write_events(std::slice::from_ref(case), &args.plugins, &options, &mut handle)?;
     let Some(record) = record else { return Ok(None) };
-    // The page contains the document of the JSON format as `trace`.
+    // The field `trace` of the page's data contains the document of the JSON format.
     let (mut before, mut after) = (b"{\"trace\":".to_vec(), Vec::new());
     let written =
         json::head(&mut before, case).and_then(|()| json::outcome(&mut after, Some(&record)));
@@ -154,7 +154,8 @@ fn page(title: &str, schedules: &mut [Schedule], most_bytes: u64) -> Option<Stri
             .replace("{style}", STYLE)
             .replace("{script}", SCRIPT)
             .replace("{data}", &data)
-            // The title is the only text that users write, so nothing in it is replaced.
+            // Insert the title last. It is the only text that users write, and it may contain
+            // marks of the template, which must not be replaced.
             .replace("{title}", &escaped(title));
         if page.len() as u64 <= most_bytes {
             return Some(page);

@@ -74,8 +74,8 @@ impl Times {
     }
 
     /// Returns the time of each kind in each step of the schedule, as the mean of all ranks in µs.
-    /// If several steps are joined, their time is that of the first one. There are no times if the
-    /// machine model has no cost for the schedule.
+    /// If an entry combines several steps, its whole time is assigned to the first of them. The map
+    /// is empty if the machine model has no cost for the schedule.
     pub(super) fn means(self) -> BTreeMap<u64, [f64; TIME_KINDS]> {
         let mut means = BTreeMap::new();
         let Ok(times) = self.timetable() else { return means };

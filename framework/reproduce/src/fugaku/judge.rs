@@ -1,7 +1,8 @@
-//! Three measures of the quality of predictions. The error factor is 1 if all predictions are
-//! exact. An ordered pair is a pair of algorithms whose order is predicted correctly. The regret is
-//! the measured time of the algorithm that is predicted to be fastest, divided by the time of the
-//! algorithm that is fastest.
+//! Three measures of the quality of predictions. The error factor is the geometric mean of the
+//! factors by which predictions are wrong; it is 1 if all predictions are exact. An ordered pair is
+//! a pair of algorithms whose order is predicted correctly. The regret is the measured time of the
+//! algorithm that is predicted to be fastest, divided by the measured time of the algorithm that is
+//! fastest.
 
 use super::Median;
 use std::collections::BTreeMap;

@@ -133,8 +133,8 @@ pub(super) fn fitted_costs(
 }
 
 /// Returns how often each cost occurs in each median. Each of `units` is a machine on which one
-/// parameter is 1 and all others are 0. Times are linear functions of the parameters, so the time on
-/// this machine is the coefficient of the parameter. `topology` returns the network of a median.
+/// parameter is 1 and all others are 0. Times are linear functions of the parameters, so the time
+/// on this machine is the coefficient of the parameter. `topology` returns the network of a median.
 pub(super) fn samples(
     bench: &Bench<'_>,
     medians: &[Median],

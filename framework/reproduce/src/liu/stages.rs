@@ -85,8 +85,8 @@ impl Listener for Watcher {
             }
             ScheduleEvent::LocalCopy(LocalCopy { node, load, segments, phase_number, .. }) => {
                 self.enter(phase_number);
-                // A block is copied as one segment, and its load is in blocks. Byte counts have
-                // several segments, and their load is in bytes.
+                // A load counts segments. In schedules of blocks, a block is one segment. In
+                // schedules of byte counts, each byte of a block is a segment.
                 let bytes = if segments == 1 { load * self.block_bytes } else { load };
                 self.self_messages.push((node as usize, bytes));
             }

@@ -1,6 +1,6 @@
 //! Whether PEX or GEN is faster if each rank has its own clock. This shows whether separate clocks
-//! explain the paper's results on the Delta. The machine has the same time for each byte, and
-//! messages share links.
+//! explain the paper's results on the Delta. On the machine, a byte takes the same time in paired
+//! and unpaired steps, and messages share links.
 
 use super::{Thakur, TimedCell, rows_and_columns};
 use crate::bench::{Bench, ReproduceError};

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 pub(super) struct Selection<'a> {
     /// The canonical forms of the entries of each kind.
     pub names: [Vec<String>; 4],
-    /// The number of entries of each kind that the experiment lists. The further entries are only
-    /// in blocks.
+    /// The number of entries of each kind that the experiment's own lists contain. In `names`,
+    /// these entries are followed by the entries that only occur in blocks.
     pub listed: [usize; 4],
     /// For each workload, the number of cases before it, for one topology and one algorithm.
     pub before: &'a [usize],

@@ -308,8 +308,8 @@ fn too_many(count: u64, of: &str) -> InputError {
         .help("split it into several experiments, each with its own row file")
 }
 
-/// Parses the entries of a list of the experiment, and then the entries of its blocks that are not in
-/// the list. `name` returns the canonical form of an entry. Two equal entries of the list are
+/// Parses the entries of a list of the experiment, and then the entries of its blocks that are not
+/// in the list. `name` returns the canonical form of an entry. Two equal entries of the list are
 /// refused.
 fn union<T>(
     listed: &[Text],

@@ -90,7 +90,7 @@ impl BlockTrace {
         }
         let PlacedNode { virtual_node, physical } = sent.to;
         let is_required = match self.collective.required(physical) {
-            // In a reduction, no node requires tokens instead of their sums.
+            // The node requires nothing, or it requires blocks or tokens that are not summed.
             Blocks::None | Blocks::From(_) | Blocks::ReceivedBy(_) => false,
             Blocks::All => true,
             Blocks::For(node) => self.block.destination == Some(node),

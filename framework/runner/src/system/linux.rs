@@ -42,8 +42,9 @@ impl System for Linux {
 
     fn end_with_program(&self) -> io::Result<()> {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // The sandbox forbids fork. Without a sandbox, forked processes must also end with the
-        // program, even if the program is killed. SAFETY: the handlers only make system calls.
+        // Without a sandbox, a plugin can fork. The forked processes must end with the program,
+        // even if the program is killed. The sandbox forbids fork.
+        // SAFETY: the handlers only make system calls.
         unsafe { libc::pthread_atfork(Some(remember_parent), None, Some(end_with_parent)) };
         Ok(())
     }

@@ -184,8 +184,9 @@ impl Worker {
                 return self.too_long();
             }
             let report = self.child.listen();
-            // A reply that was received before the limit is in time. It extends the limit by only 1
-            // s, because a plugin could send lines forever.
+            // If data has just arrived, extend the limit by 1 s, because a reply that was sent
+            // before the limit may still be unread. Do not extend it further, because a plugin
+            // could send lines forever.
             let is_idle = matches!(report, Report::Nothing);
             let grace = Duration::from_secs(if is_idle { 2 } else { 3 });
             let spent = self.run_time.spent();

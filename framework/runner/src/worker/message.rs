@@ -87,9 +87,9 @@ pub(crate) enum News {
     Log { line: String },
     /// A value reported by the observer.
     Observed { value: serde_json::Value },
-    /// The observer reports a text of this number of bytes, at least 1. The text follows the line. It
-    /// is not in the JSON, because a schedule consists of quotation marks to a large part, and
-    /// escaping them takes as long as parsing the text.
+    /// The observer reports a text of this number of bytes, at least 1. The text follows this line
+    /// and is not part of the JSON. The JSON of a schedule contains so many quotation marks that
+    /// escaping them would take as long as parsing the text.
     ObservedText { bytes: usize },
     /// The job has ended. The text names what the job has left behind in the process, such as a
     /// thread.

@@ -220,8 +220,8 @@ fn commands(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rec
     painter.scrollbar(area, first, found.len());
 }
 
-/// Draws the help overlay. Each key table has a heading, followed by its keys. A description that is
-/// too long continues in the next line.
+/// Draws the help overlay. Each key table has a heading, followed by its keys. A description that
+/// is too long continues in the next line.
 fn draw_help(painter: &mut Painter<'_, '_>, help: &mut Help, tables: &[KeyTable], area: Rect) {
     let theme = painter.theme;
     let names = |row: &KeyRow| row.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ");

@@ -13,11 +13,13 @@ use swapmeet_results::analysis::Axis;
 use swapmeet_results::units::count;
 use swapmeet_results::{Record, escaped};
 
-/// The maximum numbers of maps and of figures of curves of a collective that are visible at first.
+/// The maximum number of figures of maps that are visible at first, for each collective.
 const MOST_MAPS: usize = 3;
+/// The maximum number of figures of curves that are visible at first, for each collective.
 const MOST_CURVES: usize = 2;
-/// The maximum numbers of maps and of panels of a figure, so that each figure fits on a page.
+/// The maximum number of maps in a figure, so that the figure fits on a page.
 const MOST_ROWS: usize = 4;
+/// The maximum number of panels in a figure of curves, so that the figure fits on a page.
 const MOST_PANELS: usize = 6;
 /// The width of a figure of several panels. It is shown at 86 % of this width on A4 paper.
 const WIDE: &str = "860px";

@@ -60,7 +60,8 @@ impl Panel for Cases {
         self.rows(session).len()
     }
 
-    /// Cases, the progress bar, and the reason why a case has no time.
+    /// Returns the number of rows for the cases, the progress bar, and the reason why a case has no
+    /// time.
     fn wanted_rows(&self, session: &Session) -> usize {
         self.lines(session) + 1 + MOST_REASON_LINES + 1
     }

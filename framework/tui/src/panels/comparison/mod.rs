@@ -26,8 +26,9 @@ pub(crate) struct Comparison {
     /// line of each group first.
     sort: Option<Column>,
     reverse: bool,
-    /// The number of columns that the user has scrolled past, and its maximum (`farthest`).
+    /// The number of columns that the user has scrolled past.
     across: usize,
+    /// The maximum of `across`.
     farthest: usize,
     /// The columns that were visible in the last frame.
     in_sight: Vec<Column>,
@@ -109,7 +110,7 @@ impl Panel for Comparison {
         self.order(session).len()
     }
 
-    /// The heading, the lines, and the remarks below them.
+    /// Returns the number of rows for the heading, the lines, and the remarks below the lines.
     fn wanted_rows(&self, session: &Session) -> usize {
         1 + self.lines(session) + 3
     }

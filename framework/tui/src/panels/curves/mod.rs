@@ -285,7 +285,8 @@ fn dashes(line: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
     line.chunks(LONG).step_by(2).map(<[_]>::to_vec).collect()
 }
 
-/// Returns the curve of the optimum, which is the same for all algorithms; `None` if no row has one.
+/// Returns the curve of the optimum, which is the same for all algorithms; `None` if no row has an
+/// optimum.
 fn optimum(compared: &Compared, family: &Family) -> Option<Curve> {
     let at = |x: f64| {
         let points = family.curves.iter().flat_map(|curve| &curve.points).filter(|p| p.x == x);

@@ -18,9 +18,9 @@ impl Explore {
     ) -> u16 {
         let theme = painter.theme;
         let (section, items) = (self.section(), self.items(session));
-        // The column of names is as wide as the longest visible name, but takes at most three fifths of the
-        // area, so that the descriptions have space. A longer name is written over the start of its
-        // description. The last screen column is reserved for the scroll bar.
+        // The column of names is as wide as the longest visible name, but takes at most three
+        // fifths of the area, so that the descriptions have space. A longer name is written over
+        // the start of its description. The last screen column is reserved for the scroll bar.
         let cursor = self.list().cursor;
         let height = usize::from(area.height);
         let first = self.list().first_line(items.len(), height);

@@ -34,7 +34,7 @@ impl Cell {
         let size = |per_row: u64| {
             let wide = ((u64::from(area.width) - 2) / per_row).saturating_sub(heading * 2);
             let high = u64::from(area.height) / planes.div_ceil(per_row);
-            // A cell that is wider than high in characters is at most as high as wide on a screen.
+            // Limit the height of the cell to as many characters as its width.
             let wide = (wide / columns.max(1)) as u16;
             let high = ((high.saturating_sub(heading) / rows.max(1)) as u16).min(wide);
             let fits = |least: Self| wide >= least.wide && high >= least.high;

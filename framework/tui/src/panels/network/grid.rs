@@ -60,18 +60,19 @@ fn mosaic(
     loads: &[Loads],
     area: Rect,
 ) -> PictureInfo {
-    // The numbers of nodes of a block and of blocks. Blocks together take the whole room, so their
-    // sizes differ by at most one character.
+    // Choose how many nodes a block has, and how many blocks are drawn, vertically and
+    // horizontally. The blocks fill the whole area, so their heights and widths may differ by one
+    // character.
     let (rows, columns) = lattice.shape(area.width.saturating_sub(2) / 2);
     let mut room = [u64::from(area.height).max(1), u64::from(area.width.saturating_sub(2)).max(1)];
     if heat.recording.topology.radices().len() == 1 {
-        // The rows of a line that is broken into rows stay together.
+        // A one-dimensional grid is broken into rows. Leave no empty space between these rows.
         room[0] = room[0].min(rows);
     }
     let [down, across] = [rows.div_ceil(room[0]), columns.div_ceil(room[1])];
     let [many_down, many_across] = [rows.div_ceil(down).max(1), columns.div_ceil(across).max(1)];
-    // A one-dimensional grid is broken into rows, and its last row may have positions without a
-    // node.
+    // The last row of a one-dimensional grid may have positions without a node. A block that has
+    // only such positions stays `None`.
     let mut blocks = vec![None; (many_down * many_across) as usize];
     for index in 0..lattice.nodes() {
         let value = match heat.quantity {

@@ -34,7 +34,8 @@ pub(super) fn stepwise_ranks(
     let plot = TimePlot::of(recording, view, span(recording, step)?, whole, area);
     let (window, columns) = (plot.window, plot.columns);
     let mut cells = vec![Activity::default(); plot.rows as usize * usize::from(columns)];
-    // All ranks have the same kinds of time, so these are counted for each column.
+    // The kinds of time are the same for all ranks, so they are counted once for each column, and
+    // not for each cell.
     let (mut kinds, mut seen) = (vec![Times::default(); usize::from(columns)], Times::default());
     let mut begins = vec![false; usize::from(columns)];
     // For each step, mark the columns of the step in the rows of the ranks that send or receive.
@@ -75,7 +76,8 @@ pub(super) fn stepwise_ranks(
     }
     // The colour of a cell, or its mark in themes without colours, is the kind of time that takes
     // most of the column. With colours, a filled upper half means that the rank sends, and a filled
-    // lower half that it receives. All ranks rearrange data and wait for a barrier.
+    // lower half means that it receives. During rearrangements and barriers, all ranks are busy, so
+    // the cells of all ranks are filled.
     let cell = |row: u64, column: u16| {
         let at = usize::from(column);
         if begins[at] {

@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use swapmeet_results::analysis::{Axis, WinnerMap};
 use swapmeet_results::duration;
 
-/// How much longer a time may be than the fastest one, with the heat level of its colour and its
-/// label in the legend. Longer times have the highest level.
+/// The classes of times. A class has the maximum ratio of its times to the fastest time, the heat
+/// level of its colour, and its label in the legend. Times above all of these ratios belong to
+/// [`SLOWEST`].
 const LEVELS: [(f64, usize, &str); 4] =
     [(1.0, 3, "fastest"), (1.05, 2, "up to 5 % longer"), (1.25, 1, "25 %"), (2.0, 4, "100 %")];
 const SLOWEST: (usize, &str) = (5, "more");

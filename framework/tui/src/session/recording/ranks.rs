@@ -15,12 +15,13 @@ pub(crate) type Times = [f64; TIME_KINDS];
 pub(crate) struct RankEntry {
     /// The indices of the first and the last step, counted from 0.
     pub(crate) steps: [usize; 2],
-    /// The first of four times in µs: when the rank started the steps. The other three are when it
-    /// had made its sends (`started`), had waited for its peers (`waited`), and had ended the steps
-    /// (`ended`).
+    /// The time at which the rank started the steps, in µs.
     pub(crate) posted: f64,
+    /// The time at which it had made its sends, in µs.
     pub(crate) started: f64,
+    /// The time at which it had waited for its peers, in µs.
     pub(crate) waited: f64,
+    /// The time at which it ended the steps, in µs.
     pub(crate) ended: f64,
     pub(crate) kinds: Times,
 }

@@ -40,9 +40,9 @@ pub(crate) struct ScenarioResult {
     pub(crate) outdated: BTreeSet<String>,
     /// The times before the changes. A key consists of topology, changed workload and algorithm.
     pub(crate) before: HashMap<[String; 3], f64>,
-    /// The number of rows that were recalculated instantly. `took` is the duration of this
-    /// recalculation.
+    /// The number of rows that were recalculated instantly.
     pub(crate) instant: usize,
+    /// The duration of the recalculation.
     pub(crate) took: Duration,
     /// The cases that workers have to plan again.
     pub(super) pending: Arc<Vec<Case>>,
