@@ -21,10 +21,10 @@
 //!   4.6). In `wormhole`, a link that carries `free_contention` messages at full speed counts as
 //!   that many links.
 //! * **Reduction.** Each byte of a sum of n terms needs n - 1 additions. In a reduce or allreduce
-//!   of m bytes, at best the n nodes do equal numbers of additions. Each node then reduces `(n -
-//!   1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result. For an
-//!   allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The two
-//!   bounds together are the bound of Chan et al. (2007).
+//!   of m bytes, at best the n nodes do equal numbers of additions. Each node then reduces
+//!   `(n - 1)/n m` bytes. In a reduce-scatter a node reduces n - 1 times the size of its result.
+//!   For an allreduce, at least `2 (n - 1)/n m` bytes must also pass through a node's ports. The
+//!   two bounds together are the bound of Chan et al. (2007).
 //! * **Propagation.** Consider all pairs of nodes of which one node has data for the other. The bound
 //!   is the latency of the most distant of these pairs.
 //!
@@ -128,11 +128,12 @@ impl Bound {
     }
 }
 
-/// Returns the largest number of messages that a node with enough ports sends at the same time: one
-/// to each other node, or one on each of its links, because parallel links can carry several
-/// messages to the same node.
+/// Returns the largest number of messages that a node with enough ports sends at the same time. It
+/// is the larger of the number of other nodes and the number of the node's links, because parallel
+/// links can carry several messages to the same node.
 fn most_messages(topology: &dyn Topology) -> u64 {
-    /// A node of a larger network does not have more links than there are other nodes.
+    /// The largest number of nodes whose links are counted. In a larger network, no node has more
+    /// links than there are other nodes, so the remaining nodes do not affect the result.
     const MANY: u64 = 1 << 16;
     let links = topology.degree().or_else(|| {
         let nodes = 0..topology.nodes().min(MANY);

@@ -306,8 +306,8 @@ impl Machine {
         self.pricing.bounds_by_links()
     }
 
-    /// Returns this machine under a new name, as a machine that the experiment defines. The name
-    /// includes all current settings.
+    /// Returns this machine under a new name, as a machine that the experiment defines. The new
+    /// name stands for the preset with all current settings.
     #[must_use]
     pub fn renamed(mut self, name: &str) -> Self {
         self.stands_for = Some(self.in_presets());

@@ -233,8 +233,8 @@ pub trait Evaluator: Listener + Send {
         false
     }
 
-    /// Processes the events that follow the last step. Returns `false` if the evaluator paused
-    /// before the last event.
+    /// Processes the evaluator's remaining events after the last step was reported. Returns `false`
+    /// if the evaluator paused before its last event.
     fn advance(&mut self) -> bool {
         true
     }

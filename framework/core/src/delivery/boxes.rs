@@ -11,9 +11,9 @@
 //! - `RunLayout` has one set per axis, stored as runs of coordinates if that is shorter. It is used
 //!   for long axes, and if only one node of each symmetry orbit is planned.
 //!
-//! (A third layout was rejected, which had first, stride and count of each axis. It is as compact
-//! on tori. But sets that are created by `xor` or Bruck's algorithm need many of these triples, and
-//! intersections need divisions.)
+//! (A third layout was rejected. It described the set of each axis by a first coordinate, a stride
+//! and a count. It is as compact on tori. But sets that are created by `xor` or Bruck's algorithm
+//! need many of these triples, and intersections need divisions.)
 
 use crate::delivery::grid::Grid;
 use crate::network::symmetry::Group;
@@ -172,9 +172,9 @@ pub trait Layout: Debug {
         None
     }
 
-    /// Returns where the holdings of a node are stored. The first value is the index of the list of
-    /// its orbit. The second is the group element that maps the representative of the orbit to the
-    /// node.
+    /// Returns where the holdings of a node are stored. The first value is the index of the list
+    /// that stores the holdings of the node's orbit. The second is the group element that maps the
+    /// representative of the orbit to the node.
     fn home(&self, node: u64) -> (usize, u64) {
         (node as usize, 0)
     }

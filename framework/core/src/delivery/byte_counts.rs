@@ -12,8 +12,9 @@
 //! holdings stays unchanged. To *settle* a redistribution means to add the elements of all received
 //! buckets to the holdings of their receivers. This happens only when the holdings of a receiver
 //! are needed. Redistributions whose buckets have the same receivers are settled together. Settling
-//! takes a few operations per node and destination, whatever the number of buckets. So an exchange
-//! of a full matrix of N x N entries takes time proportional to its size.
+//! takes a few operations per node and destination, and this number does not depend on the number
+//! of buckets. So an exchange of a full matrix of N x N entries takes time proportional to its
+//! size.
 
 use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;

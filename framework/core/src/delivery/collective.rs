@@ -64,14 +64,15 @@ pub struct CollectiveKind {
     pub required: FinalBlocks,
     /// Whether a node may receive a block that it already holds.
     pub redundant_delivery: RedundantDelivery,
-    /// Whether a schedule may trace byte counts per destination, not blocks. This is possible only
-    /// if the origin of the data does not matter.
+    /// Whether a schedule may trace byte counts per destination instead of blocks. This is possible
+    /// only if the origin of the data does not matter.
     pub by_byte_counts: bool,
     /// Whether the collective is a reduction. Each node then holds one value instead of one block
     /// per origin.
     pub sums: bool,
-    /// Whether data consists of [`Tokens`], each of which has a node and a set of receivers. The
-    /// classes of the tokens of a node are the segments of its block.
+    /// Whether data consists of [`Tokens`]. Each token belongs to a node and has a set of
+    /// receivers. The tokens of a node with the same receivers form a class. These classes are the
+    /// segments of the node's block.
     pub has_tokens: bool,
 }
 
@@ -206,8 +207,8 @@ pub static DISPATCH: CollectiveKind = CollectiveKind {
     has_tokens: true,
 };
 
-/// Each node has tokens. Each node of a token's set has a partial result, and the node of the token
-/// receives their sum.
+/// Each node has tokens. Each node in the set of a token has a partial result of this token. The
+/// node to which the token belongs receives the sum of these results.
 pub static COMBINE: CollectiveKind = CollectiveKind {
     word: "combine",
     help: "each node has tokens and receives, for each of them, the sum of the results of a set of nodes",
@@ -357,7 +358,8 @@ pub enum Blocks {
     All,
     /// The blocks that come from a node.
     From(u64),
-    /// The blocks that are destined for a node. In a reduction, all contributions to its result.
+    /// The blocks that are destined for a node. In a reduction, these are all contributions to the
+    /// node's result.
     For(u64),
     /// The tokens that a node receives.
     ReceivedBy(u64),

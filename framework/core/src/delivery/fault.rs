@@ -1,4 +1,4 @@
-//! Faults. A fault is a rule that a schedule breaks.
+//! Faults. A fault is the violation of a rule by a schedule.
 
 mod delivery;
 mod end;
@@ -10,8 +10,8 @@ pub use end::EndFault;
 pub use place::{Block, BlockLocation, Count, PlacedNode};
 pub use send::SendFault;
 
-/// A rule that a schedule breaks. Steps are counted from 1, including steps in which nothing is
-/// sent.
+/// The violation of a rule by a schedule. Steps are counted from 1, including steps in which
+/// nothing is sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// An invalid send in a step.

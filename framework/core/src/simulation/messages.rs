@@ -84,8 +84,9 @@ impl MessageNotes {
     }
 }
 
-/// For each receiver, the most recent search that found a message to this receiver, and the index
-/// of this message.
+/// For each receiver, the number of the most recent search that found a message to this receiver,
+/// and the index of this message. There is one search for each sender
+/// ([`Messages::merge_equal_ends`]).
 #[derive(Debug)]
 enum LastFound {
     /// A table indexed by receivers, used if all nodes can be senders.
@@ -163,8 +164,9 @@ impl Messages {
         )))
     }
 
-    /// Adds a send between two different nodes to step number `step`. Loads are limited to 64 bits.
-    /// They exceed this limit only if blocks are delivered twice, which is a fault.
+    /// Adds a send between two different nodes to step number `step`. The load of a message
+    /// saturates at `u64::MAX`. A larger load is possible only if blocks are delivered twice, which
+    /// is a fault.
     pub(crate) fn add(&mut self, step: u64, sent: Transfer, notes: SendNotes) {
         let last = &mut self.last[sent.from as usize];
         let mut before = NONE;

@@ -22,7 +22,7 @@ use std::ops::Range;
 pub(super) struct Setup {
     placement: Placement,
     division: Division,
-    /// The units of byte counts, if the schedule does not send blocks but byte counts.
+    /// The units of byte counts, if the schedule sends byte counts instead of blocks.
     byte_counts: Option<ByteCountUnits>,
     has_layout: bool,
     /// Whether the plugin has declared a symmetry.
@@ -258,9 +258,9 @@ fn classes(task: &Task) -> Result<u32, Fault> {
 }
 
 /// Returns whether sets of nodes should be stored as runs of coordinates and not as bits. Runs are
-/// faster on long axes, where bits take many words but most sets are a few ranges. If the sets
-/// would not fit into memory as bits, returns false, because the number of runs in a schedule is
-/// not limited.
+/// faster on long axes, where bits take many words but most sets are a few ranges. Returns false if
+/// the sets would not fit into memory as bits. An exchange of bits then refuses the case, but an
+/// exchange of runs would not, because the number of runs in a schedule is not limited.
 fn has_long_axes(collective: &Collective, division: Division, placement: &Placement) -> bool {
     /// For axes of at least this length, runs are faster than bits, as measurements have shown.
     const LONG_AXIS: u64 = 1 << 15;

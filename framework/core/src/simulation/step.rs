@@ -39,7 +39,8 @@ pub struct StepFacts {
     /// The largest packed load of a node. This is the total load that the node sends and receives
     /// in messages of several blocks. `None` unless a listener needs it.
     pub max_packed_load: Option<u64>,
-    /// Whether any node sends to one node and receives from a different node.
+    /// Whether any node sends to one node and receives from a different node. Otherwise, each node
+    /// only sends, only receives, or exchanges messages with a single node.
     pub one_directional: bool,
     /// The largest latency of a route, in hops of the machine. `None` if every link costs one hop.
     pub max_latency: Option<f64>,
@@ -69,9 +70,9 @@ pub struct BandwidthTimes {
     pub message: f64,
     /// The largest time of a link: its load divided by its bandwidth.
     pub link: f64,
-    /// The largest multiplexed time of a message. For each link of the message's route, this is the
-    /// message's load, times the number of messages on the link, divided by the bandwidth of the
-    /// link. Equal to [`Self::message`] unless a listener needs it.
+    /// The largest multiplexed time of a message. This is the message's load times the largest
+    /// quotient of number of messages and bandwidth on a link of its route. Equal to
+    /// [`Self::message`] unless a listener needs it.
     pub multiplexed: f64,
     /// The largest total time of the messages that a node sends, or of the messages that it
     /// receives.
@@ -149,12 +150,13 @@ pub struct Step<'a> {
     pub mean_hops: &'a [f64],
     /// The links that may be the busiest. For each of them, the number of messages on the link, and
     /// the time that their loads take in the unit of [`StepFacts::longest`]. A link is left out if
-    /// another link has more messages and also a longer time. Empty unless a listener needs it.
+    /// another link has at least as many messages and at least as long a time. Empty unless a
+    /// listener needs it.
     pub busiest_links: &'a [(u64, f64)],
     /// The facts that do not depend on a machine.
     pub facts: StepFacts,
-    /// For each node of the machine, or for each planned node, the load that it holds at the end of
-    /// the step.
+    /// The load that each node of the machine holds at the end of the step. If `symmetry` is set,
+    /// only the planned nodes are listed.
     pub held: &'a [u64],
 }
 

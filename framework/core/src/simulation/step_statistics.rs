@@ -2,7 +2,8 @@
 //!
 //! Routes are expensive to compute. So every route is computed only once per step, and updates all
 //! counters. Some values depend on the final number of messages on each link of a route. If a
-//! listener requests these values and messages share links, every route is computed a second time.
+//! listener requests these values, and they do not follow from the counters, every route is
+//! computed a second time.
 
 mod port;
 mod symmetric;

@@ -94,8 +94,9 @@ impl<'a> Side<'a> {
             self.own += sign * own.at(node as u64);
         }
         if let (Demand::Tokens(tokens, ..), Some(receivers)) = (self.demand, &mut self.receivers) {
-            // Before and after the node changes sides, add up the tokens that must cross the cut.
-            // Only the tokens that the node has or receives can change.
+            // Subtract the tokens that had to cross the cut before the node changes sides, and add
+            // the tokens that must cross it afterwards. Only the tokens that the node has or
+            // receives can differ.
             let node = node as u64;
             let own = (0..tokens.classes(node)).map(|class| (node, class));
             let wanted = tokens.wanted(node).iter().map(|(owner, class)| ((*owner).into(), *class));

@@ -267,8 +267,9 @@ impl<'a> Cut<'a> {
         let mut add = |(to, bandwidth): (u32, f64), is_outgoing: bool| {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
-            // A link out of a vertex on the first side leaves this side. So did a link into a
-            // vertex that has been on the second side until now.
+            // The link crosses the cut either before or after the move. At that time it leads to
+            // the second side if it is outgoing and `to` is on the second side (`apart == joins`),
+            // or if it is incoming and `to` is on the first side.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };

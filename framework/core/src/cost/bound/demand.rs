@@ -34,8 +34,8 @@ pub(super) enum Demand<'a> {
     ReduceScatter(f64),
     /// All nodes receive the same sum, which has a term from every node.
     AllReduce(f64),
-    /// Tokens of a dispatch or a combine, with their sizes by pairs of nodes, and whether they are
-    /// those of a combine. Nodes on the routes may copy tokens, or add terms to partial sums.
+    /// The tokens of a dispatch or a combine, their sizes by pairs of nodes, and whether the
+    /// collective is a combine. Nodes on the routes may copy tokens, or add terms to partial sums.
     Tokens(&'a Tokens, &'a dyn BlockSizes, bool),
 }
 
@@ -199,8 +199,8 @@ impl<'a> Demand<'a> {
             }
             Self::Broadcast(_, bytes) | Self::Reduce(_, bytes) => every(*bytes, *bytes, false),
             Self::ReduceScatter(bytes) => every(others as f64 * bytes, *bytes, true),
-            // For each part of the sum, the nodes send n - 1 messages to collect all terms, and n -
-            // 1 messages to distribute the result. At best each of the n nodes sends an equal
+            // For each part of the sum, the nodes send `n - 1` messages to collect all terms, and
+            // `n - 1` messages to distribute the result. At best each of the n nodes sends an equal
             // number of these bytes.
             Self::AllReduce(bytes) => {
                 let each = 2.0 * others as f64 / nodes as f64 * bytes;
@@ -276,8 +276,8 @@ impl<'a> Demand<'a> {
                     (out + self.between(node, other), into + self.between(other, node))
                 })
             }
-            // Only the root and nodes of networks with unknown links need this amount. Tokens have
-            // no root, and for such networks the bound of the busiest node is used.
+            // These amounts are read only for the root, in networks whose links are not listed.
+            // Tokens have no root, so the bound uses only the busiest node.
             Self::Tokens(..) => (0.0, 0.0),
             Self::Permutation(images, bytes) => {
                 if u64::from(images[node as usize]) == node {

@@ -69,7 +69,7 @@ impl Traffic {
             by_same_node: ends.by_same_node,
             peers: ends.peers,
             summed: demand.summed(task.topology.nodes()),
-            // A redistribution whose byte counts are given sends no empty messages.
+            // A schedule of byte counts sends no messages for empty blocks.
             skips_empty: task.collective.kind().by_byte_counts,
             ..Self::default()
         }

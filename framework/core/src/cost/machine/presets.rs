@@ -31,8 +31,9 @@ macro_rules! of_table_1 {
     };
 }
 
-/// The sources of values that are not in Table 1. All machines of the table have the same sources.
+/// The source of `byte_us` and `copy_byte_us`, for all machines of Table 1.
 const SPLIT: &str = "half of tc + td, Liu et al., Table 1, which does not give the two separately";
+/// The source of `rearrange_byte_us`, for all machines of Table 1.
 const COMPOSING: &str =
     "tm: not in the paper; 0.02 us a byte is a memory copy at 50 MB/s (plausible: 0 to 0.1)";
 

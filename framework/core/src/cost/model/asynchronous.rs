@@ -60,9 +60,10 @@ pub(super) struct StepMessage {
     pub to: u32,
     /// Number of the message's route, as in [`crate::simulation::step::Transfer::route`].
     pub route: u32,
-    /// The number of steps from the step in which the sender received the latest of the message's
-    /// data to the step of the message. 0 if the sender has the data from the start, or if the
-    /// order is not `data`.
+    /// The distance, in known steps, from the latest step in which the sender received any of the
+    /// message's data to the step of the message. 0 if the order is not `data`, if the sender has
+    /// the data from the start, or if all ranks had ended the earlier step when this step became
+    /// known.
     pub back: u32,
     pub load: u64,
 }
@@ -310,8 +311,8 @@ impl Steps {
     }
 
     /// Returns the ranks that can continue after a step has been added. With `order=data`, these
-    /// are all ranks. With `order=step`, these are the ranks that wait for this step. `positions`
-    /// has the number of the current step of each rank.
+    /// are all ranks. With the other orders, these are the ranks that wait for this step.
+    /// `positions` has the number of the current step of each rank.
     pub(super) fn wake_ranks(
         &mut self,
         by_data: bool,

@@ -16,9 +16,9 @@
 //! Circuits are assigned to rounds one by one only if links have too few channels, and if there are
 //! not too many circuits. Otherwise only the number of rounds is known. Each round is then charged
 //! the switching of the longest circuit of the step. All rounds together are charged the larger of
-//! two transmission times: that of the circuit with the most shared link, and that of the busiest
-//! node's bytes through its ports. If a step needs only one round, the transmission is exact: it is
-//! that of the slowest circuit, which may share a link or a port.
+//! two transmission times: the largest `k L tau` of a circuit of the step, and the time of the
+//! busiest node's bytes through its ports. If a step needs only one round, the transmission is
+//! exact: it is that of the slowest circuit, which may share a link or a port.
 
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranged, Rounds};
@@ -207,8 +207,8 @@ mod tests {
             assert!((us - expected).abs() < 1e-9, "{ports}: {us}");
         }
         assert_eq!(us("fully-connected:5", "virtual_channels=4,ports=all", &sends), 100.0);
-        // Circuits of the same sizes, which first all use the same link and then all have the same
-        // receiver.
+        // Circuits of the same sizes: in `through`, all of them use the same link, and in
+        // `gathered`, all of them have the same receiver.
         let through = sends.map(|(_, to, bytes)| (0, to + 1, bytes));
         assert_eq!(us("mesh:6", "virtual_channels=4,ports=all", &through), 400.0);
         let gathered = sends.map(|(from, to, bytes)| (to, from, bytes));

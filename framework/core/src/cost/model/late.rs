@@ -1,8 +1,8 @@
 //! Late ranks: ranks that enter the collective after the first rank (`late=`).
 //!
 //! A late rank neither sends nor receives before it enters. Its wait is contention on the critical
-//! path. Lower bounds do not include lateness. They stay valid, because a late rank ends no schedule
-//! earlier.
+//! path. Lower bounds do not include lateness. They stay valid, because no schedule ends earlier if
+//! a rank is late.
 
 use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros};
 use crate::network::topology::random::SplitMix64;
@@ -149,7 +149,7 @@ mod tests {
         );
     }
 
-    /// If all ranks are late by the same time, everything is.
+    /// If all ranks are late by the same time, the schedule ends later by this time.
     #[test]
     fn equal_lateness_shifts_a_schedule() {
         let steps: Sends = (1..8)
@@ -170,8 +170,9 @@ mod tests {
         }
     }
 
-    /// Every step of this schedule maps the torus to itself, so `fluid` simulates one node. With a
-    /// late rank, it must simulate all nodes. An order of magnitude of lateness delays every step.
+    /// All steps of this schedule are symmetric, so `fluid` simulates only one node of the ring.
+    /// With a late rank, it must simulate all nodes. The schedule then ends after the entry of the
+    /// late rank, but takes at most its usual time from there on.
     #[test]
     fn a_late_rank_ends_the_symmetry_of_a_schedule() {
         let steps: Sends =

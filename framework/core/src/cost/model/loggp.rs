@@ -143,8 +143,8 @@ impl Model for LogGp {
             propagation_us: self.latency_us,
             ..Bound::default()
         };
-        // One node may reduce most while bytes of other nodes travel, so the two bounds are not
-        // added.
+        // The node that reduces the most data may do this while bytes of other nodes travel, so the
+        // two bounds are not added.
         let by_sums = Bound {
             startup_us: 2.0 * self.overhead_us,
             propagation_us: self.latency_us,

@@ -129,7 +129,7 @@ impl TimeSpace {
                 last.last_step = step;
                 return;
             }
-            // Remove the previous step if the rank spent no time in it.
+            // Remove the previous entry if the rank spent no time in it.
             if last.posted == last.ended {
                 entries.pop();
                 self.entries -= 1;

@@ -267,7 +267,8 @@ impl Layout for BitLayout {
     }
 
     fn terms_of(&self, a: &[u64], b: &[u64], out: &mut [u64]) -> bool {
-        // In most pairs of boxes, the destinations are disjoint. They come before the segments.
+        // In most pairs of boxes, the destinations are disjoint. Their fields come before the field
+        // of the segments, so that the loop ends early.
         for field in &self.fields[self.axes.origins.end..] {
             let mut common = 0;
             for i in field.range() {
@@ -313,7 +314,8 @@ impl Layout for BitLayout {
 
     fn join(&self, a: &mut [u64], b: &[u64]) -> bool {
         // In a reduction, most boxes of a node differ both in their origins and in their
-        // destinations or segments. In other layouts, the loop below ends early for most boxes.
+        // destinations or segments. The union of two such boxes is not a box. Simple layouts need
+        // no such test, because the comparisons below end early for most boxes.
         let (origins, others) = (0..self.origin_words, self.origin_words..a.len());
         if !self.is_simple
             && differ(&a[others.clone()], &b[others])
@@ -351,7 +353,7 @@ impl Layout for BitLayout {
     }
 
     fn cut(&self, a: &[u64], count: u64, selection: &Selection<u64>, out: &mut [u64]) -> Cut {
-        // Most rules narrow only one axis, so only the narrowed axes are compared.
+        // Most sends narrow only one axis, so only the narrowed axes are compared.
         let selected = selection.elements();
         let mut is_whole = true;
         for &axis in selection.narrowed() {

@@ -203,7 +203,8 @@ impl<E: Element> Selection<E> {
     /// coordinates; now they have `kept`.
     fn scale<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L, kept: u64, of: u64) {
         if layout.full_count() == u64::MAX {
-            // The count has reached the largest 64-bit number, so the division would be wrong.
+            // The number of all blocks is saturated at `u64::MAX`, so a division of the count would
+            // be wrong.
             self.count = layout.count(&self.elements);
         } else if kept < of {
             self.count = self.count / of * kept;

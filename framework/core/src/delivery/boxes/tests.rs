@@ -133,7 +133,8 @@ fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>
     assert_eq!((selection.elements(), selection.count()), (layout.full(), layout.full_count()));
 }
 
-/// Two boxes that differ on one axis, on which each coordinate is in exactly one of the boxes.
+/// Two boxes are joined that differ on one axis only. Each coordinate of this axis is in exactly
+/// one of the boxes, so the result is the box of all blocks.
 #[test]
 fn complementary_boxes_join() {
     fn check<L: Layout>(layout: &L) {

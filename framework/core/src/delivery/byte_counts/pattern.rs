@@ -47,7 +47,8 @@ impl Tally {
     /// modulo the number of buckets.
     fn add_interval(&mut self, from: u64, to: u64, times: u64) {
         let buckets = self.below.len() as u64 - 1;
-        // Most intervals start in the first round. A comparison is faster than a division.
+        // Most numbers are smaller than the number of buckets, and a comparison is faster than a
+        // division.
         let split = |number: u64| match number < buckets {
             true => (0, number),
             false => (number / buckets, number % buckets),

@@ -51,7 +51,7 @@ impl<T: ElementCount> ByteCounts<T> {
             node: redistribution.node,
             what,
         };
-        // Check the rule.
+        // Check the redistribution.
         let nodes = self.nodes as u64;
         if redistribution.node >= nodes {
             return Err(bad(format!(
@@ -246,7 +246,7 @@ impl<T: ElementCount> ByteCounts<T> {
         Ok(())
     }
 
-    /// Settles the buckets of one node that were sent before step `before`. If these are less than
+    /// Settles the buckets of one node that were sent before step `before`. If these are fewer than
     /// half of all buckets, this is faster than settling a group.
     fn settle_node(&mut self, node: usize, before: u64) -> Result<(), Fault> {
         let Some(mut redistributed) = self.redistributed[node].take() else { return Ok(()) };

@@ -1,6 +1,6 @@
 //! The tokens of a dispatch or a combine. In a dispatch, each token of a node goes to a set of
-//! nodes. In a combine, every node of the set returns a partial result of the token, and the node of
-//! the token receives their sum.
+//! nodes. In a combine, every node of the set returns a partial result of the token, and the node
+//! to which the token belongs receives the sum of these results.
 //!
 //! Tokens of one node with the same set of receivers need not be distinguished. They form a *class*,
 //! which is handled as one block of their total size. The classes of a node are numbered from 0, in
@@ -13,24 +13,27 @@ use std::sync::Arc;
 /// The classes of the tokens of all nodes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Tokens {
-    /// The first class of each node, and the number of all classes.
+    /// For each node, the index of its first class in `bytes`. The last element is the number of
+    /// all classes.
     first_class: Vec<usize>,
     /// The total bytes of each class.
     bytes: Vec<u64>,
-    /// The first receiver of each class, and the number of all receivers.
+    /// For each class, the index of its first receiver in `receivers`. The last element is the
+    /// length of `receivers`.
     first_receiver: Vec<usize>,
     /// The receivers of all classes. Those of one class are in ascending order.
     receivers: Vec<u32>,
-    /// The first entry of each node in `wanted`, and the number of all entries.
+    /// For each node, the index of its first entry in `wanted`. The last element is the length of
+    /// `wanted`.
     first_wanted: Vec<usize>,
-    /// For each receiver, the classes that it receives, in ascending order: the node of the tokens,
-    /// and the number of the class at this node.
+    /// For each receiver, the classes that it receives, in ascending order. A class is given as the
+    /// node to which its tokens belong, and the number of the class at this node.
     wanted: Vec<(u32, u32)>,
 }
 
 impl Tokens {
     /// Lists the tokens of `nodes` nodes. `tokens_of` returns the tokens of one node, each with its
-    /// receivers, in any order, and its bytes. Tokens without receivers or bytes are left out.
+    /// receivers (in any order) and its bytes. Tokens without receivers or bytes are left out.
     pub fn new(nodes: u64, mut tokens_of: impl FnMut(u64) -> Vec<(Vec<u32>, u64)>) -> Self {
         let mut tokens = Self {
             first_class: vec![0],
@@ -103,12 +106,14 @@ impl Tokens {
         self.first_class[node as usize] + class as usize
     }
 
-    /// Returns the node of a class, which has this number among the classes of all nodes.
+    /// Returns the node to which the tokens of a class belong. `class` is the number of the class
+    /// among the classes of all nodes.
     pub fn owner(&self, class: usize) -> u64 {
         self.first_class.partition_point(|first| *first <= class) as u64 - 1
     }
 
-    /// Returns the total bytes of a class, which has this number among the classes of all nodes.
+    /// Returns the total bytes of a class. `class` is the number of the class among the classes of
+    /// all nodes.
     pub fn bytes_of(&self, class: usize) -> u64 {
         self.bytes[class]
     }
@@ -131,8 +136,8 @@ impl Tokens {
         &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]
     }
 
-    /// Returns the classes that a node receives, in ascending order: the node of the tokens, and the
-    /// number of the class at this node.
+    /// Returns the classes that a node receives, in ascending order. A class is given as the node
+    /// to which its tokens belong, and the number of the class at this node.
     pub fn wanted(&self, receiver: u64) -> &[(u32, u32)] {
         let receiver = receiver as usize;
         &self.wanted[self.first_wanted[receiver]..self.first_wanted[receiver + 1]]
@@ -170,7 +175,7 @@ impl Tokens {
 }
 
 /// The bytes of tokens by pairs of nodes. In a dispatch, the origin is the node of the tokens, and
-/// the destination is a receiver. In a combine, they are exchanged.
+/// the destination is a receiver. In a combine, origin and destination are exchanged.
 #[derive(Debug)]
 pub struct TokenSizes {
     tokens: Arc<Tokens>,
@@ -227,7 +232,8 @@ impl BlockSizes for TokenSizes {
     }
 }
 
-/// The same sizes, with the traffic of a message for each pair.
+/// The sizes of [`TokenSizes`], but with the default [`BlockSizes::max_traffic`], in which a token
+/// counts once for each of its receivers.
 #[derive(Debug)]
 struct PairSizes<'a>(&'a TokenSizes);
 
@@ -280,7 +286,8 @@ mod tests {
         let combine = TokenSizes::new(tokens(), true);
         assert_eq!((combine.bytes(2, 0), combine.bytes(0, 2), combine.largest()), (17, 0, 17));
         let traffic = |sizes: TokenSizes| sizes.max_traffic(3);
-        // Node 0 sends 17 bytes in a dispatch, not 10 + 17. Node 2 receives 17, node 1 10 + 3.
+        // Node 0 sends 17 bytes in a dispatch, not 10 + 17. Node 2 receives 17 bytes, and node 1
+        // receives 10 + 3.
         let expected = MaxTraffic { sent: 17, received: 17, peers: 2, pairs: 3 };
         assert_eq!((traffic(dispatch), traffic(combine)), (expected, expected));
     }

@@ -138,8 +138,8 @@ impl<L: Layout> Inventory<L> {
         self.homes.iter().filter_map(within).collect()
     }
 
-    /// Returns whether the sender of a rule keeps what it sends. In a dispatch, it always does, so
-    /// that the second arrival of a token is detected.
+    /// Returns whether the sender of a rule keeps what it sends. In a dispatch, every sender does,
+    /// so that the second arrival of a token is detected.
     pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
         rule.copy || self.collective.kind().required == FinalBlocks::Received
     }

@@ -110,7 +110,7 @@ fn a_copy_of_a_block_cannot_be_delivered_twice() {
         message(step(&mut x, &[block(0, 2, 0, 2)])),
         "step 2: block 0 -> 2 is delivered twice: node 2 already holds it"
     );
-    // The same is true for two copies that arrive in the same step.
+    // Two copies of a block that arrive in the same step are a fault, too.
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 1) }]).unwrap();
     assert_eq!(

@@ -2,12 +2,13 @@
 //!
 //! Tokens need no boxes. The classes of tokens of different nodes have nothing in common, and each
 //! class has few receivers. So a node's holdings are a sorted list of *pieces*, and a send finds
-//! the pieces of one owner by binary search. (As boxes, the same holdings are a box for each pair
-//! of nodes, and boxes have a bit for each node.)
+//! the pieces of one owner by binary search. (If holdings were stored as boxes, each pair of nodes
+//! would need a box, and each box would have a bit for each node.)
 //!
-//! The *owner* of a class is the node that the tokens belong to. In a dispatch, a piece is a class
-//! of tokens, and its origin is the owner. In a combine, a piece is the contribution of its origin
-//! to the sum of a class. A node holds at most one value of each class, which consists of all its
+//! A *class* consists of the tokens of one node that have the same receivers ([`Tokens`]). The
+//! *owner* of a class is the node that the tokens belong to. In a dispatch, a piece is a class of
+//! tokens, and its origin is the owner. In a combine, a piece is the contribution of its origin to
+//! the sum of a class. A node holds at most one value of each class, which consists of all its
 //! pieces of this class.
 
 use super::{Inventory, Rule};
@@ -413,8 +414,8 @@ impl TokenExchange {
         joined.of(0).map(<[u64]>::to_vec).collect()
     }
 
-    /// Returns the contents of a send that moves data. The tokens of a class are several pieces of
-    /// data.
+    /// Returns the contents of a send that moves data. The tokens of a class count as several
+    /// blocks.
     pub(crate) fn contents(&self) -> Contents {
         Contents::Several
     }

@@ -1,11 +1,11 @@
 //! The order `order=data`. A rank sends its messages in the order of the schedule, each message as
 //! soon as its data is available. The rank posts all of its receives at the start.
 //!
-//! Each send has the number of the latest step in which its sender received any of the sent data
-//! (`after`). The send waits until the sender has received and reduced all data of that step and of
-//! all earlier steps. Messages may arrive in any order. The simulation stores blocks in boxes (sets
-//! of blocks), and may join several boxes to one box. All data of this box then counts as received
-//! in the latest step in which any of it was received.
+//! For each send, [`StepMessage::back`] is the distance to the latest step in which its sender
+//! received any of the sent data. The send waits until the sender has received and reduced all data
+//! of that step and of all earlier steps. Messages may arrive in any order. The simulation stores
+//! blocks in boxes (sets of blocks), and may join several boxes to one box. All data of this box
+//! then counts as received in the latest step in which any of it was received.
 
 use super::{StepMessage, Steps};
 
@@ -228,8 +228,8 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// A forwarded message waits for all data that its sender received in step `after` or earlier,
-    /// even if the message of the later step arrives first.
+    /// A forwarded message waits for all data that its sender received up to the latest step which
+    /// the message depends on, even if the data of that step arrives first.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];

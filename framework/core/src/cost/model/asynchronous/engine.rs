@@ -131,8 +131,8 @@ pub(crate) trait RankModel: Send {
     /// messages that are posted or have arrived already.
     fn start_step(&mut self, rank: usize);
 
-    /// Returns whether the rank is late and has not entered the schedule yet. The model lets the
-    /// rank enter at its time.
+    /// Returns whether the rank is late and has not entered the schedule yet. If so, the model
+    /// schedules the entry of the rank itself.
     fn delays_entry(&mut self, _rank: usize) -> bool {
         false
     }
@@ -141,8 +141,9 @@ pub(crate) trait RankModel: Send {
     fn resume(&mut self, rank: usize);
 
     /// Reduces the data that the rank received in its step, when all sends and receives of the step
-    /// are complete. `is_empty` is true if the rank has none in this step. Returns whether the rank
-    /// can enter the next step immediately. If not, the model calls [`RankModel::next_step`] later.
+    /// are complete. `is_empty` is true if the rank has no sends and no receives in this step.
+    /// Returns whether the rank can enter the next step immediately. If not, the model calls
+    /// [`RankModel::next_step`] later.
     fn finish_step(&mut self, rank: usize, is_empty: bool) -> bool;
 
     /// Processes the next event. Returns `false` if no event is left.
@@ -226,7 +227,8 @@ pub(crate) trait RankModel: Send {
     }
 
     /// Processes events until a rank needs to know the next step. Then adds this step. Its events
-    /// are processed later: if it is the last step, the memory of the schedule is free by then.
+    /// are processed by the next call of [`RankModel::run`]. After the last step, that call is made
+    /// when the memory of the schedule has been freed.
     fn step(&mut self, step: &Step<'_>) {
         self.run(false);
         if !self.is_stopped() && !self.progress().events.is_paused() {

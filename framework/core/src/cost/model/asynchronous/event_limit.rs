@@ -12,8 +12,8 @@ pub(crate) static MOST_EVENTS: TypedParameter<u64> = TypedParameter {
     read: |text| parse_count(text, "a whole number from 1"),
 };
 
-/// The number of events between two readings of the clock. Processing them takes a few
-/// milliseconds. Tests of this crate read the clock more often, so that small cases pause.
+/// The number of events between two readings of the clock. Processing this number of events takes a
+/// few milliseconds. Tests of this crate read the clock more often, so that small cases pause.
 const BETWEEN_READINGS: u64 = if cfg!(test) { 1 << 6 } else { 1 << 12 };
 
 /// The number of events that remain until the limit, and the deadline at which processing pauses.

@@ -42,8 +42,8 @@ pub struct StageMessage {
     pub to: u32,
     /// The step of the schedule. Nodes work through their messages in the order of steps.
     pub step: u64,
-    /// The latest step in which the sender received any of the message's data. Steps of earlier
-    /// stages are always complete.
+    /// The latest step in which the sender received any of the message's data. The message does not
+    /// wait for a step of an earlier stage, because earlier stages are complete.
     pub after: u64,
     /// Size in bytes.
     pub bytes: f64,

@@ -40,7 +40,7 @@ fn uniform(nodes: u32, bytes: f64) -> Stage {
     stage(nodes as usize, &steps.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// Equation (1): a step of equal messages takes Ts + m (tc + td).
+/// Equation (1) of Liu, Wang & Prasanna: a step of equal messages takes Ts + m (tc + td).
 #[test]
 fn equal_messages_in_blocking_mode_cost_equation_1() {
     let clock = run(&uniform(8, 100.0), &machine("startup_us=40,copy_byte_us=0.02,byte_us=0.03"));
@@ -48,8 +48,9 @@ fn equal_messages_in_blocking_mode_cost_equation_1() {
     assert_eq!((clock.path.startup, clock.path.contention), (280.0, 0.0));
 }
 
-/// Equation (2): in nonblocking mode, start-ups, copying and transfer overlap. The time is that of
-/// the largest of the three, plus the time to fill and to drain the pipeline.
+/// Equation (2) of Liu, Wang & Prasanna: in nonblocking mode, start-ups, copying and transfer
+/// overlap. The time is that of the largest of the three, plus the time to fill and to drain the
+/// pipeline.
 #[test]
 fn equal_messages_in_nonblocking_mode_cost_the_largest_term_of_equation_2() {
     let near = |text: &str, expected: f64| {
@@ -88,7 +89,8 @@ fn a_node_receives_one_message_at_a_time() {
     assert_eq!(run(&two, &machine("startup_us=10,byte_us=1,ports=all")).path.contention, 0.0);
 }
 
-/// Figs. 2 and 3: a message that is delayed also delays the next message of its sender.
+/// Figs. 2 and 3 of Liu, Wang & Prasanna: a message that is delayed also delays the next message of
+/// its sender.
 #[test]
 fn contention_at_one_node_delays_others() {
     let steps: [&[(u32, u32, f64)]; 3] = [
@@ -334,8 +336,8 @@ fn equal_times_do_not_depend_on_the_order_of_additions() {
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());
     assert_ne!(0.1 + 0.2, 0.3, "what floating-point numbers say");
-    // Messages of nodes 0 and 1 to node 2 are both ready after 0.3 µs, after one earlier message
-    // and after two. The message of the lower node is served first.
+    // The messages of nodes 0 and 1 to node 2 are both ready after 0.3 µs. Node 0 has sent one
+    // message before, and node 1 has sent two. The message of node 0 is served first.
     let steps: [&[(u32, u32, f64)]; 3] =
         [&[(0, 3, 3.0), (1, 4, 1.0)], &[(1, 5, 2.0)], &[(0, 2, 10.0), (1, 2, 20.0)]];
     assert_eq!(run(&stage(6, &steps), &machine("byte_us=0.1")).path.contention, 1.0);
@@ -359,7 +361,7 @@ fn stages_with_only_local_data_have_a_barrier() {
     assert_eq!((parts.rearrangement, parts.barrier), (Some(200.0), Some(3.0)));
 }
 
-/// A node that receives nothing reduces its own data in the same step as the others.
+/// A node that receives nothing reduces its own data in the same step as the other nodes.
 #[test]
 fn reductions_without_messages_take_time() {
     for mode in ["blocking", "nonblocking"] {

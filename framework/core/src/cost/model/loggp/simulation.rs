@@ -91,7 +91,7 @@ struct Rank {
     incoming: Ticks,
     /// Whether the queue has a `Send` event of this rank. Used only with `order=data`.
     is_sending: bool,
-    /// The sequence number of the first send of the rank's step.
+    /// The sequence number of the first send of the rank's current step.
     sequence: u64,
     /// Messages that have arrived and wait until the processor and the interface are free, ordered
     /// by sequence number.

@@ -6,8 +6,9 @@ use crate::cost::model::clock::{Ticks, us};
 use crate::cost::model::time_space::TimeKind;
 
 impl Simulation {
-    /// Charges the time in which a rank waits for its own interface before a send. First come the
-    /// bytes of the previous message, then the gap between the two messages.
+    /// Charges the time in which a rank waits for its own interface before a send. The interface is
+    /// first busy with the bytes of the previous message, then with the gap between the two
+    /// messages.
     #[cold]
     pub(super) fn charge_interface(&mut self, rank: usize, until: Ticks) {
         let outgoing = self.ranks[rank].outgoing.at;

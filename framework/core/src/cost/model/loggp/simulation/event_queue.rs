@@ -24,9 +24,10 @@ impl EventQueue {
             EventKind::Retry(_) => 2,
             EventKind::EndStep => 3,
         }];
-        // Events are compared field by field. A test of equal times would be slow: the compiler uses
-        // one vector load for it, and the processor cannot combine the two 64-bit stores of a new
-        // time for this load.
+        // Events are compared field by field. The times are compared by `<` and `<=`, because a
+        // test for equality would be slow: the compiler would load a time with one vector
+        // instruction, and the processor cannot forward the two 64-bit stores of a new time to this
+        // load.
         let rest = |event: &Event| (event.sequence, event.rank, event.kind);
         let precedes =
             |last: &Event| last.at < event.at || last.at <= event.at && rest(last) <= rest(&event);
