@@ -100,9 +100,9 @@ struct Graph {
     links: Vec<(usize, usize, u64, usize)>,
     /// For each vertex, the numbers of the links that leave it.
     out: Vec<Vec<u32>>,
-    /// The rules and the capacities of the ports. `listed` is the number of nodes whose ports the
-    /// certificate lists.
+    /// The rules and the capacities of the ports.
     ports: Vec<(PortRule, u64)>,
+    /// The number of nodes whose ports the certificate lists.
     listed: usize,
     /// The factor by which ports slow down a node whose links are all full: the largest capacity of
     /// the links of a node, divided by the capacity of its ports; at least 1.

@@ -13,14 +13,15 @@ use crate::paths::Rows;
 pub(crate) struct BestCut<'a> {
     links: &'a Rows,
     capacities: &'a [u64],
-    /// The numbers of all links, sorted by the vertex that they enter. `first_into` has the first
-    /// index for each vertex.
+    /// The numbers of all links, sorted by the vertex that they enter.
     into: Vec<u32>,
+    /// For each vertex, the position in `into` at which the links into the vertex begin.
     first_into: Vec<u32>,
     nodes: u32,
     inside: Vec<bool>,
-    /// The number of nodes inside the set, and the capacity of the links that leave the set.
+    /// The number of nodes inside the set.
     size: u64,
+    /// The capacity of the links that leave the set.
     capacity: i64,
 }
 

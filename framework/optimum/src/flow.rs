@@ -51,8 +51,9 @@ pub(crate) struct Solution {
     pub upper: f64,
     /// The load of each resource, divided by its capacity.
     pub loads: Vec<f64>,
-    /// The sources. `flows` contains the flow of each source on each link of the whole network.
+    /// The sources.
     pub sources: Vec<u32>,
+    /// The flow of each source on each link of the whole network.
     pub flows: Vec<f32>,
 }
 

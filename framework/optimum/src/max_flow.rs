@@ -7,15 +7,15 @@ use crate::paths::{NONE, Rows};
 /// `2 i + 1` in the opposite direction.
 #[derive(Debug)]
 pub(crate) struct MaxFlow {
-    /// The start of each vertex's arcs in `arcs`, which lists the numbers of all arcs, sorted by
-    /// the vertex that they leave.
+    /// The position in `arcs` at which the arcs of each vertex begin.
     first: Vec<u32>,
+    /// The numbers of all arcs, sorted by the vertex that they leave.
     arcs: Vec<u32>,
     head: Vec<u32>,
     residual: Vec<u128>,
-    /// For each vertex, its distance from the source. `next` is the index of the next of its arcs
-    /// to try.
+    /// For each vertex, its distance from the source.
     level: Vec<u32>,
+    /// For each vertex, the index of the next of its arcs to try.
     next: Vec<u32>,
 }
 

@@ -309,8 +309,7 @@ fn through_ports(network: &Network, demand: &Demand) -> f64 {
         } else {
             amounts.iter().map(|(_, amount)| *amount).min().unwrap_or(0)
         };
-        // Every node needs the data of all other nodes. This is the amount that all nodes together
-        // receive.
+        // Every node needs the data of all other nodes, so all nodes together receive this amount.
         let received = (nodes - 1.0) * all as f64;
         let one = if network.nodes < 2 { 0 } else { largest.max(all - least) };
         (one as f64).max(received / nodes)

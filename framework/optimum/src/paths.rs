@@ -32,9 +32,9 @@ pub(crate) struct ShortestPaths {
     bucket: Vec<u32>,
     next: Vec<u32>,
     previous: Vec<u32>,
-    /// A bit for each bucket, which is set if the bucket is not empty. `summary` has a bit for each
-    /// word of `occupied`, which is set if the word is not zero.
+    /// A bit for each bucket, which is set if the bucket is not empty.
     occupied: Vec<u64>,
+    /// A bit for each word of `occupied`, which is set if the word is not zero.
     summary: Vec<u64>,
 }
 

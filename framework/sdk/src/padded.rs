@@ -8,12 +8,13 @@ use crate::stop::Stop;
 /// The grid of a machine, padded with virtual nodes until every side is a multiple of the unit
 /// size.
 ///
-/// A unit is a group of consecutive coordinates along a dimension, as many as the unit size. The
-/// work of a virtual node is done by the node one unit before it, its *home*. The home has the same
-/// position within its unit as the virtual node. An algorithm that treats all nodes with the same
-/// position alike therefore sends the data of the virtual node and the data of its home in the same
-/// direction to the same node, as one message. Data that a virtual node and its home send to each
-/// other is a local copy. No step takes longer than on a real machine of the padded size.
+/// A unit is a range of consecutive coordinates along a dimension. The number of its coordinates is
+/// the unit size. The work of a virtual node is done by the node one unit before it, its *home*.
+/// The home has the same position within its unit as the virtual node. An algorithm that treats all
+/// nodes with the same position alike therefore sends the data of the virtual node and the data of
+/// its home in the same direction to the same node, as one message. Data that a virtual node and
+/// its home send to each other is a local copy. No step takes longer than on a real machine of the
+/// padded size.
 ///
 /// The alternative would be to let the last node of a line do the work of all virtual nodes of the
 /// line. It is slower, because that node has to send their messages one after another.

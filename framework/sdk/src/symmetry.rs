@@ -127,8 +127,9 @@ impl<'a> IntoIterator for &'a Planned {
 #[derive(Debug, Clone)]
 pub struct PlannedNodes<'a> {
     axes: &'a [(Range<u64>, u64)],
-    /// The next node to return. The current run of consecutive nodes ends before `end`.
+    /// The next node to return.
     next: u64,
+    /// The end of the current run of consecutive nodes (exclusive).
     end: u64,
     /// Indices of the runs of consecutive nodes after the current run.
     runs: std::ops::Range<u64>,

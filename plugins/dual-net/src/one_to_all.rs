@@ -324,9 +324,9 @@ impl OneToAll<'_, '_> {
 /// several neighbours have equally many, it chooses the neighbour that is farthest from the root.
 /// Nodes choose in the order in which they were informed.
 ///
-/// In a torus with odd sides, this takes fewer steps than a broadcast along one dimension after
+/// In a torus with odd sides, this can take fewer steps than a broadcast along one dimension after
 /// another. In the latter, the root of each line sends backwards one step later than forwards, so
-/// the forward half of the line would wait for one step before the next dimension begins.
+/// the forward half of the line waits for one step before the next dimension begins.
 fn from_neighbour_to_neighbour(base: &Grid) -> Vec<Vec<(u64, u64)>> {
     let neighbours = |node: u64| {
         let sides = (0..base.dimensions()).flat_map(|d| [(d, 1), (d, -1)]);

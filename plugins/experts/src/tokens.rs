@@ -10,8 +10,9 @@ pub(crate) struct Share {
     near: u32,
     far: u32,
     owner: u32,
-    /// The first class in `Tokens::classes`, and the number of classes.
+    /// The index in `Tokens::classes` of the first class of the share.
     first: u32,
+    /// The number of classes of the share.
     count: u32,
 }
 

@@ -34,9 +34,9 @@ impl Matching {
     }
 
     /// Chooses among the links with waiting data. `left` contains the remaining load of the sending
-    /// ports of each node, followed by that of the receiving ports of each node. Nodes with the
-    /// most remaining load are considered first. A node that has got a link keeps a link, because
-    /// later searches only exchange it for another one (augmenting paths).
+    /// ports of each node, followed by that of the receiving ports of each node. The ports with the
+    /// most remaining load get links first. A later search can exchange the link of a port for
+    /// another link, but never removes it without a replacement (augmenting paths).
     pub(crate) fn choose(&mut self, network: &Network, waiting: &[bool], left: &[f32]) {
         self.chosen.fill(false);
         self.sent.fill(0);

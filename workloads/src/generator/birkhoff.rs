@@ -104,8 +104,8 @@ impl Pattern for Birkhoff {
     }
 }
 
-/// Draws a permutation without fixed points. All such permutations are equally likely, and about
-/// one of e permutations is one.
+/// Draws a permutation without fixed points. All such permutations are equally likely. About one in
+/// 2.7 (e) permutations has no fixed points.
 fn derangement(stream: &mut Stream, nodes: u64) -> Vec<u64> {
     loop {
         let to = stream.shuffled(nodes);

@@ -322,8 +322,9 @@ impl SizeTable {
     /// The number of draws for each part. The creation of the table then takes a small part of the
     /// time of the draws.
     const DRAWS_PER_PART: u64 = 16;
-    /// Both ends of a part are moved by this fraction of their size. This is more than the rounding
-    /// errors of a quantile, because of which computed quantiles may decrease.
+    /// Both ends of a part are moved by this fraction of their size. The computed quantile of a
+    /// larger number can be slightly smaller because of rounding errors, and this margin is larger
+    /// than these errors.
     const MARGIN: f64 = 1e-9;
 
     /// Creates the table for a number of draws.
@@ -337,7 +338,7 @@ impl SizeTable {
             low = end;
             let first = rounded(start * (1.0 - Self::MARGIN), element);
             let last = rounded(end * (1.0 + Self::MARGIN), element);
-            // With a very small cv, the quantiles 0 and 1 are not numbers.
+            // With a very small cv, the quantiles of 0 and 1 are NaN. The comparison is then false.
             if start <= end && first == last { first } else { Self::SEVERAL }
         });
         Self { law, element, parts: parts.collect() }

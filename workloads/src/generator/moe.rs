@@ -140,9 +140,9 @@ impl Dispatch {
 struct ExpertSampler {
     /// The cumulative sums of the experts' shares.
     cumulative: Vec<f64>,
-    /// The sum of all shares is divided into as many equal intervals as there are experts. For each
-    /// interval, this is the expert at its start. A search from there takes two comparisons on
-    /// average.
+    /// The sum of all shares is divided into as many equal intervals as there are experts. The
+    /// guide contains the expert at the start of each interval. A search from this expert takes two
+    /// comparisons on average.
     guide: Vec<u32>,
     popularity: Vec<f64>,
 }

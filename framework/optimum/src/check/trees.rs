@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 
 /// A set of vertices on one side of a cut. It contains data that must leave the set.
 pub(super) struct Side {
-    /// The amount of data that the nodes inside the set have, and the capacity of the links that
-    /// leave the set.
+    /// The amount of data that the nodes inside the set have.
     amount: u128,
+    /// The capacity of the links that leave the set.
     capacity: u128,
     amounts: Vec<(usize, u64)>,
     turned: bool,

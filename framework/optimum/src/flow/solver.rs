@@ -28,16 +28,16 @@ pub(super) struct Solver<'a> {
     paths: ShortestPaths,
     /// The flow of each source on each link.
     flows: Vec<f32>,
-    /// For each resource, its load divided by its capacity (`load`), and 1 divided by its capacity
-    /// (`inverse`). Both lists have an additional last entry for links that use no resource of a
-    /// kind.
+    /// For each resource, its load divided by its capacity, and an additional last entry for links
+    /// that use no resource of a kind.
     load: Vec<f32>,
+    /// For each resource, 1 divided by its capacity, and an additional last entry as in `load`.
     inverse: Vec<f32>,
     price: Vec<f32>,
     average: Vec<f32>,
-    /// The length of each resource as a whole number. `length` has the length of each link, the sum
-    /// over its resources.
+    /// The length of each resource as a whole number.
     resource_length: Vec<u32>,
+    /// The length of each link, which is the sum of the lengths of the resources that it uses.
     length: Vec<u32>,
     tree: Tree,
     lower: Ratio,
@@ -189,8 +189,9 @@ impl<'a> Solver<'a> {
         self.round_lengths(averaged, |share| 1 + (share * longest) as u32)
     }
 
-    /// Sets the length of each resource to `round` of its price per capacity, divided by the largest
-    /// of all resources. Returns the sum of capacities times lengths.
+    /// Sets the length of each resource to `round(x)`. Here, x is the price of the resource per
+    /// unit of capacity, divided by the largest price per unit of capacity of all resources.
+    /// Returns the sum of capacities times lengths.
     fn round_lengths(&mut self, averaged: bool, round: impl Fn(f32) -> u32) -> u128 {
         let prices = if averaged { &self.average } else { &self.price };
         // A length is a price divided by a capacity. The averages are already divided by the

@@ -17,9 +17,9 @@ pub(super) struct LineSums {
     /// For each plane, whether any of its links has load in this step.
     used: Vec<bool>,
     changes: Vec<u64>,
-    /// Scratch memory for lines that are summed at the same time: the running sum of each line, and
-    /// its largest value so far (`most`).
+    /// Scratch memory: the running sum of each of the lines that are summed at the same time.
     sums: Vec<u64>,
+    /// Scratch memory: for each of these lines, the largest running sum so far.
     most: Vec<u64>,
 }
 
