@@ -162,8 +162,8 @@ fn line_ends(bytes: &[u8]) -> u64 {
 }
 
 /// Reads the rows from the text of a result file. Errors if the last row is incomplete. `file` is
-/// the name of the file for error messages. Unknown columns, which a later version may have written,
-/// are ignored.
+/// the name of the file for error messages. Unknown columns, which a later version may have
+/// written, are ignored.
 pub fn read_records(file: &str, content: &str) -> Result<Vec<Record>, ReadError> {
     read_rows(file.to_owned(), content.as_bytes())?.complete()
 }

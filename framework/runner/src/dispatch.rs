@@ -48,7 +48,7 @@ pub(crate) struct Dispatcher<'a> {
     pub idle: Vec<Worker>,
     /// A worker that was started in advance and has not loaded a plugin.
     pub spare: Option<Worker>,
-    /// The optima of the cases of the unit, by case number. Cases without an optimum are missing.
+    /// The optima of the cases of the unit, by case number. A case without an entry has no optimum.
     pub optima: BTreeMap<usize, CaseOptimum>,
 }
 
@@ -150,8 +150,8 @@ impl Dispatcher<'_> {
         }
     }
 
-    /// Writes the row of the first pending case, with this status and reason. This case was running
-    /// when the worker failed.
+    /// Writes the row of the first pending case, with this status and reason. The failure of a
+    /// worker is attributed to this case. The other pending cases run again in another worker.
     fn failed_first(&mut self, open: &mut BTreeSet<usize>, status: Status, reason: &str) {
         if let Some(case) = open.pop_first() {
             self.failed(case, status, reason);

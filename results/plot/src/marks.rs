@@ -3,7 +3,8 @@
 //! This project draws its own marks, because no plotting library that was tried was sufficient.
 //! plotters rounds all positions to whole pixels (so curves in a narrow column get steps), has no
 //! dashes, and needs the fonts of the system to measure text. kuva had to be patched for legends,
-//! for letters in cells and for dashed lines, and took a third of the time to compile the workspace.
+//! for letters in cells and for dashed lines, and took a third of the time to compile the
+//! workspace.
 //!
 //! Two small libraries, tiny-skia and pdf-writer, write the marks as PNG and PDF. resvg and
 //! svg2pdf, which are based on these two libraries, could instead convert SVG to PNG and PDF. With

@@ -251,8 +251,8 @@ enum Entry {
 }
 
 impl Drawable for NetworkFigure {
-    /// Formats the costs of all links as CSV. The ratio of a link whose failure disconnects ranks is
-    /// empty.
+    /// Formats the costs of all links as CSV. The ratio of a link whose failure disconnects ranks
+    /// is empty.
     fn csv(&self) -> Result<String, csv::Error> {
         let header = ["panel", "link", "ratio", "disconnects"].map(str::to_owned);
         let rows = self.panels.iter().flat_map(|panel| {

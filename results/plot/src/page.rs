@@ -1,9 +1,9 @@
-//! A report page about result files, in a single HTML file: a summary, figures, tables, machines, and
-//! the commands that reproduce all rows. The page contains no script and loads no other file.
+//! A report page about result files, in a single HTML file: a summary, figures, tables, machines,
+//! and the commands that reproduce all rows. The page contains no script and loads no other file.
 //!
 //! Everything that a reader needs first is visible: the summary, and for each collective a map of
-//! the fastest algorithms and a figure of curves. All else is in elements that a reader opens, which
-//! are not printed unless they are open.
+//! the fastest algorithms and a figure of curves. All else is in elements that a reader opens,
+//! which are not printed unless they are open.
 
 mod figures;
 mod links;

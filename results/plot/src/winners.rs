@@ -206,8 +206,8 @@ impl WinnerFigure {
         MARGINS.into_iter().filter(move |(margin, ..)| is_alone || *margin != Margin::Alone)
     }
 
-    /// Draws a map whose upper end is `top` and whose right end is `right`. Returns the y coordinate
-    /// of its lower end.
+    /// Draws a map whose upper end is `top` and whose right end is `right`. Returns the y
+    /// coordinate of its lower end.
     fn map(&self, scene: &mut Scene, map: &WinnerMap, right: f64, top: f64, font: f64) -> f64 {
         let small = 0.9 * font;
         let mut top = top;

@@ -24,8 +24,8 @@ pub struct LinkCosts {
     pub case: CaseId,
     /// The time with all links in µs.
     pub time_us: f64,
-    /// The cost of each link that was examined. A link is named by the vertices that it connects, of
-    /// which the first one has the lower number.
+    /// The cost of each link that was examined. A link is named by the vertices that it connects,
+    /// of which the first one has the lower number.
     pub links: BTreeMap<(u64, u64), LinkCost>,
 }
 

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use swapmeet_core::text::is_unsafe;
 
 /// Formats a table for each group, followed by the remarks. The sentences of other formats are
-/// omitted, because the tables contain the same values. The reasons of lines that are not `ok` are in
-/// one table for all groups.
+/// omitted, because the tables contain the same values. The reasons of lines that are not `ok` are
+/// in one table for all groups.
 pub fn as_html(comparison: &Comparison) -> String {
     let mut out = String::new();
     for group in &comparison.groups {

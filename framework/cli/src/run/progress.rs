@@ -1,6 +1,6 @@
 //! Shows the progress of a run on standard error. On a terminal, it shows a bar for the whole run
-//! and a line for each running case. Otherwise, it prints a line of text at regular intervals: when a
-//! case ends, and while a case takes long.
+//! and a line for each running case. Otherwise, it prints a line of text at regular intervals: when
+//! a case ends, and while a case takes long.
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};

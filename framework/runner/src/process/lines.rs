@@ -1,5 +1,5 @@
-//! Splits the bytes that a child process sends into lines. A line may announce a block of bytes that
-//! follows it.
+//! Splits the bytes that a child process sends into lines. A line may announce a block of bytes
+//! that follows it.
 
 /// Received bytes. They consist of complete lines that have not been returned, and an incomplete
 /// line.

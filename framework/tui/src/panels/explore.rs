@@ -395,8 +395,8 @@ impl Explore {
         }
     }
 
-    /// If no selected workload has the collective of an algorithm that was just selected, says which
-    /// key selects such a workload.
+    /// If no selected workload has the collective of an algorithm that was just selected, says
+    /// which key selects such a workload.
     fn offer_workload(&mut self, section: Section, spec: &str, session: &mut Session) {
         if section != Section::Algorithms {
             return;

@@ -28,8 +28,8 @@ pub(super) fn width_of_names(figure: &Figure, page: f64, font: f64) -> f64 {
     (longest + (SAMPLE + GAP) * font).min(0.4 * page)
 }
 
-/// Draws the names of the curves in as many columns as fit between `left` and `right`. Returns the y
-/// coordinate of the lower end of the last row.
+/// Draws the names of the curves in as many columns as fit between `left` and `right`. Returns the
+/// y coordinate of the lower end of the last row.
 pub(super) fn names(
     scene: &mut Scene,
     figure: &Figure,

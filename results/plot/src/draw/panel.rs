@@ -105,8 +105,8 @@ impl Frame {
         }
     }
 
-    /// Returns the y coordinate of the lower end of a legend between `left` and `right`, at the upper
-    /// end of the axes. The legend is drawn on `scene`.
+    /// Returns the y coordinate of the lower end of a legend between `left` and `right`, at the
+    /// upper end of the axes. The legend is drawn on `scene`.
     fn legend(&self, scene: &mut Scene, figure: &Figure, (left, right): (f64, f64)) -> f64 {
         let inset = 0.5 * self.font;
         legend::names(scene, figure, (left + inset, right), self.top, self.font)
@@ -179,8 +179,8 @@ impl Frame {
             panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
         own.sort_by(f64::total_cmp);
         own.dedup();
-        // Use the values of the panel's networks as ticks, if the ticks fit. Other values would have
-        // no meaning, because there is no network between two networks.
+        // Use the values of the panel's networks as ticks, if the ticks fit. Other values would
+        // have no meaning, because there is no network between two networks.
         let own: Vec<Tick> =
             own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
         if !figure.x.is_dense() && own.len() >= 3 && x.has_room(&own, size, 0.4 * size) {

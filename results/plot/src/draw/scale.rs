@@ -76,8 +76,8 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Returns the ticks of a horizontal axis whose labels have the font size `size`, as many as have
-    /// room.
+    /// Returns the ticks of a horizontal axis whose labels have the font size `size`, as many as
+    /// have room.
     pub(crate) fn horizontal_ticks(
         &self,
         base: Base,

@@ -117,8 +117,8 @@ impl Layout {
         })
     }
 
-    /// Returns the lines of a link. A link of a grid around the edge or to another plane consists of
-    /// two stubs, one at each of its vertices.
+    /// Returns the lines of a link. A link of a grid around the edge or to another plane consists
+    /// of two stubs, one at each of its vertices.
     pub(super) fn lines(&self, (a, b): Ends) -> Vec<[Point; 2]> {
         let at = |vertex: u64| self.places.get(vertex as usize).copied();
         let (Some(from), Some(to)) = (at(a), at(b)) else { return Vec::new() };

@@ -143,8 +143,8 @@ fn code(name: &str) -> String {
     format!("<code>{}</code>", escaped(name))
 }
 
-/// Formats a factor with three digits. A factor other than 1 has more digits if it would be shown as
-/// 1.
+/// Formats a factor with three digits. A factor other than 1 has more digits if it would be shown
+/// as 1.
 fn factor(value: f64) -> String {
     let exact = (3..=6).map(|digits| format!("{value:.digits$}"));
     let is_close = value > 1.0 && value < 1.005;

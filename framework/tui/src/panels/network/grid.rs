@@ -249,8 +249,8 @@ fn mark_fault(
     }
 }
 
-/// Draws a link as an arrow whose colour shows the load. In themes without colours, a digit replaces
-/// the point of the arrow. A link without load is not drawn.
+/// Draws a link as an arrow whose colour shows the load. In themes without colours, a digit
+/// replaces the point of the arrow. A link without load is not drawn.
 fn link(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,
