@@ -40,8 +40,8 @@ pub enum GroupEvent {
     Planning,
     /// The plugin has finished the plan, during which it has requested these values.
     Planned(Requested),
-    /// Pricing a case has taken this time, in addition to the times that earlier events of this type
-    /// have reported.
+    /// Pricing a case has taken this time, in addition to the times that earlier events of this
+    /// type have reported.
     Priced(Duration),
     /// The row of a case, with its index in the group.
     Row(usize, Box<Record>),

@@ -1,6 +1,7 @@
 //! Shows the progress of a run on standard error. On a terminal, it shows a bar for the whole run
-//! and a line for each running case. Otherwise, it prints a line of text at regular intervals: when
-//! a case ends, and while a case takes long.
+//! and a line for each schedule in progress. Otherwise, it prints lines of text: when a case ends,
+//! but not more often than [`BETWEEN_CASES`], and while cases run for longer than
+//! [`WITHIN_CASES`].
 
 use crate::say::say;
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -1,9 +1,9 @@
 //! A row file that tolerates changes by other programs while rows are written.
 //!
-//! A second program may truncate the file (`: > rows.csv`). A row that is appended afterwards would
-//! follow a gap of zero bytes. Therefore, the length of the file is checked before each row is
-//! appended, and missing rows are written again from a compressed copy in memory. Lines that a
-//! second program adds are kept.
+//! A second program may truncate the file (`: > rows.csv`), so that rows are lost. Therefore, the
+//! length of the file is checked before each row is appended. If the file has become shorter, its
+//! whole content is written again from a compressed copy in memory. Lines that a second program
+//! adds are kept.
 //!
 //! A separate thread syncs the file to the disk. One sync covers all rows that are pending. Thus a
 //! power failure only loses the latest rows, and writing a row does not wait for the disk.

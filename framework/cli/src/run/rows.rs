@@ -280,8 +280,8 @@ pub(crate) fn open_and_lock(
         Before::Drop if is_file => file.set_len(0).map_err(|e| refused(&e))?,
         Before::Drop => {}
         // If the last row is incomplete, remove it by truncating the file. Rewrite the whole file
-        // only if rows are dropped or if the format differs. Thus an interrupt at this point loses
-        // no rows.
+        // only if rows are dropped or changed, or if the format differs. The new file replaces the
+        // old one atomically, so an interrupt at this point loses no rows.
         Before::Keep | Before::KeepGood => match read_found(path, &mut file, report)? {
             Some(IntactRows { intact, records, is_as_written }) => {
                 own_shard(path, &records, cases, all)?;

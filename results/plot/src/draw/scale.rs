@@ -38,7 +38,7 @@ impl Scale {
             values.fold((f64::MAX, f64::MIN), |(least, most), v| (least.min(v), most.max(v)));
         let (low, high) = match most - least {
             // For a single value, choose a range: on a logarithmic axis a factor of four, otherwise
-            // the size of the value.
+            // the size of the value, but at least 1.
             0.0 if log => (least / 2.0, most * 2.0),
             0.0 => (least - 0.5 * least.abs().max(1.0), most + 0.5 * most.abs().max(1.0)),
             _ if log => {
@@ -152,9 +152,9 @@ impl Scale {
         best
     }
 
-    /// Returns whether the labels lie on more than one half of the axis. On a logarithmic axis,
-    /// evenly spaced values are crowded at the upper end, so the rest of the axis would have no
-    /// number.
+    /// Returns whether the first and the last label are at least half of the axis apart. On a
+    /// logarithmic axis, evenly spaced values are crowded at the upper end, so the rest of the axis
+    /// would have no number.
     fn is_covered_by(&self, ticks: &[Tick]) -> bool {
         let (first, last) = (self.at(ticks[0].value), self.at(ticks[ticks.len() - 1].value));
         (last - first).abs() >= 0.5 * (self.ends.1 - self.ends.0).abs()
