@@ -22,9 +22,10 @@ pub struct Standing {
     /// be distinguished from the time of some other algorithm.
     pub tied: usize,
     /// The factors by which the algorithm is faster than the second fastest algorithm, in the cases
-    /// in which it is the fastest.
+    /// that `fastest` counts.
     pub ahead: Option<Factors>,
-    /// The factors by which it is slower than the fastest algorithm, in all other cases.
+    /// The factors by which it is slower than the fastest algorithm, in the cases that neither
+    /// `fastest` nor `tied` counts.
     pub behind: Option<Factors>,
 }
 
@@ -66,7 +67,8 @@ pub struct WonRange {
 /// The overview of a comparison of algorithms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// The algorithms of each collective and machine, most often the fastest first.
+    /// The algorithms of each collective, machine and model. The algorithm that is the fastest in
+    /// most cases comes first.
     pub standings: Vec<Standing>,
     /// The places, in the order of their first cases.
     pub places: Vec<Place>,

@@ -35,7 +35,7 @@ pub struct WinnerMap {
     pub title: String,
     /// The block sizes of the columns, in increasing order.
     pub xs: Vec<f64>,
-    /// The topology or machine of each row, by increasing number of nodes or parameter.
+    /// The topology or machine of each row, in the order that the variant of [`RowAxis`] states.
     pub rows: Vec<String>,
     /// The cells by row, then by block size. A cell is `None` if no case was run for it, or if no
     /// algorithm has a time.
@@ -130,7 +130,7 @@ impl WinnerMap {
         let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
-        // Sort the rows by number of nodes, or by the value in which the machines differ.
+        // Sort networks by kind and number of nodes, and machines by the value in which they differ.
         let mut rows: Vec<(String, u64)> = Vec::new();
         for (row, _, group) in cells {
             if !rows.iter().any(|(known, _)| known == row) {
@@ -150,7 +150,7 @@ impl WinnerMap {
             }
         }
         let rows: Vec<String> = rows.into_iter().map(|(row, _)| row).collect();
-        // A cell stays empty if no case was run for it.
+        // A cell stays empty if no case was run for it, or if no algorithm has a time.
         let mut table = vec![vec![None; xs.len()]; rows.len()];
         for (row, x, group) in cells {
             let at = (

@@ -47,8 +47,8 @@ impl Examiner<'_> {
                 );
                 continue;
             }
-            // The topology for the special cases: its number of nodes, its spec, and the plan of
-            // the plain case on it.
+            // The two topologies for the special cases, each with its spec and the plan of the
+            // plain case. `special` also has the number of nodes, and `uneven` the unevenness.
             let mut special: Option<(u64, &str, Plan)> = None;
             let mut uneven: Option<(Unevenness, &str, Plan)> = None;
             let mut reasons = BTreeSet::new();

@@ -31,7 +31,7 @@ pub(crate) struct Runs {
     pub(crate) out: Option<PathBuf>,
     /// Whether the rows on screen are those of an example that the user has not requested.
     pub(crate) is_example: bool,
-    /// Whether all rows on screen have been saved to another file.
+    /// Whether all rows on screen have been saved to a file other than `out`, or read from files.
     pub(crate) saved: bool,
     /// The file to which the rows were saved last.
     pub(crate) saved_as: Option<PathBuf>,
@@ -234,7 +234,7 @@ impl Session {
         }
     }
 
-    /// Returns whether some cases have not finished.
+    /// Returns whether some cases that the user has requested have not finished.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.runs.batch.is_some() && self.queue.is_busy() && !self.runs.is_example
     }

@@ -397,8 +397,8 @@ impl Session {
             what_if.fetching = None;
             news = true;
         }
-        // Store the rows of cases that workers have planned again. If there are too many rows, first
-        // drop all earlier ones.
+        // Store the rows of cases that workers have planned again. If there are too many rows,
+        // drop all earlier rows first.
         while let Some(event) = what_if.following.as_ref().and_then(Batch::try_next) {
             match event {
                 BatchEvent::Finished(_, record) => {
