@@ -130,7 +130,8 @@ impl WinnerMap {
         let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
         xs.sort_by(f64::total_cmp);
         xs.dedup();
-        // Sort networks by kind and number of nodes, and machines by the value in which they differ.
+        // Sort networks by kind and number of nodes. Sort machines by the value in which they
+        // differ.
         let mut rows: Vec<(String, u64)> = Vec::new();
         for (row, _, group) in cells {
             if !rows.iter().any(|(known, _)| known == row) {

@@ -120,7 +120,7 @@ impl<W: Write> Json<W> {
 
 impl<W: Write> Writer for Json<W> {
     fn ended(&mut self, _: bool, times: Option<Result<Timetable, String>>) {
-        // If there are no times, add a row with the reason.
+        // If there are no times, write nothing here. The row of the case states the reason.
         if let Some(Ok(times)) = times {
             self.put("],\n\"times\":[");
             self.first = true;

@@ -24,8 +24,7 @@ pub(super) struct Text<W: Write> {
     /// The number of rearrangements since the last step. They are printed with the next step, below
     /// the heading of its phase.
     rearrangements: u32,
-    /// Whether a printed node is virtual. A virtual node is a node of the schedule's own grid that
-    /// shares a physical node with another node of the grid.
+    /// Whether any printed node is virtual ([`Names::is_virtual`]).
     has_virtual: bool,
     /// The messages of the current step that are not printed yet, each with the number of the step
     /// in the schedule. The heading of the step has to be printed first.
