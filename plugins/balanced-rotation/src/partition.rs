@@ -89,8 +89,8 @@ struct Anchors {
     /// Positions of the two collectors along each side of the square, in units of 1/[`PARTS`] of
     /// the side.
     along: [usize; 2],
-    /// In cycle `k` about the centre, the gap with number `step * k` has a backward section. If
-    /// there is a second backward section, it lies half a cycle further.
+    /// In cycle `k` about the centre, the gap with number `step * k` (modulo the number of gaps)
+    /// has a backward section. If there is a second backward section, it lies half a cycle further.
     step: usize,
     /// The number that is added to the number of the gap in cycles about the corner.
     shift: usize,

@@ -186,8 +186,8 @@ type BlocksAndLinks = (u64, u64);
 /// for a chunk of m = ceil(h / c) nodes. m is at most 2 s' + 1, because a node in the middle of the
 /// chunk has a reach of s'.
 ///
-/// As long as m > s', the farthest informed node is s - s' links away. The circuits of all rounds
-/// together then use `side` links.
+/// As long as m > s', the farthest newly responsible node is s - s' links away. The longest
+/// circuits of all rounds then have `side` links in total.
 ///
 /// The best value of h depends on the payload:
 /// * Bundles are smallest if h = s - s'. Summed over all rounds, their size is `side` blocks if h

@@ -123,10 +123,10 @@ fn exchange(
         } else {
             (here - distance, -1)
         };
-        // The node has blocks whose origins are in a range of coordinates. Their destinations are
-        // in a second range. Both ranges have the width `reach`. If there are virtual nodes, the
-        // node has blocks only if at least one of the origins and at least one of the destinations
-        // is a real node.
+        // In each dimension, the origins of the node's blocks have the coordinates that are equal
+        // to the node's own modulo `reach`. The destinations are in the aligned range of `reach`
+        // coordinates that contains the node. If there are virtual nodes, the node has blocks only
+        // if at least one of the origins and at least one of the destinations is a real node.
         let holds_any = (0..x.len()).all(|k| {
             let (reach, size) = (
                 if done.contains(&k) { distance } else { 2 * distance },

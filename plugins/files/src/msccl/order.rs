@@ -4,8 +4,8 @@
 //! In the file, a thread block is a list of operations. An operation waits for the operation before
 //! it in the thread block and for the operation that it names as its dependency. If it receives, it
 //! also waits for its message. Sends do not wait for the receiver: a message that arrives early
-//! waits at its receiver. If a thread block first sends a message and then receives a message, the
-//! send and the receive happen at the same time, as on hardware.
+//! waits at its receiver. If an operation sends and the next operation of the thread block
+//! receives, both can happen in the same step, as on hardware.
 //!
 //! These rules determine the earliest step of the schedule for each send and receive. A cycle of
 //! waits is a deadlock.

@@ -191,7 +191,7 @@ impl Topology for Rdn {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        // Only nodes have addresses of clusters. A base with switches has no paths by vertex.
+        // A switch has no number (t, c, x), so a requested path cannot lead over switches.
         if from.max(to) >= self.nodes() {
             return None;
         }

@@ -42,7 +42,8 @@ impl GridLines {
         }
     }
 
-    /// Returns the receiver of that image of a message which rank 0 sends.
+    /// Returns the distance s of a message ([`RankAction`]): the receiver of its image that rank 0
+    /// sends.
     fn distance(&self, t: &Transfer) -> u64 {
         match self.action {
             RankAction::Rotated => (u64::from(t.to) + self.nodes - u64::from(t.from)) % self.nodes,
