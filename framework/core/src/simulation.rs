@@ -142,7 +142,7 @@ impl<'a> Simulation<'a> {
 
     /// Declares that a group maps the schedule to itself. `symmetries` has the action of the group
     /// on each axis of the grid. Returns, for each axis, the range of coordinates that the plugin
-    /// must plan. Each range starts at 0 unless the plugin `can_start_anywhere`.
+    /// must plan. If `can_start_anywhere` is false, each range starts at 0.
     pub fn symmetric(
         &mut self,
         symmetries: &[Symmetry],

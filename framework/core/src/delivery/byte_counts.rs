@@ -52,7 +52,7 @@ pub struct Redistribution<'a> {
     pub buckets: u64,
     /// The modulus of element numbers: after `cycle - 1` they start again at 0.
     pub cycle: u64,
-    /// The bucket of element number 0.
+    /// The bucket of element number 0, before `firsts` is added.
     pub first: u64,
     /// For each destination, the number of its first element. Empty if all are 0.
     pub starts: &'a [u32],

@@ -121,6 +121,7 @@ pub(crate) struct Messages {
     /// per route. For each message, the index of the next message in its chain.
     other_route: Vec<u32>,
     last_found: LastFound,
+    /// The number of the most recent search.
     search: u64,
 }
 

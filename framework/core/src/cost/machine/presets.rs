@@ -7,8 +7,8 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-/// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum `tc +
-/// td` of two times for each byte. Both `tc` and `td` are set to half of this sum.
+/// Creates a machine of Liu et al. from Table 1. The table has the start-up time, and the sum
+/// `tc + td` of two times for each byte. Both `tc` and `td` are set to half of this sum.
 macro_rules! of_table_1 {
     ($name:literal, $title:literal, $startup_us:literal, $half_byte_us:literal $(, $more:expr)*) => {
         Preset {

@@ -10,9 +10,9 @@
 //! - At the sender, it occupies the processor for `o + (s - 1) O`, and it occupies the interface
 //!   for `g + (s - 1) G`.
 //! - It arrives `o + L` after its start.
-//! - At the receiver, when the receiver is free, it occupies the processor for `o + (s - 1) max(O,
-//!   G)`, and the interface for `g + (s - 1) G`. So the time of the bytes is charged at the
-//!   receiver, after the arrival of the message.
+//! - At the receiver, when the receiver is free, it occupies the processor for
+//!   `o + (s - 1) max(O, G)`, and the interface for `g + (s - 1) G`. So the time of the bytes is
+//!   charged at the receiver, after the arrival of the message.
 //! - A message of at most S bytes is complete at the sender as soon as it is sent. A longer message
 //!   is complete at the sender when the receiver has posted the receive and starts to receive the
 //!   message (rendezvous).

@@ -1,9 +1,9 @@
 //! Time-space records. A record shows how each rank spends its time, step by step.
 //!
-//! An entry has four times of a rank: when it entered a step, when it had posted its sends, when it
-//! had waited for its peers, and when it ended the step. An entry also has the amount of time that
-//! the rank spent on each [`TimeKind`] between the first and the last of these four times. A record
-//! is made only if it is requested ([`super::Evaluator::record_time_space`]).
+//! An entry has four times of a rank: when it entered a step, when it had made all sends of the
+//! step, when it had waited for its peers, and when it ended the step. An entry also has the amount
+//! of time that the rank spent on each [`TimeKind`] between the first and the last of these four
+//! times. A record is made only if it is requested ([`super::Evaluator::record_time_space`]).
 //!
 //! The number of entries is limited. If there are more steps, 2, 4, 8, etc. neighbouring steps of a
 //! rank are joined into one entry ([`TimeSpace::steps_per_entry`]). The total time of each kind
@@ -14,9 +14,9 @@
 
 use super::Parts;
 
-/// The kinds of a rank's time. The first kinds are the kinds of cost of a completion time, in the
-/// same order. The last kind is waiting for a peer. A completion time has no such wait, because the
-/// critical path continues at the peer.
+/// The kinds of a rank's time. All kinds but the last are the costs of a completion time, in the
+/// order of [`Parts::each`]. The last kind is waiting for a peer. A completion time has no such
+/// wait, because the critical path continues at the peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeKind {
     /// The start-up of a message that the rank sends or receives.

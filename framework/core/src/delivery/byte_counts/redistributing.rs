@@ -18,12 +18,13 @@ pub(super) struct Redistributed<T> {
     /// For each destination, the number of elements before the redistribution.
     pub(super) elements: Vec<T>,
     pub(super) pattern: Arc<Pattern>,
+    /// The first bucket ([`Redistribution::first`]).
     pub(super) first: u32,
     /// Number of elements in each bucket.
     pub(super) sizes: Vec<u64>,
-    /// For each bucket, its receiver (or [`UNSENT`] or [`SETTLED`]), and the step in which it was
-    /// sent.
+    /// For each bucket, its receiver, or [`UNSENT`] or [`SETTLED`].
     pub(super) receivers: Vec<u32>,
+    /// For each bucket, the step in which it was sent.
     pub(super) steps: Vec<u32>,
     /// The last step before the redistribution in which the node received any data.
     pub(super) latest_arrival: u64,

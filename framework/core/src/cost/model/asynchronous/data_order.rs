@@ -180,9 +180,9 @@ mod tests {
         assert!((us(32, no_overhead, &binomial(5)) - 5.0 * (8.0 + 63.0 * 0.5)).abs() < 1e-9);
     }
 
-    /// If a block of k segments is forwarded through a chain of P nodes, this takes `(P - 1) (L +
-    /// b) + (k - 1) i`. Here L is the latency of a hop, b the transmission time of a segment, and i
-    /// the interval between two segments at an interface or a port.
+    /// If a block of k segments is forwarded through a chain of P nodes, this takes
+    /// `(P - 1) (L + b) + (k - 1) i`. Here L is the latency of a hop, b the transmission time of a
+    /// segment, and i the interval between two segments at an interface or a port.
     #[test]
     fn segments_follow_each_other_through_a_chain() {
         for segments in [1_u32, 2, 4, 8] {
@@ -228,8 +228,8 @@ mod tests {
         assert!((fluid - (4.0 + 1001.0 + 4.0 + 11.0)).abs() < 1e-6, "{fluid}");
     }
 
-    /// A forwarded message waits for all data that its sender received up to the latest step which
-    /// the message depends on, even if the data of that step arrives first.
+    /// A forwarded message waits for the data of all steps up to the latest step on which it
+    /// depends, even if the data of this latest step arrives first.
     #[test]
     fn joined_boxes_wait_for_their_last_part() {
         let steps = vec![vec![(0, 2, 1001, 0)], vec![(1, 2, 11, 0)], vec![(2, 3, 1, 2)]];
