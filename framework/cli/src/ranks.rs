@@ -53,8 +53,8 @@ pub(crate) fn run(
     let repetitions = std::mem::replace(&mut experiment.repetitions, 1);
     let all = complete(experiment, &args.plugins)?;
     let mut cases: Vec<_> = shard_cases(&all, args.shard)?;
-    // Cases that differ only in the machine have the same schedule, so measure this schedule only
-    // once.
+    // The machine of a case does not affect measurements. Of the cases that differ only in the
+    // machine, measure only the first one.
     let mut known = HashSet::new();
     cases.retain(|case| {
         known.insert((case.topology.spec(), case.algorithm.to_string(), case.workload.to_string()))

@@ -45,6 +45,7 @@ impl FigureData<'_> {
     }
 
     /// Returns the number of cases that have a position on the x axis but no value of the quantity.
+    /// Unsupported cases do not count.
     pub(super) fn count_without(&self, families: &[Family]) -> usize {
         let lines = families
             .iter()
@@ -92,8 +93,8 @@ impl FigureData<'_> {
     }
 
     /// Returns the position at which the drawn lines of the two algorithms of a crossover meet.
-    /// Returns `None` if they need not meet: on the axis of nodes, and if the quantity does not
-    /// depend on time alone.
+    /// Returns `None` if they need not meet: if no case can exist between two points of the axis, as
+    /// on the axis of nodes, or if the quantity does not depend on time alone.
     fn meeting(
         &self,
         panel: &Panel,

@@ -155,8 +155,8 @@ impl Lattice {
                 };
             }
             let direction = direction(own, a, b);
-            // In a dimension of size 2, two links may connect the same nodes. Show the larger of
-            // their loads.
+            // Several links may have the same direction: the links to both neighbouring planes, and
+            // two links that connect the same nodes in a dimension of size 2. Show the largest load.
             *direction = value.max(*direction);
         }
         (all, across)
