@@ -154,9 +154,9 @@ struct Scope {
     covers: Box<dyn Fn(&Median) -> bool>,
 }
 
-/// Returns the lines of the summary tables: first a line for each shape, and then a line for each
-/// algorithm. The lines of algorithms cover the shapes 4x4x4 and 8x8x8, without the sizes to which
-/// parameters are fitted.
+/// Returns the lines of the summary tables: first three lines for the shapes 4x4x4 and 8x8x8
+/// together, then a line for each other shape, and then a line for each algorithm. The lines of
+/// algorithms cover the shapes 4x4x4 and 8x8x8, without the sizes to which parameters are fitted.
 fn scopes(medians: &[Median]) -> Vec<Scope> {
     let scope =
         |name: &str, covers: Box<dyn Fn(&Median) -> bool>| Scope { name: name.to_owned(), covers };

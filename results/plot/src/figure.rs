@@ -46,8 +46,8 @@ pub struct Crossing {
     /// The crossover, which is computed from completion times.
     pub crossover: Crossover,
     /// The position in the figure at which the lines of both curves meet. It is `None` if the two
-    /// lines need not meet: if the figure shows a quantity that does not depend on time alone, or if
-    /// no case can exist between two points of the x axis.
+    /// lines need not meet: if the figure shows a quantity that does not depend on time alone, or
+    /// if no case can exist between two points of the x axis.
     pub at: Option<(f64, f64)>,
     /// The 95 % confidence interval of the crossover, if there are repetitions.
     pub interval: Option<Interval>,

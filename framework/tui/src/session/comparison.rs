@@ -83,7 +83,7 @@ pub(crate) struct Compared {
     pub(crate) specs: [BTreeSet<String>; 4],
     /// The group of each setting.
     pub(super) group_of: HashMap<Setting, usize>,
-    /// For each topology and workload, the maxima over all rows.
+    /// The maxima for each topology and workload.
     pub(super) peaks: HashMap<[String; 2], Peaks>,
     /// The index of each group's topology among all topologies, of its workload among all
     /// workloads, and of its machine among all machines. Topologies, workloads and machines are
@@ -91,8 +91,8 @@ pub(crate) struct Compared {
     pub(crate) ranks: Vec<[usize; 3]>,
 }
 
-/// The maxima over the rows with the same topology and workload. They are the ends of the colour
-/// scales in the network panel.
+/// The maxima over the samples ([`Line::sample`]) of the lines with the same topology and workload.
+/// They are the ends of the colour scales in the network panel.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Peaks {
     /// The maximum number of messages on one link in one step.
@@ -176,7 +176,7 @@ impl Compared {
         self.link_costs.iter().find(|costs| costs.is_of(case))
     }
 
-    /// Returns the maxima over all rows with this topology and workload.
+    /// Returns the maxima for this topology and workload.
     pub(crate) fn peaks(&self, topology: &str, workload: &str) -> Peaks {
         self.peaks.get(&[topology, workload].map(str::to_owned)).copied().unwrap_or_default()
     }

@@ -93,8 +93,8 @@ impl FigureData<'_> {
     }
 
     /// Returns the position at which the drawn lines of the two algorithms of a crossover meet.
-    /// Returns `None` if they need not meet: if no case can exist between two points of the axis, as
-    /// on the axis of nodes, or if the quantity does not depend on time alone.
+    /// Returns `None` if they need not meet: if no case can exist between two points of the axis,
+    /// as on the axis of nodes, or if the quantity does not depend on time alone.
     fn meeting(
         &self,
         panel: &Panel,

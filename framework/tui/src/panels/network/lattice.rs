@@ -156,7 +156,8 @@ impl Lattice {
             }
             let direction = direction(own, a, b);
             // Several links may have the same direction: the links to both neighbouring planes, and
-            // two links that connect the same nodes in a dimension of size 2. Show the largest load.
+            // two links that connect the same nodes in a dimension of size 2. Show the largest
+            // load.
             *direction = value.max(*direction);
         }
         (all, across)
