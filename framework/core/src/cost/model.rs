@@ -6,8 +6,8 @@
 //! schedule is simulated. Many evaluators can listen to the same simulation.
 //!
 //! Models with synchronous steps mostly need only a few facts about each step, such as the length
-//! of the longest message. Event-driven models (`flat`, `loggp`, `fluid`) store all messages and
-//! simulate a clock for each node.
+//! of the longest message. Event-driven models (`flat`, `loggp`, `fluid`) store single messages
+//! until they have simulated them, with a clock for each node.
 
 use super::background::Background;
 use super::bound::{Bound, Traffic};
