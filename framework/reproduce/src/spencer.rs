@@ -35,10 +35,11 @@ fn thesis() -> Result<Thesis, ReproduceError> {
     read("spencer", include_str!("../papers/spencer.toml"))
 }
 
-/// A lower bound on costs. It has two versions: the bound as printed in the thesis, and a valid
-/// bound, which may be lower.
+/// A lower bound on costs.
 struct Bound {
+    /// The bound as printed in the thesis.
     printed: Costs,
+    /// A valid bound. It may be lower or higher than the printed bound.
     sound: Costs,
     /// Why the printed bound can be too high.
     why: &'static str,

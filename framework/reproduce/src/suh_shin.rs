@@ -113,13 +113,15 @@ impl SuhShin {
     }
 }
 
-/// A square network whose sides have `side` nodes. `run` contains the costs of a run of `suh-shin`.
-/// `rivals` contains the costs of the algorithms of other authors, in the order of the paper; the
-/// costs are `None` if this project does not have the algorithm.
+/// A square network, with the costs of algorithms on it.
 struct Square {
     shape: Shape,
+    /// The number of nodes of a side.
     side: u64,
+    /// The costs of a run of `suh-shin`.
     run: Costs,
+    /// The costs of the algorithms of other authors, in the order of the paper. They are `None` if
+    /// this project does not have the algorithm.
     rivals: Vec<Option<Costs>>,
 }
 

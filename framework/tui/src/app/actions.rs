@@ -242,7 +242,7 @@ impl App {
         self.session.queue.is_busy() && !self.session.runs.is_example
     }
 
-    /// Returns whether some rows on screen have not been written to any file.
+    /// Returns whether some rows that the user has requested have not been written to any file.
     fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
         let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
