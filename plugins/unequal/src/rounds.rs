@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     column: u32,
-    /// Demand that no round has sent yet, in bytes.
+    /// Demand that no round has sent yet, in the unit of the matrix (bytes or elements).
     demand: u64,
-    /// Padding, in bytes. A round uses the demand of an entry first.
+    /// Padding, in the same unit. A round uses the demand of an entry first.
     padding: u64,
 }
 
@@ -26,7 +26,7 @@ impl Entry {
     }
 }
 
-/// The sends of a round: sender, receiver and number of bytes.
+/// The sends of a round: sender, receiver and amount.
 pub(crate) type Round = Vec<(u64, u64, u64)>;
 
 /// An iterator over the rounds.

@@ -65,10 +65,10 @@ impl Mirror {
     /// Returns the image.
     ///
     /// In two dimensions the circuit is a staircase. If each circuit led along the row first and
-    /// then along the column, all circuits of a row would meet in one node. There are 2n such
-    /// staircase cycles of n nodes. Every link belongs to one of these cycles, and two of them lead
-    /// through each node (Fig. 4.7 b). The circuit uses the first of the two cycles of the node. If
-    /// `other` is set, it uses the second cycle, which begins along the other axis.
+    /// then along the column, all circuits of a row would meet in one node. There are n such
+    /// staircase cycles, each through 2n nodes. Every link belongs to one of these cycles, and two
+    /// of them lead through each node (Fig. 4.7 b). The circuit uses the first of the two cycles of
+    /// the node. If `other` is set, it uses the second cycle, which begins along the other axis.
     pub(super) fn walk(
         self,
         torus: &Torus,

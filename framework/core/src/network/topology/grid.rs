@@ -142,9 +142,10 @@ impl GridNet {
         let links = self.sides().filter(|(n, _)| *n > 1).map(|(_, closed)| 1 + u64::from(closed));
         // The cut divides one dimension. For each dimension, the code compares the number of pairs
         // of nodes that the cut separates with the number of links that it cuts, and chooses the
-        // largest ratio. If the chosen dimension has an even size, it is the longest dimension,
-        // and no balanced cut is better. If it has an odd size, the two sides of the cut differ by
-        // one layer of nodes. In a one-dimensional grid, a layer is a single node.
+        // largest ratio. If lines are closed in all dimensions or in none, and the chosen dimension
+        // has an even size, it is the longest dimension, and no balanced cut is better. If the
+        // chosen dimension has an odd size, the two sides of the cut differ by one layer of nodes.
+        // In a one-dimensional grid, a layer is a single node.
         let cuts = self.sides().filter(|(n, _)| *n > 1).map(|(n, closed)| {
             let layer = self.nodes / n;
             let links = if closed { 2 * layer } else { layer };
