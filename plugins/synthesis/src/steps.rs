@@ -12,9 +12,11 @@ use std::collections::BinaryHeap;
 pub(crate) enum Order {
     /// The piece with the most remaining links is first.
     Farthest,
-    /// Pieces are sorted by the largest remaining load of a resource on their remaining path, after
-    /// the next link. The piece with the largest value is first. The values are divided into this
-    /// number of classes. Within a class, the piece with the most remaining links is first.
+    /// Each link of a piece's remaining path, except the next link, has a value: the largest
+    /// remaining load of its resources, plus the number of links from there to the target. The
+    /// piece with the largest value on its path is first. The values up to the congestion are
+    /// divided into this number of classes. Within a class, the piece with the most remaining links
+    /// is first.
     MostLoaded(u32),
 }
 

@@ -169,7 +169,7 @@ fn other_demands_arrive() {
         problem.verify(&FlowSchedule).unwrap_or_else(|e| panic!("{problem:?}: {e}"));
     }
     let broadcast = on("mesh", &[4, 4]).collective(Collective::Broadcast, 5).block_bytes(16);
-    // 16 segments over the 4 links of the root, and at most 5 hops.
+    // The root sends 16 segments over 4 links, and no node is more than 4 hops away from it.
     let taken = steps(&broadcast, &BROADCAST);
     assert!(taken <= 16, "{taken}");
 }
@@ -293,7 +293,7 @@ fn equal_nodes_exchange_blocks_in_the_fewest_steps() {
             assert!(proved.max_sends <= ports && proved.max_receives <= ports, "{kind} {dims:?}");
             assert_eq!(proved.steps, bound, "{kind} {dims:?}, {ports} ports");
         }
-        // Several blocks per link and step.
+        // With `group=3`, a link carries up to three blocks in a step.
         let of_axes = axes.iter().map(|(crossings, directions)| crossings.div_ceil(*directions));
         let bound = of_axes.max().unwrap().div_ceil(3).max(longest);
         assert_eq!(steps(&on(kind, dims).param("group", "3"), &FlowSchedule), bound, "{kind}");

@@ -171,7 +171,7 @@ impl Topology for Routed {
         let Some(base) = self.base.sample(seed) else {
             return Some(Arc::new(Self { seed, ..self.clone() }));
         };
-        // The routes depend on the failed links.
+        // A sample of the base can have other failed links, so its routes are computed again.
         let network = base.node_network().unwrap_or(base.as_ref());
         let routing = Routing::new(matches!(self.routing, Routing::Ecmp(_)), network);
         let properties =

@@ -237,8 +237,9 @@ impl Numbering {
 /// by a multiple of the period does not change a coordinate modulo the period. An exclusive-or acts
 /// on each bit like a shift of an axis of size 2.
 fn periods(sides: &[u64], group: &Group) -> Option<Vec<u64>> {
-    // Split each axis at the borders of dimensions, in reverse order. Each piece has its size and
-    // whether the group moves it.
+    // List the parts of all axes in reverse order, so that `pop` returns the first part. An axis
+    // has a part that the group moves and a part that it does not move. Each entry has the size of
+    // the part and whether the group moves it.
     let mut parts: Vec<(u64, bool)> = Vec::new();
     for axis in group.axes() {
         if axis.xor {
