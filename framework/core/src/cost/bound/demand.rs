@@ -356,7 +356,9 @@ impl<'a> Demand<'a> {
             Self::AllGather(bytes) | Self::ReduceScatter(bytes) => {
                 Some((n as f64 * elsewhere as f64 * bytes, topology.diameter()))
             }
-            Self::AllGatherUneven(own) => Some(((n - 1) as f64 * own.all, own.farthest(topology))),
+            Self::AllGatherUneven(own) => {
+                Some((elsewhere as f64 * own.all, own.farthest(topology)))
+            }
             Self::Broadcast(root, bytes) | Self::Reduce(root, bytes) => {
                 Some((elsewhere as f64 * bytes, topology.eccentricity(*root)))
             }

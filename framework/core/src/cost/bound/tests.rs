@@ -196,6 +196,11 @@ fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
         "over the middle link"
     );
     assert_eq!(of("mesh:4", gather(), [0; 4], machine), (0.0, 0.0, 0));
+    assert_eq!(
+        of("ring:2,ranks=2", gather(), [11, 10, 10, 10], "free:byte_us=1,ports=all").0,
+        10.5,
+        "21 bytes enter the first node over two links"
+    );
     let broadcast =
         |root| of("mesh:4", Collective::of(&BROADCAST).at(root), [0, 3, 5, 100], machine);
     assert_eq!((broadcast(2), broadcast(0)), ((5.0, 2.0, 2), (0.0, 0.0, 0)));
