@@ -20,6 +20,11 @@ use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
+    /// The arrival steps of the records of each list, in the order of the records. Empty if arrivals
+    /// are not tracked. A list can have thousands of records, of which few or none have the arrival
+    /// step of a new box. To find these records, an insertion searches the steps, because they take
+    /// much less memory than the records.
+    arrivals: Vec<Vec<u32>>,
     /// Buffers that are reused, so that sends need no allocation. `inner` and `joined` have space
     /// for one record. `remainder` has the records that remain after boxes are split.
     inner: Vec<E>,
@@ -68,6 +73,11 @@ impl RecordFormat {
         if self.tracks_arrivals() { record[0].number() } else { 0 }
     }
 
+    /// Returns the arrival steps of consecutive records.
+    fn arrivals<E: Element>(self, records: &[E]) -> Vec<u32> {
+        records.chunks_exact(self.elements).map(|record| self.arrival(record) as u32).collect()
+    }
+
     /// Sets the step in which the record is received, if arrivals are tracked.
     pub(crate) fn set_arrival<E: Element>(self, step: u64, record: &mut [E]) {
         if self.tracks_arrivals() {
@@ -90,7 +100,10 @@ impl<E: Element> Holdings<E> {
 
     fn with_format(format: RecordFormat, lists: Vec<Vec<E>>) -> Self {
         let record = vec![E::from_number(0); format.elements];
-        Self { format, lists, inner: record.clone(), joined: record, remainder: Vec::new() }
+        let tracked = if format.tracks_arrivals() { &lists[..] } else { &[] };
+        let arrivals = tracked.iter().map(|list| format.arrivals(list)).collect();
+        let (inner, joined) = (record.clone(), record);
+        Self { format, lists, arrivals, inner, joined, remainder: Vec::new() }
     }
 
     /// Returns the same number of lists in the same format, but without boxes.
@@ -133,6 +146,9 @@ impl<E: Element> Holdings<E> {
 
     /// Replaces the records of a list.
     pub(crate) fn set_records(&mut self, list: usize, records: Vec<E>) {
+        if let Some(arrivals) = self.arrivals.get_mut(list) {
+            *arrivals = self.format.arrivals(&records);
+        }
         self.lists[list] = records;
     }
 
@@ -146,7 +162,7 @@ impl<E: Element> Holdings<E> {
         keep: bool,
         mut found: impl FnMut(&[E]),
     ) {
-        let Self { format, lists, inner, joined, remainder } = self;
+        let Self { format, lists, arrivals, inner, joined, remainder } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
         // A node holds no block twice, so the search can end when all selected blocks are found.
         // The newest boxes are at the end of the list and are most likely to be selected.
@@ -173,7 +189,7 @@ impl<E: Element> Holdings<E> {
                 }
             }
             if !keep {
-                remove(records, at, elements);
+                remove(records, arrivals.get_mut(list), at, elements);
             }
         }
         self.reinsert_remainder(layout, list);
@@ -188,7 +204,7 @@ impl<E: Element> Holdings<E> {
         values: &[E],
         mut found: impl FnMut(&[E]),
     ) {
-        let Self { format, lists, inner, joined, remainder } = self;
+        let Self { format, lists, arrivals, inner, joined, remainder } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
         let mut at = records.len();
         while at > 0 {
@@ -201,7 +217,7 @@ impl<E: Element> Holdings<E> {
             inner[head - 1] = E::from_number(layout.count(&inner[head..]));
             found(inner);
             split(layout, *format, record, inner, joined, remainder);
-            remove(records, at, elements);
+            remove(records, arrivals.get_mut(list), at, elements);
         }
         self.reinsert_remainder(layout, list);
     }
@@ -221,25 +237,31 @@ impl<E: Element> Holdings<E> {
 
     /// Adds a record to a list that contains none of the record's blocks.
     pub(crate) fn insert<L: Layout<Element = E>>(&mut self, layout: &L, list: usize, record: &[E]) {
-        let Self { format, lists, joined, .. } = self;
+        let Self { format, lists, arrivals, joined, .. } = self;
         let (RecordFormat { head, elements }, records) = (*format, &mut lists[list]);
+        let (arrival, mut arrivals) = (format.arrival(record) as u32, arrivals.get_mut(list));
         joined.clone_from_slice(record);
         // After a join, the larger box may be joinable with a box that was tried before. So the
         // search starts again.
         let mut at = records.len();
         while at > 0 {
             at -= elements;
+            if let Some(arrivals) = &arrivals {
+                let Some(last) = last_index(&arrivals[..=at / elements], arrival) else { break };
+                at = last * elements;
+            }
             let held = &records[at..at + elements];
-            if format.arrival(joined) == format.arrival(held)
-                && layout.join(&mut joined[head..], &held[head..])
-            {
+            if layout.join(&mut joined[head..], &held[head..]) {
                 let count = format.count(joined) + format.count(held);
                 joined[head - 1] = E::from_number(count);
-                remove(records, at, elements);
+                remove(records, arrivals.as_deref_mut(), at, elements);
                 at = records.len();
             }
         }
         records.extend_from_slice(joined);
+        if let Some(arrivals) = arrivals {
+            arrivals.push(arrival);
+        }
     }
 
     /// Adds a box, received in step `step`, to a list that contains none of the box's blocks.
@@ -296,12 +318,29 @@ fn split<L: Layout>(
     });
 }
 
-/// Removes the record at index `at` and moves the last record to this index.
-fn remove<E>(records: &mut Vec<E>, at: usize, elements: usize) {
+/// Returns the index of the last of these arrival steps that is equal to `step`.
+fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
+    // Blocks without the step are skipped first, because the compiler uses vector instructions only
+    // if all steps of a block are compared.
+    const BLOCK: usize = 16;
+    let differs = |block: &[u32]| block.iter().fold(true, |all, other| all & (*other != step));
+    let mut end = arrivals.len();
+    while end >= BLOCK && differs(&arrivals[end - BLOCK..end]) {
+        end -= BLOCK;
+    }
+    arrivals[..end].iter().rposition(|other| *other == step)
+}
+
+/// Removes the record at index `at`, and its arrival step if arrivals are tracked. Moves the last
+/// record to this index.
+fn remove<E>(records: &mut Vec<E>, arrivals: Option<&mut Vec<u32>>, at: usize, elements: usize) {
     let last = records.len() - elements;
     if at < last {
         let (before, removed) = records.split_at_mut(last);
         before[at..at + elements].swap_with_slice(removed);
     }
     records.truncate(last);
+    if let Some(arrivals) = arrivals {
+        arrivals.swap_remove(at / elements);
+    }
 }

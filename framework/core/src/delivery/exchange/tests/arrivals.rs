@@ -138,3 +138,18 @@ fn copies_in_flight_are_not_joined() {
     assert_eq!(x.in_flight.receivers.len(), 2);
     assert!(message(x.end_step()).contains("node 1"));
 }
+
+/// Boxes of the same arrival step are joined, however many boxes of other steps the node holds.
+#[test]
+fn boxes_are_joined_with_boxes_of_the_same_step() {
+    const N: u64 = 40;
+    let mut x = exchange(Collective::of(&ALL_TO_ALL), &[N], 1).with_arrival_tracking();
+    let sends = |distance| (0..N).map(move |v| block(v, (v + distance) % N, v, (v + distance) % N));
+    for distance in 1..=20 {
+        step(&mut x, &sends(distance).collect::<Vec<_>>()).unwrap();
+    }
+    step(&mut x, &(21..N).flat_map(sends).collect::<Vec<_>>()).unwrap();
+    // The own block of the node, 20 single blocks, and all blocks of the last step.
+    assert!((0..N).all(|node| x.holdings.of(node as usize).count() == 1 + 20 + 1));
+    assert_eq!(x.verify(), Ok(()));
+}
