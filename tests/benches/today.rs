@@ -126,9 +126,12 @@ fn median(folder: &Path, flags: &str) -> Run {
 
 /// Runs the program.
 fn run(folder: &Path, flags: &str) -> Run {
+    // Remove the output of the run before, which is a file or a folder.
+    let out = folder.join("out");
+    let _ = std::fs::remove_file(&out).or_else(|_| std::fs::remove_dir_all(&out));
     let before = child_seconds();
     let mut program = Command::new(swapmeet_tests::build().join("swapmeet"));
-    program.args(flags.split_whitespace()).arg("--force").arg("--out").arg(folder.join("out"));
+    program.args(flags.split_whitespace()).arg("--out").arg(out);
     program.env_remove("SWAPMEET_PLUGIN_PATH").env("XDG_DATA_HOME", "/nonexistent");
     program.stdout(Stdio::null()).stderr(Stdio::null());
     let mut program = program.spawn().expect("the program runs");

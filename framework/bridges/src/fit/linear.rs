@@ -34,8 +34,8 @@ pub fn error_factor(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
 pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     /// The number of times that the weights are adapted.
     const ROUNDS: usize = 40;
-    /// A prediction whose relative residual is below this value gets the weight 1, which is the
-    /// limit of the formula of the weights for exact predictions.
+    /// If the relative residual of a prediction is below this value, its weight is set to 1. The
+    /// formula for weights tends to 1 for small residuals, but divides 0 by 0 for exact predictions.
     const LEAST: f64 = 1e-6;
     let mut weights = vec![1.0; samples.len()];
     let mut costs = Vec::new();

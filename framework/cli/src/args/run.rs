@@ -103,8 +103,8 @@ pub(crate) struct CaseArgs {
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
     /// Select the nodes on which delivery is verified. Both values give the same times if the
-    /// symmetry that the algorithm declares is correct. If a difference between its nodes is found,
-    /// the case is invalid (see docs/abi.md).
+    /// symmetry that the algorithm declares is correct. If the sends of two nodes contradict it, the
+    /// case is invalid (see docs/abi.md).
     #[arg(long, default_value = "auto")]
     pub proof: ProofArg,
     /// Run N cases at a time, each in its own process [default: number of cores].

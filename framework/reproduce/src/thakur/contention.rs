@@ -25,9 +25,8 @@ pub(super) fn gen_as_printed(i: u64, c: u64, p: u64) -> u64 {
 /// c is the number of columns of the mesh, and r is the number of its rows. Let a = i mod c and b =
 /// i / c. f(i) is the maximum of three loads:
 /// * A link in a row carries min(a, c - a) messages.
-/// * A link in a column carries min(b, r - b) messages.
-/// * A link in a column carries min(b + 1, r - b - 1) messages that have wrapped around in their
-///   row.
+/// * A link in a column whose messages have not wrapped around in their rows carries min(b, r - b).
+/// * A link in a column whose messages have wrapped around carries min(b + 1, r - b - 1).
 ///
 /// The printed formula is wrong because it adds the loads of a row and a column.
 pub(super) fn gen_exact(i: u64, c: u64, p: u64) -> u64 {

@@ -110,8 +110,8 @@ impl GridLines {
                     sum[way] = sum[way].wrapping_add(first[way].wrapping_mul(*amount));
                 }
                 if low > 0 {
-                    // If the lower digits of the receiver are at least `low`, this message does not
-                    // carry.
+                    // For receivers whose lower digits are at least `low`, the addition has no
+                    // carry. Store the difference that this makes to the load.
                     let change =
                         |way: usize| plain[way].wrapping_sub(carried[way]).wrapping_mul(*amount);
                     changes.push((low, [change(0), change(1)]));

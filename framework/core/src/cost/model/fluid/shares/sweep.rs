@@ -3,11 +3,11 @@
 //! the level at which its capacity is used up.
 //!
 //! To *open* a flow means to remove its rate, so that it can get a new one. A flow is opened when
-//! the sweep reaches the flow's old level, and only if the link that binds the flow (that limits
-//! its rate) has capacity left. A flow gets a lower rate if a link of its route is full at a lower
-//! level than the flow's level. All other flows keep their rates. If the sweep examines more hops
-//! than all flows have, every flow is opened and the sweep starts again. The new sweep fills each
-//! link once.
+//! the sweep reaches the flow's old level, and only if the link that limited its rate (the link
+//! that *binds* the flow) now has capacity left, for example because another flow has ended. A flow
+//! gets a lower rate if a link of its route is full at a lower level than the flow's level. All
+//! other flows keep their rates. If the sweep examines more hops than the routes of all flows have
+//! in total, every flow is opened and the sweep starts again. The new sweep fills each link once.
 
 use super::link::TOLERANCE;
 use super::{Binding, Flow, Hop, Shares};
