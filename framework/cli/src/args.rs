@@ -392,7 +392,7 @@ pub(crate) struct CompareArgs {
     /// each group, whose advantage is slightly overestimated if times vary].
     #[arg(long, value_name = "VALUE")]
     pub baseline: Option<String>,
-    /// Correct p-values for all comparisons, or for those of the same group.
+    /// Correct p-values for the number of comparisons (Holm's method).
     #[arg(long, default_value = "all")]
     pub correct: CorrectArg,
     /// Select the output format.

@@ -59,7 +59,7 @@ pub(crate) struct ImportArgs {
     /// PICO's results on Fugaku and LUMI.
     #[arg(long, conflicts_with = "algorithm")]
     pub counterparts: bool,
-    /// Write one row with the median of all times of a file for the same case.
+    /// For each case in a file, write one row with the median of its times.
     #[arg(long)]
     pub medians: bool,
     /// Set the collective if the file does not name it.
@@ -90,7 +90,8 @@ Examples:
 
 The output is a [machine.NAME] table for an experiment file. A fit needs the
 steps and bytes of each measured case. Rows of `run --on` contain them. For
-other measured rows, also give predicted rows of the same cases, which do.";
+other measured rows, also give predicted rows of the same cases: the fit takes
+the steps and bytes from these.";
 
 #[derive(Debug, Args)]
 pub(crate) struct FitArgs {

@@ -56,13 +56,13 @@ pub(crate) struct OptimumArgs {
     /// Select the output format.
     #[arg(long, default_value = "text")]
     pub format: OptimumFormat,
-    /// Write lengths and flows to FILE as JSON.
+    /// Write the certificate (link lengths and flows) to FILE as JSON.
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,
     /// Option for existing output files.
     #[command(flatten)]
     pub over: Overwrite,
-    /// Verify the certificate in FILE, and that it is about the network that it names.
+    /// Verify the certificate in FILE, and that its network is the one that its spec describes.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["topology", "workload", "machine", "certificate"])]
     pub check: Option<PathBuf>,
     /// Options of plugin discovery.

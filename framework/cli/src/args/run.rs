@@ -27,10 +27,10 @@ Examples:
   swapmeet tui rows.csv measured.csv                   open existing rows
 
 Cases given by flags or an experiment file start at once. If no cases are given,
-the cases of quick-start.toml start. Rows of result files are only opened. Press `?` for the
-keys. With --out, each row is written as soon as its case ends. If NO_COLOR is
-set, no colours are used. If the locale is not UTF-8, only ASCII characters are
-used.";
+the cases of quick-start.toml start. Rows of result files are only opened. Press
+`?` for the keys. With --out, each row is written as soon as its case ends. If
+NO_COLOR is set, no colours are used. If the locale is not UTF-8, only ASCII
+characters are used.";
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -102,9 +102,9 @@ pub(crate) struct CaseArgs {
     /// With --resume, also rerun cases that crashed, timed out or failed.
     #[arg(long, requires = "resume")]
     pub retry_failed: bool,
-    /// Select the nodes on which delivery is verified. Both values give the same times if the
-    /// symmetry that the algorithm declares is correct. If the sends of two nodes contradict it, the
-    /// case is invalid (see docs/abi.md).
+    /// Select the nodes on which delivery is verified. If the symmetry that the algorithm declares
+    /// is correct, the times are the same with both values. If the sends of two nodes contradict
+    /// this symmetry, the case is invalid (see docs/abi.md).
     #[arg(long, default_value = "auto")]
     pub proof: ProofArg,
     /// Run N cases at a time, each in its own process [default: number of cores].

@@ -21,9 +21,9 @@ Examples:
   swapmeet plot rows.csv --width 84mm --font 8pt --label pex=Pairwise \\
     --lower-bound --out figure.pdf
 
-Each topology and machine has its own panel. Bars are 95 % confidence intervals
-of repetitions. Letters mark where another algorithm becomes the fastest;
-they always compare times, also if --y shows another quantity.";
+Each topology and machine has its own panel. Error bars are 95 % confidence
+intervals of repetitions. Letters mark where another algorithm becomes the
+fastest; they always compare times, also if --y shows another quantity.";
 
 pub(super) const REPORT_EXAMPLES: &str = "\
 Examples:

@@ -125,8 +125,8 @@ pub(super) fn sum_for_all(
     if nodes < 2 {
         return Ok((0.0, Some(0.0)));
     }
-    // Each set contains a node. So `amount` must leave the set, or must enter it if links are
-    // reversed.
+    // Find a node in the set. Its `amount` must leave the set, or enter it if `turned`. A set of
+    // switches alone proves nothing.
     let crossing = |cut: &[u32], turned| {
         let first = cut.iter().find(|vertex| (**vertex as usize) < graph.nodes);
         let first = *first.ok_or("the set has no node")? as usize;

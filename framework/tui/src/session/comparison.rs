@@ -170,8 +170,8 @@ impl Compared {
         Some(first + self.lines_of(group).iter().position(|line| line.is_of(row))?)
     }
 
-    /// Returns what the loss of each link costs in a case, or in the case that differs only in the
-    /// links that have failed.
+    /// Returns what the loss of each link costs in a case. If links have failed in the case, these
+    /// are the costs in the same case with all links.
     pub(crate) fn link_costs(&self, case: &CaseId) -> Option<&LinkCosts> {
         self.link_costs.iter().find(|costs| costs.is_of(case))
     }

@@ -8,7 +8,8 @@
 //!   link.
 //! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
 //!   torus. The images of a message then put the same load on all lines of a dimension, or loads
-//!   that depend only on whether an addition of lower digits carries.
+//!   that depend only on one thing: whether adding the lower digits of the distance to those of the
+//!   sender carries into this dimension.
 //! * Otherwise the caller expands the messages and counts them one by one. This is done on all
 //!   other networks, and if links have different bandwidths or latencies. A step with requested
 //!   routes is also expanded, unless [`LinkOrbits`] numbers the orbits of links without a table.

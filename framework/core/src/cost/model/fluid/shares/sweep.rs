@@ -82,8 +82,9 @@ impl Shares {
         }
         let key = std::mem::replace(&mut link.key, f64::INFINITY);
         if link.opened + link.bound == 0 {
-            // A flow that was open on this link has got a rate from another link. If the rates now
-            // exceed the link's capacity, reduce the rates of other flows.
+            // All flows that were open on this link have got rates from other links, and the link
+            // binds no flow. If the rates of its flows now exceed its capacity, reduce the highest
+            // of them.
             if link.is_overfull() {
                 self.fill(number, key, key);
             }
