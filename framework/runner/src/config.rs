@@ -22,8 +22,8 @@ const KEYS: [&str; 3] = ["plugin_dirs", "machine", "theme"];
 pub enum Owner<'a> {
     /// The user of the program. Relative plugin directories in the file start at this directory.
     User(&'a Path),
-    /// The current directory, which may contain files of somebody else. The configuration file must
-    /// not name plugin directories, because plugins are code.
+    /// The current directory. A configuration file in it may come from another person, so it must
+    /// not name plugin directories: plugins are code.
     Folder,
 }
 

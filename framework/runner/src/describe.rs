@@ -99,8 +99,8 @@ fn cached_or_fresh(command: &[PathBuf], file: &Path) -> io::Result<Description> 
         Some(_) => Plugin::load(file).map_err(|e| e.to_string()),
         None => ask(command, file)?,
     };
-    // If a file is still being written, a later change may not change its metadata. The description
-    // of such a file is not cached.
+    // If the file was changed very recently, it may be changed again without new metadata. In this
+    // case, its description is not cached.
     if let (Some(memory), Some(stamp)) = (memory, stamp.filter(Stamp::is_settled)) {
         let cached_or_fresh = CachedDescription { file: file.to_owned(), stamp, answer };
         // Errors are ignored: without a cache entry, the next run reads the plugin file again.

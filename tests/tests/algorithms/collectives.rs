@@ -35,8 +35,9 @@ fn log2_up(n: u64) -> u64 {
     u64::from(n.next_power_of_two().trailing_zeros())
 }
 
-/// Checks the number of steps and the sum over steps of the longest message in blocks, on sizes
-/// from one node on.
+/// Runs an algorithm on several sizes of a topology and checks two values against those that
+/// `expected` returns for the number of nodes: the number of steps, and the sum over all steps of
+/// the length of the longest message in blocks. A block has one byte.
 fn check(
     topologies: &[String],
     algorithm: &str,
@@ -169,8 +170,9 @@ fn a_larger_radix_takes_more_steps_and_forwards_fewer_blocks() {
     assert_eq!(costs, [(6, 192), (9, 144), (14, 112), (63, 63)].map(|(s, b)| (Some(s), Some(b))));
 }
 
-/// Returns the start-ups, links, blocks and contention of an algorithm. The machine charges a
-/// microsecond for each start-up, each link and each byte.
+/// Returns four parts of the time of an algorithm: the start-ups, the links, the transmitted
+/// blocks, and the blocks of the contention. The machine charges 1 µs for each start-up, each link
+/// and each byte, so that each part of the time is also a count.
 fn alone(topology: &str, algorithm: &str, ports: &str, bytes: u64) -> (f64, f64, f64, f64) {
     let machine = format!("free:model=wormhole,startup_us=1,hop_us=1,byte_us=1,ports={ports}");
     let workload = format!("uniform:{bytes}");

@@ -44,9 +44,9 @@ pub(super) const TOPOLOGIES: [&str; 29] = [
     "tofu:1x1x1,place=fold:4x2",
 ];
 
-/// The text of a workload spec after the name of the collective. Invalid combinations are skipped.
-/// Some workloads break a symmetry: a reflection does not commute with shifts, and unequal sizes or
-/// a root distinguish nodes.
+/// Workload specs without the name of the collective, which precedes each of them. Combinations
+/// that are not valid workloads are skipped. Some workloads break a symmetry: a reflection does not
+/// commute with shifts, and unequal sizes or a root distinguish nodes.
 const WORKLOADS: [&str; 8] = [
     "uniform:6",
     "irregular:dist=lognormal,mean=20,cv=1,element=4",
@@ -97,8 +97,9 @@ fn variants(algorithm: &Algorithm) -> Vec<Params> {
     std::iter::once(Vec::new()).chain(given).collect()
 }
 
-/// The most nodes of a topology on which algorithms that search for a schedule are tested. A search
-/// takes seconds on larger ones, and the host treats its schedules as those of other plugins.
+/// The maximum number of nodes for tests of algorithms that search for a schedule. On larger
+/// topologies, a search takes seconds. Small ones are enough, because the host treats the schedules
+/// of a search like those of other plugins.
 const SEARCHED: u64 = 16;
 
 /// Calls `test` for each topology, workload and set of parameters of an algorithm.

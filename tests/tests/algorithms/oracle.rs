@@ -322,9 +322,10 @@ fn direct(word: &str) -> Vec<Vec<Pass>> {
         }
         "gather" | "reduce" => (1..NODES).map(|by| vec![pass(by, 0)]).collect(),
         "broadcast" | "scatter" => (1..NODES).map(|by| vec![pass(0, by)]).collect(),
-        // A received sum would be added to the node's own contribution, so all contributions are
-        // sent in the same step, before any arrives.
-        // In a dispatch, tokens that a node has received would be forwarded.
+        // In these collectives, a node passes on data that it has received: in an allreduce, a
+        // received sum is added to the node's own contribution, and in an allgather or a dispatch,
+        // received blocks or tokens are sent, too. Therefore all sends are in the same step, before
+        // any data arrives.
         "allgather" | "allreduce" | "dispatch" => {
             vec![
                 (1..NODES)

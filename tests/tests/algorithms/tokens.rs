@@ -5,8 +5,9 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use swapmeet_results::{Status, Verified};
 
-/// Writes a file in which each rank of 64 nodes with 8 ranks has one token, for ranks 0 and 1 of the
-/// next node, rank 2 of the node after that, and rank 3 of its own node.
+/// Writes a file with the receivers of one token for each rank, on 64 nodes with 8 ranks each. The
+/// receivers are ranks 0 and 1 of the next node, rank 2 of the node after the next, and rank 3 of
+/// the sender's own node.
 fn routing(folder: &std::path::Path) -> String {
     let mut lines = String::new();
     for rank in 0..512 {
@@ -49,8 +50,8 @@ fn bytes_between_nodes_are_those_counted_by_hand() {
                 512 * crossings * 7168,
                 "{algorithm}"
             );
-            // Each rank must send its token at least once, and each node receives 8 x 2 tokens. The
-            // ranks 0, 1 and 2 of a node receive 8 tokens each, and rank 3 receives 7 others.
+            // The lower bound is positive, because each node must receive 8 x 2 tokens from two
+            // other nodes. The time must not be less than the bound.
             let traffic = row.lower_bound_us.unwrap();
             assert!(traffic > 0.0 && row.time_us.unwrap() >= traffic, "{algorithm}");
         }

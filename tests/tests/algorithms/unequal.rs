@@ -72,10 +72,10 @@ fn padding_is_charged() {
     assert_eq!(two_phase.messages, plain.messages.map(|messages| 3 * messages));
 }
 
-/// In `linear`, only messages with data take memory, so there can be more ranks than in a complete
-/// exchange. Each rank r has one token for rank r + 3, so the values follow from the definition of
-/// the columns. From each of the 46 rows, three ranks send to the next row, which takes one more
-/// hop.
+/// `linear` needs memory only for messages with data, so it supports more ranks here than in a
+/// complete exchange. Each rank r has one token for rank r + 3, so the values follow from the
+/// definition of the columns. From each of the 46 rows, three ranks send to the next row, which
+/// takes one more hop.
 #[test]
 fn many_ranks_with_few_receivers_send_in_one_step() {
     const N: u64 = 2116;

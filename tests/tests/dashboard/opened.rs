@@ -81,8 +81,10 @@ fn rows_with_optimum_show_it_in_comparison_and_curves() {
     terminal.end(0);
 }
 
-/// The rows of `links` colour the network by what the loss of each link costs. A triangle hangs on
-/// node 0 by the link 0-1; without 1-2, four messages instead of three cross the link 1-3.
+/// With the rows of `links`, the network panel shows the effect of the loss of each link on the
+/// time. In the graph, the bridge 0-1 connects node 0 with the triangle of nodes 1, 2 and 3. The
+/// maximum link load is three messages, on the bridge. Without the link 1-2, it is four messages,
+/// on the link 1-3.
 #[test]
 fn rows_of_links_show_what_the_loss_of_a_link_costs() {
     let folder = tempfile::tempdir().unwrap();

@@ -164,8 +164,8 @@ fn an_algorithm_keeps_its_mark() {
     assert_eq!(marks(&mut session, "pex"), all[1]);
 }
 
-/// The model `flat` has no propagation time. This must not change the names of the parts that
-/// follow it.
+/// Under the model `flat`, the time has no propagation part. The parts that are listed after the
+/// propagation part must nevertheless have the right names.
 #[test]
 fn missing_parts_do_not_shift_names() {
     let mut session = Session::run(
@@ -209,8 +209,8 @@ fn the_network_in_its_ways() {
     insta::assert_snapshot!(seen);
 }
 
-/// In the line under the cursor and in overlays, styles are drawn on a background that is not their
-/// own.
+/// The line under the cursor and the overlays have backgrounds of their own. Every style must be
+/// readable on these backgrounds, too.
 #[test]
 fn everything_on_screen_can_be_read_in_every_theme() {
     let mut session = compared();

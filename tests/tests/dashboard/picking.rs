@@ -170,8 +170,8 @@ fn the_palette_finds_and_runs_commands() {
     terminal.end(0);
 }
 
-/// An algorithm of another collective than those of the workloads would only give `unsupported`
-/// rows.
+/// If no selected workload has the collective of a selected algorithm, the algorithm would only
+/// give `unsupported` rows. The dashboard therefore offers a workload of this collective.
 #[test]
 fn a_workload_of_the_collective_is_offered() {
     let mut session = Session::new("topologies = [\"hypercube:4\"]");

@@ -155,8 +155,8 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     }
     let screen = session.screen(160, 50);
     insta::assert_snapshot!(screen);
-    // The comparison shows two schedules at the same time. When the third step of the current
-    // schedule ends, the stored schedule is in the step that is shown.
+    // The comparison shows both schedules at the same time: the current schedule at the end of its
+    // third step, and the stored schedule in the step that contains this time.
     session.keys("i");
     let screen = session.screen(260, 50);
     let line = screen.lines().find(|line| line.contains("ends at")).unwrap();

@@ -101,8 +101,8 @@ fn cancelled_cases_can_be_resumed() {
     );
 }
 
-/// Without arguments, an example runs, so that every panel shows something. Nobody has asked for its
-/// rows, so that the dashboard exits without a question.
+/// Without arguments, the dashboard runs an example, so that every panel has content. The user has
+/// not requested the rows of the example, so the dashboard exits without a question.
 #[test]
 fn without_arguments_an_example_runs() {
     let folder = tempfile::tempdir().unwrap();

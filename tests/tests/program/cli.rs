@@ -212,8 +212,8 @@ fn flags_override_the_list_in_the_file() {
 fn every_shipped_experiment_runs() {
     for entry in std::fs::read_dir(project("workloads/experiments")).unwrap() {
         let file = entry.unwrap().path();
-        // Without compiler optimization, the large tori would take seconds. The benchmark includes
-        // them.
+        // Without compiler optimization, the large tori of the experiments would take seconds. The
+        // test replaces them by small networks.
         let small = ["--topology", "torus:8x8", "--topology", "mesh:4x6"];
         let rows = rows(&[&[file.to_str().unwrap()], &small[..]].concat());
         assert!(
@@ -421,8 +421,9 @@ fn a_topology_too_large_to_run_is_unsupported_not_out_of_memory() {
     );
 }
 
-/// On a ring, the blocks have n * n (n - 1) / 2 hops in total, and each block has 1 TiB. The sums
-/// exceed 64 bits, both in blocks and in bytes.
+/// On a ring of n nodes, all blocks together take n * n (n - 1) / 2 hops, and each block has 1 TiB.
+/// The total number of bytes exceeds 64 bits, both if the simulation counts blocks of equal size
+/// and if it counts bytes.
 #[test]
 fn bytes_over_a_whole_schedule_are_exact_however_many() {
     let n: u128 = 340;

@@ -92,8 +92,9 @@ fn the_script_in_python_names_the_fastest_algorithms() {
 }
 
 /// The crates for other projects can be packaged, and the packages build together from their own
-/// files. Neither step uses the registry, because an offline copy of it, such as a folder of vendored
-/// crates, lets `cargo package` neither write a `Cargo.lock` nor verify a package.
+/// files. Neither step uses the registry, because only an offline copy of it may be available, such
+/// as a folder of vendored crates. With such a copy, `cargo package` can neither write a
+/// `Cargo.lock` nor verify a package.
 #[test]
 fn the_crates_for_other_projects_can_be_packaged() {
     let crates = ["swapmeet-abi", "swapmeet-sdk", "swapmeet-core"];

@@ -46,9 +46,10 @@ fn hand_made_cases_have_the_expected_times() {
     }
 }
 
-/// Closed form: in a ring of four nodes without the link between 0 and 3, which is a line, the two
-/// nodes on each side of the middle link have 4 blocks for the other side. Without this failure, two
-/// links cross the middle. So the optimum of an all-to-all is 4 blocks of 100 bytes instead of 2.
+/// Closed form for an all-to-all of blocks of 100 bytes. A ring of four nodes without the link
+/// between 0 and 3 is a line. The two nodes in each half of the line have 4 blocks for the other
+/// half, which all cross the middle link. The optimum is thus the time of 4 blocks. In the intact
+/// ring, two links connect the halves, and the optimum is the time of 2 blocks.
 #[test]
 fn bounds_and_the_optimum_have_the_missing_capacity() {
     let machine = "free:model=fluid,byte_us=1";
@@ -61,8 +62,8 @@ fn bounds_and_the_optimum_have_the_missing_capacity() {
     assert_eq!(of("ring:4"), (200.0, 200.0));
     assert_eq!(of("ring:4,down=0-3"), (400.0, 400.0));
     assert_eq!(of("ring:4,slow=0-3:0.5+1-2:0.5"), (400.0, 400.0));
-    // Only the direction from 3 to 0 is left of the link, so half of the data of one direction uses
-    // it.
+    // Only the direction from 0 to 3 of the link has failed. The 4 blocks from nodes 0 and 1 to
+    // nodes 2 and 3 all cross the link 1-2. In the opposite direction, blocks use both links.
     assert_eq!(of("ring:4,down=0~3"), (400.0, 400.0));
 }
 
@@ -82,8 +83,8 @@ fn models_without_links_refuse_failed_links() {
     }
 }
 
-/// A schedule that is planned for one node of each orbit is planned for all nodes if the links that
-/// failed are not whole orbits. Full planning gives the same values.
+/// If the failed links are not whole orbits of the symmetry, all nodes are planned, not one node of
+/// each orbit. Explicit full planning gives the same values.
 #[test]
 fn failed_links_that_are_no_orbits_end_the_symmetry() {
     let of = |topology: &str, proof: &str| {
@@ -258,8 +259,8 @@ fn links_ranks_the_failures_of_single_links() {
     assert!(rows.iter().any(|row| row.topology == "torus:3x3,down=0-1+0-2"), "{rows:?}");
 }
 
-/// Every link of a dimension of a torus costs a schedule the same if the schedule looks the same from
-/// every node.
+/// If a schedule looks the same from every node of a torus, it takes the same time whichever link
+/// of a dimension fails. One link of each orbit is therefore enough.
 #[test]
 fn one_link_of_each_orbit_stands_for_all() {
     let machine = "free:model=wormhole,byte_us=1,ports=all";

@@ -191,8 +191,9 @@ fn pip_installs_a_wheel_that_runs_and_reads_rows() {
     if !made.is_ok_and(|made| made.status.success()) {
         return left_out("python3", "no `python3` with venv");
     }
-    // The `pip` outside of the environment installs into it. Installing another `pip`, or compiling
-    // all modules of pandas, would take several times as long as building the wheel.
+    // The `pip` outside of the virtual environment installs packages into the environment.
+    // Installing another `pip`, or compiling all modules of pandas, would take several times as
+    // long as building the wheel.
     let pip = || {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "--python"]).arg(&python).args(["install", "-q", "--no-compile"]);

@@ -24,10 +24,11 @@ fn sweep(out: &Path, flags: &str) {
     swapmeet(&["run", "--quiet", "--out", out]).args(flags).assert().success();
 }
 
-/// The expected optima are these. According to Suh & Shin (1998), 3.1.4, n N1 / 4 blocks cross a
-/// link of a mesh, and n N1 / 8 blocks cross a link of a torus. With one port, a node sends n - 1
-/// blocks. A schedule needs at least one start-up if nodes have n - 1 ports, and log2(n) start-ups
-/// with one port.
+/// If nodes use all ports, the bisection limits the schedule (Suh & Shin 1998, 3.1.4). On n nodes
+/// whose longest side is N1, n N1 / 4 blocks cross a link of the bisection of a mesh, and n N1 / 8
+/// blocks cross one of a torus. With one port, a node also has to send n - 1 blocks in sequence. A
+/// schedule needs at least one start-up if nodes use all ports, and log2(n) start-ups with one
+/// port.
 #[test]
 fn rows_have_the_optimum_of_their_network() {
     let plain = rows(&words(SWEEP));

@@ -75,8 +75,9 @@ impl Goal {
             return Ok(self.spool.append(rank, self.text.as_bytes())?);
         }
         // A send waits for the data that it forwards. For this, write a join, which is a `calc`.
-        // The join waits for the previous join, and for the receives for which no earlier join
-        // waits. Thus the number of dependencies grows linearly.
+        // The join waits for the previous join, and for those receives up to the step
+        // `message.after` for which no earlier join waits. Thus the number of dependencies grows
+        // linearly.
         let joined = known.open.iter().take_while(|step| **step <= message.after).count() as u64;
         if joined > 0 {
             known.joins += 1;

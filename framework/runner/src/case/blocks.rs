@@ -125,8 +125,9 @@ mod tests {
         }
     }
 
-    /// Two topologies and one more in a block, two algorithms, and one workload with two
-    /// repetitions: case number = (topology * 2 + algorithm) * 2 + repetition.
+    /// The lists contain two topologies, two algorithms, and one workload with two repetitions. A
+    /// block adds a third topology. The number of a case is therefore (topology * 2 + algorithm) *
+    /// 2 + repetition.
     #[test]
     fn blocks_select_parts_of_the_product() {
         let names = [&["t0", "t1", "t2"][..], &["a0", "a1"], &["uniform:1"], &["m"]]

@@ -45,10 +45,10 @@ fn ranks(program: &Path, count: u64, file: &Path, more: &[&str]) -> (bool, Strin
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Runs every bundled algorithm that moves blocks, sums or byte counts. For each of its
-/// collectives, it is run on the first of these networks that it supports. The C program checks
-/// every byte at its destination. It derives the expected bytes from the collective, not from the
-/// schedule. One job runs all schedules with the same number of ranks.
+/// Runs every bundled algorithm that moves blocks, sums or byte counts. An algorithm runs once for
+/// each of its collectives, on the first network of the list below that it supports. The C program
+/// checks every byte at its destination. It derives the expected bytes from the collective, not
+/// from the schedule. One job runs all schedules with the same number of ranks.
 #[test]
 fn all_bundled_algorithms_move_real_bytes() {
     let dir = tempdir().unwrap();

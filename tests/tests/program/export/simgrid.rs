@@ -80,9 +80,10 @@ fn simgrid_takes_the_time_that_fluid_predicts() {
     assert!((played / predicted - 1.0).abs() < 0.01, "SimGrid {played} us, fluid {predicted} us");
 }
 
-/// SimGrid takes the time that `fluid` predicts for networks with failed and slow links, within 1 %.
-/// In a ring without one link, every route is the only one. For this network, SimGrid finds the
-/// routes itself, on a platform that lists only the links that are left.
+/// On networks with failed and slow links, SimGrid's time differs from the prediction of `fluid` by
+/// less than 1 %. In a ring without one link, there is only one route between two nodes. For this
+/// network, SimGrid therefore finds the routes itself, on a platform that lists only the links that
+/// are left.
 #[test]
 fn simgrid_agrees_on_failed_and_slow_links() {
     let machine = "free:model=fluid,byte_us=0.001,startup_us=0,hop_us=0";

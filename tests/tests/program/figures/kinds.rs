@@ -7,8 +7,8 @@ use predicates::prelude::*;
 use swapmeet_results::{Record, Status, read_file};
 use tempfile::tempdir;
 
-/// A panel for each size has the numbers of nodes as labels. A heat map of the same rows has the
-/// numbers of messages as texts.
+/// A plot of the kind `scaling` has a panel for each size, and the numbers of nodes are the labels
+/// of its axis. A heat map of the same rows shows the numbers of messages as texts.
 #[test]
 fn scaling_is_drawn_against_nodes_and_columns_as_heat() {
     let dir = tempdir().unwrap();

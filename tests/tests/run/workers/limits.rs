@@ -177,8 +177,8 @@ const UNEQUAL: [&str; 12] = [
     "uniform:32KiB",
 ];
 
-/// The time limit of a case includes the planning and its own pricing, but not the pricing of other
-/// cases. Only the slow case therefore exceeds it.
+/// The time limit of a case covers the planning of the schedule and the pricing of this case, but
+/// not the pricing of other cases of the same schedule. Therefore only the slow case exceeds it.
 #[test]
 fn a_slow_case_does_not_make_others_time_out() {
     let rows = rows(&[&UNEQUAL[..], &["--timeout", "15"]].concat());

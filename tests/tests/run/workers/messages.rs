@@ -17,8 +17,9 @@ fn forged_texts_are_escaped_in_rows() {
     assert_eq!(found, [(Status::Error, "a\\u{1b}[31m\\u{0}\\r\\u{202e}")]);
 }
 
-/// A message of 250 MB would take 4 GB as a list of numbers. It immediately ends the worker, and so
-/// does the announcement of such a text. The main program needs less than 256 MiB of address space.
+/// A plugin writes 250 MB of numbers to the worker's socket, or announces a text of 250 MB. The
+/// program ends the worker as soon as it sees either of them: the numbers would take 4 GB as a
+/// list. The main program needs less than 256 MiB of address space.
 #[test]
 fn messages_have_a_maximum_size() {
     let dir = tempdir().unwrap();

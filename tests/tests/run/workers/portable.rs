@@ -3,8 +3,9 @@
 use super::{Status, compile_c, read_file, swapmeet, timeless};
 use tempfile::tempdir;
 
-/// Cases that crash or exceed a limit have the same rows as on Linux, including the step in which
-/// they ended, and so have cases that succeed. The program reports once that there is no sandbox.
+/// Without the parts that need Linux, the rows of all cases are the same as on Linux. This includes
+/// cases that crash or exceed a limit, whose rows name the step in which they ended. The program
+/// reports once that there is no sandbox.
 #[test]
 fn without_linux_there_are_the_same_rows_and_a_note() {
     const NOTE: &str = "note: this system has no sandbox: plugins run with all of your permissions (--no-sandbox hides this note)\n";

@@ -205,8 +205,8 @@ fn allowed() -> Result<Rules, BackendError> {
     let of_options = |options: &[i32]| options.iter().map(|o| *o as u64).collect::<Vec<_>>();
     rules.extend([
         (libc::SYS_clone, vec![SeccompRule::new(vec![is_thread])?]),
-        // `kill` may only signal this process and its process group, for which the number in a call
-        // is 0. A worker is the leader of a process group that contains no other worker.
+        // `kill` may only signal this process, by its identifier, and its process group, by the
+        // number 0. A worker is the leader of a process group that contains no other worker.
         (libc::SYS_kill, any(0, &[own, 0])?),
         (libc::SYS_tgkill, any(0, &[own])?),
         // `prlimit64` may only read limits (its pointer to new limits is null), and only the limits
