@@ -92,7 +92,8 @@ fn best_form(text: &str, texts: &BTreeSet<&str>, columns: usize) -> String {
 }
 
 /// Returns a form of a spec that keeps only the first `kept` common arguments. Other arguments are
-/// written with or without their keys. `args` are the arguments, each with whether it is common.
+/// written with or without their keys. Each element of `args` has an argument, and whether this
+/// argument is common.
 fn form(name: &str, args: &[(&str, bool)], mut kept: usize, with_keys: bool) -> String {
     let mut form = format!("{name}:");
     let mut gap = false;

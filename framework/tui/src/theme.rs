@@ -235,8 +235,8 @@ impl Theme {
         fg(self.series[(number + number / self.series.len()) % self.series.len()])
     }
 
-    /// Returns the mark and the style of a kind of time. The index after the last part is the time
-    /// of waiting for a peer.
+    /// Returns the mark and the style of a kind of time. If `part` is the number of `parts`, the
+    /// kind is the time of waiting for a peer.
     pub(crate) fn part(&self, part: usize) -> (char, Style) {
         if part == self.parts.len() {
             return (SHADES[0], self.dim);

@@ -30,8 +30,8 @@ impl Analysis {
 }
 
 impl Session {
-    /// Returns the text of a panel that has no results yet: that the rows are being compared, or
-    /// `otherwise`.
+    /// Returns the text of a panel that has no results yet. If rows are waiting for their first
+    /// comparison, the text says so. If not, it is `otherwise`.
     pub(crate) fn text_without_results(&self, otherwise: &str) -> String {
         let rows = self.queue.tally().ok;
         match self.compared.lines.is_empty() && self.analysis.is_due() && rows > 0 {

@@ -301,8 +301,9 @@ impl Compared {
     /// `room`, specs that are the same in all groups are left out, and the remaining specs are
     /// abbreviated.
     pub(crate) fn group_label(&self, group: &Group, room: usize) -> String {
-        /// The maximum number of different texts of a spec among which abbreviations are searched.
-        /// If there are more, the text is only cut, because this runs each time the screen is drawn.
+        /// The maximum number of different texts of a spec that are abbreviated together, so that
+        /// their abbreviations differ. If there are more texts, the text of this group is
+        /// abbreviated alone, because this function runs each time the screen is drawn.
         const MOST: usize = 64;
         let specs: Vec<(&str, &BTreeSet<String>)> =
             GROUP_SPECS.iter().map(|spec| spec(group)).zip(&self.specs).collect();

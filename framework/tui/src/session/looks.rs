@@ -8,9 +8,9 @@ use swapmeet_results::style_numbers;
 pub(crate) struct Looks(Vec<(String, usize)>);
 
 impl Looks {
-    /// Gives numbers to those algorithms that have no number yet. The first algorithms get the same
-    /// numbers as in figures and reports. A later algorithm gets another number if its number is
-    /// already taken.
+    /// Gives numbers to those algorithms that have no number yet. A new algorithm gets the number
+    /// that it has in figures and reports of all these algorithms. If another algorithm already has
+    /// this number, the new algorithm gets the lowest free number.
     pub(super) fn add<'a>(&mut self, algorithms: impl IntoIterator<Item = &'a String>) {
         let mut new: Vec<&String> = algorithms.into_iter().collect();
         new.retain(|algorithm| self.0.iter().all(|(known, _)| known != *algorithm));

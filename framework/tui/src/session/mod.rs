@@ -234,8 +234,8 @@ impl Session {
 
     /// If the schedule of the case in focus can be simulated quickly, simulates it.
     pub(crate) fn want_schedule(&mut self) {
-        /// Schedules that take longer for planning and pricing are only simulated at the user's
-        /// request.
+        /// The time limit for planning and for pricing a schedule that is simulated without a
+        /// request from the user.
         const UNASKED: Duration = Duration::from_secs(1);
         let Some((_, row)) = self.focused() else { return };
         // The key also contains the machine and the block sizes. Cases that differ in them are

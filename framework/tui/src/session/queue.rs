@@ -38,7 +38,7 @@ pub(crate) struct CaseRow {
     pub(crate) pace: ScheduleProgress,
     /// The total number of steps of the schedule, if it is known.
     length: Option<u64>,
-    /// The numbers in [`Texts`] of the texts that filters search: five texts of the case, and one
+    /// The texts that filters search, as numbers of [`Texts`]: five texts of the case, and one text
     /// of the state.
     texts: [u32; 6],
 }
@@ -143,8 +143,8 @@ fn index(rows: &[CaseRow]) -> HashMap<Arc<CaseId>, usize> {
 /// differs is `None`.
 pub(crate) type Common = [Option<String>; 4];
 
-/// Returns the specs that are the same in all cases of two sets, given these specs for each of the
-/// sets.
+/// Returns the specs that are the same in all cases of two sets. `a` has the specs that are the
+/// same in all cases of the first set, and `b` those of the second set.
 fn join(mut a: Common, b: &Common) -> Common {
     for (text, other) in a.iter_mut().zip(b) {
         if text != other {

@@ -295,7 +295,7 @@ impl Recording {
     }
 
     /// Returns whether to request the times of the ranks. This is so if the ranks have their own
-    /// clocks, and their times are neither known nor requested.
+    /// clocks, their times are neither known nor requested, and the simulation has not failed.
     pub(crate) fn lacks_ranks(&self) -> bool {
         let is_made = self.ended.as_ref().is_none_or(|record| record.reason.is_empty());
         is_made

@@ -27,8 +27,8 @@ impl Cell {
     pub(super) const FLAT: Self = Self { wide: 6, high: 1 };
 
     /// Returns the largest cell with which `planes` planes of `rows` times `columns` nodes fit into
-    /// an area, and the number of planes next to each other. Each of several planes has a heading
-    /// and a margin.
+    /// an area, and the number of planes next to each other. If there are several planes, each of
+    /// them has a heading and a margin.
     pub(super) fn largest(planes: u64, rows: u64, columns: u64, area: Rect) -> Option<(Self, u64)> {
         let heading = u64::from(planes > 1);
         let size = |per_row: u64| {

@@ -50,8 +50,8 @@ pub(super) fn grid(
     mosaic(painter, heat, frame, lattice, &loads, area)
 }
 
-/// Draws one block for each node of a plane that is too large for cells, or one block for several
-/// adjacent nodes. Such a block shows the maximum value of its nodes.
+/// Draws a plane that is too large for cells as a mosaic of blocks. A block stands for one node or
+/// for several adjacent nodes, and shows the maximum of their values.
 fn mosaic(
     painter: &mut Painter<'_, '_>,
     heat: &Heat<'_>,

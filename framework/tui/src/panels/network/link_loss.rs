@@ -64,8 +64,8 @@ pub(super) fn draw(
     legend(painter, &heat, &PictureInfo { note, ..drawn }, foot);
 }
 
-/// Returns the time with all links and the time without the most expensive one, with the numbers of
-/// further links that cost the same and of links whose loss disconnects ranks.
+/// Formats the time with all links, and the time without the link whose loss costs most. Also
+/// states how many other links cost the same, and how many links disconnect ranks if they fail.
 fn in_words(costs: &LinkCosts) -> String {
     let all = format!("all links: {}", duration(costs.time_us));
     let worst = costs.worst().map(|(links, ratio)| {

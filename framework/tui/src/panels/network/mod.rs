@@ -312,8 +312,8 @@ impl Panel for Network {
 }
 
 impl Network {
-    /// Shows the next quantity. The costs of links are left out if the rows do not have them, and
-    /// a message says where they come from.
+    /// Shows the next quantity. If the costs of links are next, but the rows do not have them,
+    /// shows the number of messages instead, and says which command computes the costs.
     fn next_quantity(&mut self, session: &mut Session) {
         self.view.quantity = self.view.quantity.next();
         let has_costs = session

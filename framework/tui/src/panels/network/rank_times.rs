@@ -114,8 +114,9 @@ pub(super) const ORDER: [TimeKind; 9] = [
 ];
 
 /// Divides the time of an entry into consecutive intervals, with the kinds of time in the order of
-/// [`ORDER`]. Of the start-up time, at most the time from `posted` to `started` is that of sends.
-/// The rest is that of received messages.
+/// [`ORDER`]. The start-up time is divided into two intervals. The first is the start-up time of
+/// sends, which is at most the time from `posted` to `started`. The second is the rest, which is
+/// the start-up time of received messages.
 fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     let first = entry.kinds[TimeKind::Startup as usize].min(entry.started - entry.posted);
     let rest = entry.kinds[TimeKind::Startup as usize] - first;
@@ -132,8 +133,8 @@ fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     })
 }
 
-/// Calls `say` for each column that an interval overlaps. The second value is the fraction of the
-/// column that the interval covers.
+/// Calls `say` for each column that an interval overlaps, with the index of the column and the
+/// fraction of the column that the interval covers.
 pub(super) fn spread(
     window: TimeWindow,
     columns: u16,

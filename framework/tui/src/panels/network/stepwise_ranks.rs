@@ -1,5 +1,6 @@
-//! A plot of ranks against time, which shows when each rank sends and receives, and the parts and
-//! borders of steps. It is used for models in which ranks do not have their own clocks.
+//! A plot of ranks against time for models in which ranks do not have their own clocks. It shows
+//! when each rank sends and receives, the kinds of time in each step, and the borders between
+//! steps.
 
 use super::rank_times::{ORDER, most, spread};
 use super::time_plot::TimePlot;

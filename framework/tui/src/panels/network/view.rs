@@ -76,8 +76,9 @@ pub(super) struct View {
 /// In pictures of [`Quantity::Loss`], the load of a link whose failure disconnects ranks.
 pub(super) const DISCONNECTS: u64 = u64::MAX;
 
-/// In pictures of [`Quantity::Loss`], the load of a link without which the time doubles. The load
-/// of a link without which the time stays the same is 0. Loads are whole numbers.
+/// In pictures of [`Quantity::Loss`], the load of a link whose failure doubles the time. A link
+/// whose failure does not change the time has load 0. This number is large because loads between
+/// the two are rounded to integers.
 pub(super) const DOUBLED: f64 = 1e6;
 
 /// The colour scale of a picture.

@@ -24,7 +24,7 @@ use swapmeet_runner::worker::{Observer, ObserverKind, SendValue};
 const MOST_BYTES: usize = 64 << 20;
 /// Summaries are sent for at most this number of steps.
 const MOST_STEPS: u64 = 1 << 18;
-/// The maximum total number of entries of all ranks. If there are more, consecutive steps are
+/// The maximum total number of entries of all ranks. To stay below it, consecutive steps are
 /// combined in one entry.
 const MOST_ENTRIES: usize = 1 << 16;
 
@@ -49,8 +49,8 @@ struct Pending {
 /// Records the steps of a schedule and sends them to the dashboard.
 struct Recorder {
     topology: Arc<dyn Topology>,
-    /// Computes the times of steps or, if they are requested, the times of ranks. It is `None` if
-    /// the model has no times for single steps.
+    /// The evaluator that computes the times of steps or, if they are requested, the times of
+    /// ranks. It is `None` if the model has no times for single steps.
     evaluator: Option<Box<dyn Evaluator>>,
     keeps_ranks: bool,
     priced: Times,

@@ -10,8 +10,8 @@ use swapmeet_core::simulation::step::StepFacts;
 pub(crate) struct Load {
     pub(crate) link: u64,
     pub(crate) messages: u64,
-    /// The number of blocks, or of bytes if blocks differ in size, multiplied by the number of
-    /// segments per block.
+    /// The amount of data, multiplied by the number of segments per block. The amount is in blocks
+    /// or, if blocks differ in size, in bytes.
     pub(crate) load: u64,
 }
 
@@ -34,8 +34,8 @@ impl From<Load> for (u64, u64, u64) {
 pub(crate) struct Pair {
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The number of blocks, or of bytes if blocks differ in size, multiplied by the number of
-    /// segments per block.
+    /// The amount of data, multiplied by the number of segments per block. The amount is in blocks
+    /// or, if blocks differ in size, in bytes.
     pub(crate) load: u64,
     /// The number of messages on the most loaded link of this message's route. It includes this
     /// message.

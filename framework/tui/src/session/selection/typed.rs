@@ -79,8 +79,8 @@ impl Selection {
         Ok(vec![one])
     }
 
-    /// Returns completions for the last spec of a line. Each completion is a whole line. The
-    /// completion adds the name of the spec, the next key, or the value of a key.
+    /// Returns completions for the last spec of a line. Each completion is a whole line. It
+    /// completes the name of the spec, the next key, or the value of a key.
     pub(crate) fn completions(
         &self,
         section: Section,

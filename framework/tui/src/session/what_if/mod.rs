@@ -198,8 +198,8 @@ fn schedule_of(case: &Case) -> [String; 3] {
 }
 
 impl Session {
-    /// Uses the machine and the workload of the case in focus as the values without changes. If the
-    /// user has already changed a value, does nothing.
+    /// Uses the machine and the workload of the case in focus as the original values of the
+    /// sliders. If the user has already changed a value, does nothing.
     pub(crate) fn start_what_if(&mut self) {
         let Some((_, row)) = self.focused() else { return };
         let Ok(case) = &row.case else { return };
