@@ -81,7 +81,7 @@ pub fn check(certificate: &Certificate) -> Result<Verified, String> {
         let proved = verified.lower_us;
         return Err(format!("lower_us is {lower_us}, but the lengths prove only {proved}"));
     }
-    // Flows are stored with only seven digits, so this end is less exact.
+    // Flows are stored with only seven digits, so the upper end is less exact than the lower end.
     if let Some(reached) = verified.upper_us
         && !(upper_us.is_finite() && upper_us * (1.0 + 1e-4) >= reached)
     {

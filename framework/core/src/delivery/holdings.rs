@@ -20,15 +20,18 @@ use crate::delivery::boxes::{Cut, Element, Layout, Selection, without};
 pub(crate) struct Holdings<E> {
     format: RecordFormat,
     lists: Vec<Vec<E>>,
-    /// The arrival steps of the records of each list, in the order of the records. Empty if arrivals
-    /// are not tracked. A list can have thousands of records, of which few or none have the arrival
-    /// step of a new box. To find these records, an insertion searches the steps, because they take
-    /// much less memory than the records.
+    /// The arrival steps of the records of each list, in the order of the records. Empty if
+    /// arrivals are not tracked. An insertion joins only boxes that have the same arrival step. A
+    /// list can have thousands of records, few or none of which have the step of the new box. The
+    /// insertion finds these records by a search in this list of steps, which takes much less
+    /// memory than the records.
     arrivals: Vec<Vec<u32>>,
-    /// Buffers that are reused, so that sends need no allocation. `inner` and `joined` have space
-    /// for one record. `remainder` has the records that remain after boxes are split.
+    /// A buffer for one record: the blocks that are removed from a box. This buffer and the next two
+    /// are reused, so that sends need no allocation.
     inner: Vec<E>,
+    /// A buffer for one record: the new box, after joins with other boxes.
     joined: Vec<E>,
+    /// A buffer for the records that remain after boxes are split.
     remainder: Vec<E>,
 }
 
@@ -67,8 +70,8 @@ impl RecordFormat {
         self.head > 1
     }
 
-    /// Returns the step in which the record was received; 0 if it was there at the start, or if
-    /// arrivals are not tracked.
+    /// Returns the step in which the record was received; 0 if the node held the record at the
+    /// start, or if arrivals are not tracked.
     pub(crate) fn arrival<E: Element>(self, record: &[E]) -> u64 {
         if self.tracks_arrivals() { record[0].number() } else { 0 }
     }
@@ -320,8 +323,8 @@ fn split<L: Layout>(
 
 /// Returns the index of the last of these arrival steps that is equal to `step`.
 fn last_index(arrivals: &[u32], step: u32) -> Option<usize> {
-    // Blocks without the step are skipped first, because the compiler uses vector instructions only
-    // if all steps of a block are compared.
+    // Skip groups of `BLOCK` steps that do not contain `step`. The compiler uses vector
+    // instructions only if all steps of a group are compared.
     const BLOCK: usize = 16;
     let differs = |block: &[u32]| block.iter().fold(true, |all, other| all & (*other != step));
     let mut end = arrivals.len();

@@ -52,7 +52,7 @@ struct Tree {
     /// The change of each resource's load, if the tree replaces the whole flow of the source.
     change: Vec<f32>,
     /// One entry for each change that is not 0: the price times the change, and eta times the
-    /// change.
+    /// change. [`Solver::set_prices`] uses the same eta.
     terms: Vec<(f32, f32)>,
 }
 
@@ -327,8 +327,9 @@ impl<'a> Solver<'a> {
     }
 
     /// Computes the lower end from averaged prices that are rounded to a few whole numbers. In an
-    /// optimal solution, most resources are not full and have the length 0, and those of a cut have
-    /// equal lengths. The averages come close to these lengths, and rounding often gives them.
+    /// optimal solution, most resources are not full and have the length 0, and the links of a cut
+    /// that limits the time have equal lengths. The averages come close to these lengths, and
+    /// rounding often gives them.
     fn examine_coarse(&mut self) -> Result<(), OptimumError> {
         let total = self.round_lengths(true, |share| (share * COARSE).round() as u32);
         self.lower_from_lengths(total, None)

@@ -227,7 +227,8 @@ impl Model for Fluid {
         if traffic.farthest == 0 {
             return farthest;
         }
-        // Ranks of the same node have no link between them, so this latency may be 0.
+        // If several ranks are on one node, a message between them uses no link. Therefore 0
+        // replaces the latency of one link in the bound.
         let least = topology.latencies().map_or(1.0, |(least, _)| least);
         let one_link = if topology.node_network().is_some() { 0.0 } else { self.latency_us(least) };
         let (bytes, kind) = bound::network_bytes(topology, traffic, PortLimit::All, 1.0);

@@ -19,7 +19,7 @@ pub(super) struct LineSums {
     changes: Vec<u64>,
     /// Scratch memory: the running sum of each of the lines that are summed at the same time.
     sums: Vec<u64>,
-    /// Scratch memory: for each of these lines, the largest running sum so far.
+    /// Scratch memory: for each line in `sums`, the largest running sum so far.
     most: Vec<u64>,
 }
 

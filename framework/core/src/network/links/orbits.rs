@@ -7,9 +7,9 @@
 //!   element except the identity maps the link to itself, then m images of the message cross this
 //!   link.
 //! * [`GridLines`] is used if the group consists of shifts or exclusive-ors of ranks, on a mesh or
-//!   torus. The images of a message then put the same load on all lines of a dimension, or loads
-//!   that depend only on one thing: whether adding the lower digits of the distance to those of the
-//!   sender carries into this dimension.
+//!   torus. With exclusive-ors, the images of a message put the same load on all lines of a
+//!   dimension. With shifts, the load of a line also depends on whether adding the lower digits of
+//!   the shift produces a carry into this dimension.
 //! * Otherwise the caller expands the messages and counts them one by one. This is done on all
 //!   other networks, and if links have different bandwidths or latencies. A step with requested
 //!   routes is also expanded, unless [`LinkOrbits`] numbers the orbits of links without a table.

@@ -12,9 +12,10 @@ use crate::cost::model::path::Path;
 use crate::network::topology::{Route, Run, Topology};
 use std::sync::Arc;
 
-/// The largest number of hops of all messages in flight, which take up to about 3 GiB.
+/// The maximum total number of hops of the messages in flight. This number of hops takes up to
+/// about 3 GiB.
 const MAX_HOPS: usize = 1 << 27;
-/// The largest number of links, which take about 2 GiB.
+/// The maximum number of links. This number of links takes about 2 GiB.
 const MAX_LINKS: u64 = 1 << 24;
 
 /// A message that its sender and its receiver have posted, so that it can start.
@@ -122,7 +123,7 @@ pub(super) struct MessagesInFlight {
     /// The orbits of nodes and links.
     pub fold: Arc<Fold>,
     pub shares: Shares,
-    /// Copies of a simulation share this list. It is copied when one of them changes it.
+    /// The messages. Copies of a simulation share this list until one of these copies changes it.
     messages: Arc<Vec<InFlight>>,
     paths: Paths,
     /// Unused indices of `messages`, for reuse.
@@ -228,7 +229,8 @@ impl MessagesInFlight {
         self.longest = self.longest.max(self.route.len());
         let latency = self.machine.latency_us(latency) * noise;
         let uses_links = !self.route.is_empty() && bytes > 0.0;
-        // Ranks of the same node share no link.
+        // A route without hops connects ranks of the same node. Their message uses no link, and its
+        // bytes take as long as on a link that is not shared.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
         let alone = if uses_links { bytes / narrowest } else { within };
         let (step, index) = source.unwrap_or((0, BACKGROUND));
@@ -407,8 +409,9 @@ impl MessagesInFlight {
         }
     }
 
-    /// Computes the fair rates of all messages. Once windows of time have begun, this fraction of
-    /// the messages arrives in each window, and rates become exact when the fraction is 0.
+    /// Computes the fair rates of all messages. While windows of time are in use, `fraction` is the
+    /// fraction of the messages that should arrive in each window. If too few messages would
+    /// arrive, for example because `fraction` is 0, the windows end and the rates are exact again.
     /// `of_ranks` are the timers of ranks. Every examined link reduces `most` by 1, and the
     /// computation stops when `most` is 0.
     pub(super) fn share(
@@ -438,8 +441,8 @@ impl MessagesInFlight {
 
 /// Creates the links of the folded network. No message uses them yet.
 fn shares(machine: &Fluid, topology: &dyn Topology, fold: &Fold) -> Shares {
-    // If the byte time of a link is 0, the link is not part of any route and its capacity is not
-    // used. The value 1 keeps the range of levels small.
+    // If the byte time of a link is 0, no route contains the link, and its capacity is not used.
+    // The capacity is then set to 1, which keeps the range of levels small.
     let per_us = |byte_us: f64| if byte_us > 0.0 { 1.0 / byte_us } else { 1.0 };
     let bandwidth = |link| topology.link_ends(link).map_or(1.0, |_| topology.bandwidth(link));
     let of_link = per_us(machine.link_byte_us()).min(1e300);

@@ -41,14 +41,15 @@ mod late;
 
 /// Shares are exact in steps of at most this number of messages.
 const MOST_EXACT: usize = 10_000;
-/// Shares are exact in steps of at most this number of messages per rank. If ranks have few
+/// Shares are also exact in steps of at most this number of messages per rank. If ranks have few
 /// messages, an arrival often makes a rank start further messages, and each of these starts would
 /// end a window.
 const MOST_EXACT_PER_RANK: usize = 8;
-/// Steps that may use windows remain folded if they have at most this number of folded messages for
-/// each translation. Exact shares of n folded messages take a time proportional to n^2. The time of
-/// windows is proportional to the number of messages without folding. In measurements, the two
-/// times were equal at about this number.
+/// A step that is large enough for windows remains folded, with exact shares, if the number of its
+/// folded messages is at most this number times the number of translations. For n folded messages
+/// and t translations, exact shares take a time proportional to n^2, and windows without folding
+/// take a time proportional to n * t. In measurements, the two times were equal when n / t was
+/// about this number.
 const MOST_FOLDED: usize = 2_000;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,7 +64,7 @@ struct Rank {
     path: Path,
     /// The time at which the rank ended its last step, in µs.
     ended: f64,
-    /// The critical path to this time. Used only with `order=data`.
+    /// The critical path to the time `ended`. Used only with `order=data`.
     end_path: Path,
 }
 
@@ -77,11 +78,11 @@ pub(super) struct Simulation {
     now: f64,
     /// Events whose times differ by no more than this, in µs, are simultaneous.
     epsilon_us: f64,
-    /// For each rank, the time at which its start-up ends or, if it is late, at which it enters. One
-    /// more timer, the last, is for the end of the barrier.
+    /// For each rank, the time at which its start-up ends or, if the rank is late, the time at
+    /// which it enters the schedule. The last timer is for the end of the barrier.
     startups: Timers,
-    /// For each rank, the time in µs at which it enters; 0 after it has entered. Empty if no rank is
-    /// late.
+    /// For each rank, the time in µs at which it enters the schedule; 0 if it has entered. Empty if
+    /// no rank is late.
     late: Vec<f64>,
     /// The messages to late ranks that were posted before these ranks entered, with `order=data`.
     held: Vec<HeldMessage>,
@@ -416,8 +417,8 @@ impl RankModel for Simulation {
         } else if self.in_flight.shares.is_disturbed(self.now) {
             self.share();
         } else {
-            // Advance the clock. When the schedule has ended, events of background traffic are
-            // ignored.
+            // Advance the clock to the next event. The schedule has ended if no timer of a rank is
+            // set, all ranks wait for a further step, and only background traffic is in flight.
             let of_ranks = self.startups.earliest().min(self.reductions.earliest());
             let is_over = of_ranks == f64::INFINITY
                 && self.progress.steps.all_ranks_wait()

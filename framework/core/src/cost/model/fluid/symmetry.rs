@@ -34,7 +34,7 @@ pub(super) struct FoldedSends {
     pub transfers: Vec<Transfer>,
     /// The destination node of each message.
     pub targets: Vec<u32>,
-    /// The routes of the messages, or `None` if they are the routes of the step.
+    /// The routes of the messages. `None` if the messages use the routes of the original step.
     pub routes: Option<Vec<Route>>,
 }
 
@@ -123,7 +123,8 @@ impl Symmetry {
     }
 
     /// Returns a new period for each dimension. It is the smallest multiple of the old period for
-    /// which the translation is in the group or satisfies `fits`.
+    /// which the translation is in the group or satisfies `fits`. If there is none, it is the
+    /// length of the side.
     fn kept_periods(&mut self, fold: &Fold, fits: impl Fn(&[u32]) -> bool) -> Vec<u32> {
         let mut periods = fold.periods().to_vec();
         self.images.resize(periods.len(), (0, Vec::new()));
@@ -238,7 +239,7 @@ pub(super) fn sum(summed: Summed<'_>, node: u32) -> u64 {
     summed.of[summed.symmetry.map_or(node as usize, home)]
 }
 
-/// Returns whether each node sends the same amount to every other node. This step is symmetric
+/// Returns whether each node sends the same amount to every other node. Such a step is symmetric
 /// under every permutation of the nodes.
 fn is_complete(nodes: u64, step: &Step<'_>) -> bool {
     let load = step.transfers.first().map(|t| t.load);

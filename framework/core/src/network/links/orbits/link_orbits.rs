@@ -12,8 +12,8 @@ use crate::network::transfer::Transfer;
 pub(super) struct LinkOrbits {
     numbering: Numbering,
     group: Group,
-    /// One element of the group for each coset of the subgroup whose orbits are counted. Only the
-    /// images of messages under these elements are routed.
+    /// One element of each coset of a subgroup of `group`. The orbits of links are those of this
+    /// subgroup. Only the images of messages under the elements in this list are routed.
     cosets: Vec<u64>,
     /// The order of the subgroup.
     order: u64,

@@ -1,6 +1,6 @@
 //! A solve updates the rates of all flows. It is a sweep through the links, from the lowest level
 //! to the highest. The level of a flow is its rate divided by its weight. The level of a link is
-//! the level at which its capacity is used up.
+//! the level of its flows at which its capacity is used up.
 //!
 //! To *open* a flow means to remove its rate, so that it can get a new one. A flow is opened when
 //! the sweep reaches the flow's old level, and only if the link that limited its rate (the link
@@ -13,8 +13,8 @@ use super::link::TOLERANCE;
 use super::{Binding, Flow, Hop, Shares};
 
 const TINY: f64 = 1e-12;
-/// If more than `1 / WHOLE` of the flows have started or ended, the solve opens all flows that can
-/// be affected before the sweep begins.
+/// If more than `1 / WHOLE` of the flows have started or ended, the solve first opens all flows
+/// whose rates can change as a result, and then begins the sweep.
 const WHOLE: usize = 4;
 
 impl Shares {
@@ -93,8 +93,8 @@ impl Shares {
         let (share, level) = (link.share(), link.level);
         if link.bound > 0 {
             if share > level * (1.0 + TOLERANCE) {
-                // The rates of the link's flows may rise. Open these flows when the sweep reaches
-                // their level.
+                // The rates of the flows that this link binds may rise. Open these flows, but not
+                // before the sweep has reached their level.
                 if self.levels.has_lower(level) {
                     self.queue_again(level, number);
                     return;
@@ -326,9 +326,9 @@ impl Shares {
         }
     }
 
-    /// Queues links of the flows that were opened most recently. These are the links that bind
-    /// other flows or are queued already. Also queues, for each opened flow, the link that seems to
-    /// bind it. If a different link binds it, [`Shares::fill`] detects this.
+    /// Queues links of the flows that have been opened since the last call. Case 1: a link that
+    /// binds other flows or is queued already. Case 2: for each opened flow, the link that seems to
+    /// bind it. If a different link binds the flow, [`Shares::fill`] detects this.
     fn queue_opened(&mut self) {
         while let Some(number) = self.pending.pop() {
             let link = &mut self.links[number as usize];

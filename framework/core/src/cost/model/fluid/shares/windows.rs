@@ -10,14 +10,14 @@
 //! flows. Therefore no capacity is left idle and no byte is lost, and the error is of second order.
 //! To find the time at which the flow ends, the rate that it would have without the limit is used.
 //!
-//! The length of a window is computed from the rates in the previous window. When the
-//! rates in the new window are known, the flows that would end in it are counted. If they are more
-//! than twice as many as planned, the previous rates were a poor estimate, for example because many
-//! flows have equal sizes. In that case, rates without limits are computed, and the length is
-//! computed again from these rates.
+//! The length of a window is computed from the rates in the previous window. When the rates in the
+//! new window are known, the flows that would end in it are counted. If they are more than twice as
+//! many as planned, the previous rates were a poor estimate, for example because many flows have
+//! equal sizes. In that case, rates without limits are computed, and the length is computed again
+//! from these rates.
 //!
-//! A window also ends when other flows start to share links. If there are only very few of these
-//! flows, they wait for the end of the window.
+//! Flows that are about to start to share links wait until the current window ends. If many flows
+//! would have to wait, the window is made shorter.
 
 use super::link::Link;
 use super::{Hop, Shares, WITHOUT_SLOT};
@@ -28,9 +28,9 @@ use std::collections::BinaryHeap;
 /// The smallest number of flows that should end in a window. If fewer flows would end, windows save
 /// no work, so rates are computed exactly again.
 const LEAST_ENDS: f64 = 2.0;
-/// Limits the number of flows that wait for the end of a window before they share links. The limit
-/// is this fraction of the number of flows that should end in a window. The window ends early when
-/// more flows wait.
+/// The maximum number of flows that wait for the end of a window before they share links, as a
+/// fraction of the number of flows that should end in the window. If more flows would have to wait,
+/// the window ends early.
 const STARTS: f64 = 1.0 / 8.0;
 /// The approximate number of flows in the sample from which the length of a window is estimated.
 const MEASURED: usize = 1 << 12;
@@ -94,9 +94,10 @@ struct Filling {
 pub(in super::super) struct WindowTimers<'a> {
     /// The times at which latencies end, and at which flows of the current window end.
     pub ends: &'a mut Timers,
-    /// The times at which ranks may start messages. Such a message begins to share links no earlier
-    /// than `latency` after this time.
+    /// The times at which ranks may start messages.
     pub of_ranks: [&'a Timers; 2],
+    /// The latency of one link, in µs. It is an estimate of the shortest time from the start of a
+    /// message until the message shares links.
     pub latency: f64,
 }
 
@@ -264,8 +265,9 @@ impl Windows {
             }
             self.queue.pop();
             examined += 1;
-            // Case 2: some flows on this link have got lower rates from other links, so this link
-            // becomes full only at a higher level.
+            // Case 2: since the level of this link was computed, other links have given rates to
+            // some of its flows. If all of its flows now have rates, the link needs no further
+            // work. If it becomes full only at a higher level, it is queued again at that level.
             let filling = &mut self.fillings[link as usize];
             if filling.opened == 0 {
                 continue;

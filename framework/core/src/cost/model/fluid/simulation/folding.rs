@@ -53,8 +53,9 @@ impl Simulation {
             && messages > self.most_folded * translations
     }
 
-    /// Splits orbits if the network has other periods than these. The events of the known steps are
-    /// processed first, because they have more symmetries.
+    /// Splits orbits if the periods of the folded network differ from `periods`. The events of the
+    /// known steps are processed before the split, because those steps are symmetric under more
+    /// translations.
     fn set_periods(&mut self, periods: Vec<u32>) {
         if periods != self.in_flight.fold.periods() {
             self.run(false);
