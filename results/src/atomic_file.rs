@@ -203,8 +203,9 @@ pub fn is_at(file: &File, path: &Path) -> bool {
 
 /// Locks a file until it is closed. Returns an error if another run is writing to the file.
 pub fn lock(file: &File) -> Result<(), AtomicWriteError> {
-    /// How long to wait for a lock at most. If a run is killed while it starts a child process, the
-    /// child holds the lock until it executes its program, which takes about 40 ms.
+    /// The maximum time to wait for a lock. Waiting is necessary because of killed runs: if a run
+    /// is killed while it starts a child process, the child still holds the run's lock until the
+    /// child executes its program, which takes about 40 ms.
     const LONGEST: Duration = Duration::from_millis(500);
     let begin = Instant::now();
     loop {

@@ -54,8 +54,8 @@ pub(crate) trait Field: Clone {
 }
 
 /// Spreadsheets execute a text that looks like a formula. A text of this kind is written with an
-/// additional apostrophe in front, which tells spreadsheets that it is plain text. Texts are also
-/// escaped when they are read, because a file may come from an untrusted source.
+/// additional apostrophe in front, which tells spreadsheets that it is plain text. When a text is
+/// read, its control characters are escaped, because a file may come from an untrusted source.
 impl Field for String {
     const TYPE: &'static str = "string";
 

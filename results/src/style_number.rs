@@ -8,10 +8,10 @@ pub const STYLES_IN_GROUP: usize = 8;
 
 /// Returns the number of each algorithm's style, from 0.
 ///
-/// The numbers are assigned in alphabetical order. A hash of the algorithm's name determines the
-/// preferred style. If an earlier algorithm already has this style, the algorithm gets the next
-/// free style. The styles of the next group are used only when all styles of a group have been
-/// assigned.
+/// The algorithms get their numbers in alphabetical order of their names. A hash of the algorithm's
+/// name determines the preferred style. If an earlier algorithm already has this style, the
+/// algorithm gets the next free style. The styles of the next group are used only when all styles
+/// of a group have been assigned.
 pub fn style_numbers<'a>(names: impl IntoIterator<Item = &'a str>) -> BTreeMap<String, usize> {
     let names: BTreeSet<&str> = names.into_iter().collect();
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();

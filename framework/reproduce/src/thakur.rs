@@ -78,8 +78,8 @@ struct TimedCell<'a> {
     /// this machine, only link loads make a difference between steps. In a paired step, each node
     /// receives a message from the node to which it sends.
     equal_cost_seconds: f64,
-    /// Like `equal_cost_seconds`, but for GEN with the contention of the formula that section 3.4
-    /// prints.
+    /// For GEN, the time on the same machine with the contention according to the formula that
+    /// section 3.4 prints. For all other algorithms, `equal_cost_seconds`.
     printed: f64,
 }
 

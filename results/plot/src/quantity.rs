@@ -48,8 +48,8 @@ impl Quantity {
         }
     }
 
-    /// Returns the quantity of a row. A ratio needs two rows, so for it this is the time from which
-    /// the ratio is computed.
+    /// Returns the quantity of a row. A ratio needs two rows, so the result for [`Self::Ratio`] is
+    /// the time from which the ratio is computed.
     pub(crate) fn of(self, record: &Record) -> Option<f64> {
         let count = |n: Option<u64>| n.map(|n| n as f64);
         let over = |bound: Option<f64>| Some(record.time_us? / bound?).filter(|r| r.is_finite());

@@ -71,7 +71,8 @@ impl Axis {
     }
 
     /// Returns whether a case can exist between any two values on the axis. There are sizes between
-    /// two sizes, but there are no networks between two networks, and failed links are whole.
+    /// two sizes, but there are no networks between two networks, and the number of failed links is
+    /// an integer.
     pub fn is_dense(self) -> bool {
         match self {
             Self::Block | Self::Variation => true,

@@ -51,8 +51,8 @@ pub fn crossover_interval(
         let interval = Summary::of(&at).and_then(|summary| summary.interval);
         interval.is_some_and(|interval| interval.contains(0.0))
     };
-    // At the crossover, the mean difference is 0, so its interval contains 0. Search for the end of
-    // the possible values on each side.
+    // At the crossover, the mean difference is 0, so its interval contains 0. On each side, search
+    // for the end of the range of x in which the interval contains 0.
     let end = |outside: f64| {
         if is_possible(outside) {
             return outside;

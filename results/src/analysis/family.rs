@@ -54,8 +54,8 @@ pub struct Family {
 pub struct Families {
     /// The families, in the order of their first groups.
     pub families: Vec<Family>,
-    /// The number of groups that have no position along the axis. On the axis of failed links, this
-    /// includes the groups of networks for which there is no group with failed links.
+    /// The number of groups that have no position along the axis. On the axis of failed links, the
+    /// groups of a family without any failed links also count.
     pub off_axis: usize,
 }
 

@@ -67,8 +67,9 @@ impl LinkCosts {
 /// Rows of cases that differ only in the links of `down=`, each with these links.
 type Rows<'a> = Vec<(BTreeSet<&'a str>, &'a Record)>;
 
-/// Computes the costs of links for each case that has a row with all links and a row without one of
-/// them. Further links of `down=` may be missing in both rows.
+/// Computes the costs of links for each group of cases that differ only in `down=`. The case with
+/// the fewest failed links is the reference. Each case in which exactly one further link has failed
+/// gives the cost of this link.
 pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<LinkCosts> {
     // Ignore networks for which there is no row without some link.
     let intact = |row: &Record| without(&row.topology, "down").into_owned();

@@ -17,9 +17,9 @@ pub struct Standing {
     /// The number of these cases in which the algorithm is the fastest, and its time can be
     /// distinguished from all other times.
     pub fastest: usize,
-    /// The number of these cases in which its time cannot be distinguished from the time of the
-    /// fastest algorithm. If it is itself the fastest, the number of cases in which its time cannot
-    /// be distinguished from the time of some other algorithm.
+    /// The number of these cases in which the algorithm is tied: its time cannot be distinguished
+    /// from the time of the fastest algorithm or, if it is itself the fastest, from the time of
+    /// some other algorithm.
     pub tied: usize,
     /// The factors by which the algorithm is faster than the second fastest algorithm, in the cases
     /// that `fastest` counts.

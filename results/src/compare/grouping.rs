@@ -31,9 +31,9 @@ impl KnownRow<'_> {
 }
 
 /// Returns the row without the columns that may differ between two rows of the same case and
-/// repetition. These are the times that the run took (`plan_ms`, `wall_ms`), the name of the
-/// experiment, the note and the drawn links, which files of earlier versions do not have, and the
-/// optimum, which rows of a run without `--optimum` do not have.
+/// repetition. The times that the run took and the name of the experiment may differ. The note and
+/// the randomly drawn faults are missing in files of earlier versions. The optimum is missing in
+/// rows of a run without `--optimum`.
 fn comparable(r: &Record) -> Record {
     Record {
         plan_ms: None,

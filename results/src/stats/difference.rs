@@ -123,8 +123,8 @@ mod tests {
     }
 
     /// The expected values were computed with integers of unlimited size, and confirmed with scipy.
-    /// The error of the normal approximation is 0.004, 0.00002 and 0.03 in the first cases, and
-    /// orders of magnitude of the p-value in the last case.
+    /// In the first three cases, the errors of the normal approximation are 0.004, 0.00002 and
+    /// 0.03. In the last case, the approximation is wrong by orders of magnitude.
     #[test]
     fn p_values_of_100_against_100_and_2_against_201_are_exact() {
         let row = |n: u32, from: f64| (0..n).map(|v| f64::from(v) + from).collect::<Vec<_>>();

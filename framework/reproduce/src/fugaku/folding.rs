@@ -7,8 +7,8 @@ use super::{Median, comparisons};
 use crate::bench::{Bench, ReproduceError};
 use crate::report::{Kind, Table, Verdict, number};
 
-/// The networks that are tried, with the logical torus first. The sides of units are at most those
-/// of Fugaku (24, 23 and 24).
+/// The networks that are tried for each shape, with the logical torus first. In each dimension, a
+/// Tofu network has at most as many units as Fugaku (24, 23 and 24).
 const NETWORKS: [(&str, &[&str]); 4] = [
     ("4x4x4", &["torus:4x4x4", "tofu:2x2x2"]),
     ("8x8x8", &["torus:8x8x8", "tofu:4ox3ox4o"]),

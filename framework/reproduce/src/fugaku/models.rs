@@ -31,7 +31,7 @@ const EXTENDED_BASE: &str = "hops=mean,rearrangement=exchanges,rendezvous_bytes=
 
 /// The machines of event-driven models. Their times are not linear functions of their parameters.
 /// The values were found by a search that doubles or halves one parameter after another, with
-/// smaller and smaller factors, for the fitted sizes of 4x4x4. It minimises the squares of the
+/// smaller and smaller factors, for the fitted sizes of 4x4x4. It minimises the sum of the squared
 /// logarithms of the factors between predicted and measured times.
 const LOGGP: &str = "free:model=loggp,overhead_us=1,latency_us=1.445,gap_us=2.362,byte_us=0.0002493,overhead_byte_us=0.000012,reduce_byte_us=0.0000036";
 const FLUID: &str = "free:model=fluid,order=step,rendezvous_bytes=131072,startup_us=2.362,byte_us=0.0001772,hop_us=0.4233,reduce_byte_us=0.00000713,rendezvous_us=22.01,eager_byte_us=0.0001688";

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use swapmeet_core::network::survey::{Survey, SurveyMethod};
 use swapmeet_core::network::topology::{Topology, parse};
 
-/// Theorem 1. It has formulas for size, node-degree, diameter and bisection. The networks are those
-/// on which these formulas are checked.
+/// The formulas of Theorem 1 for size, node-degree, diameter and bisection, and the networks on
+/// which they are checked.
 #[derive(Debug, Deserialize)]
 pub(super) struct Theorem1 {
     formulas: [Formula; 4],

@@ -10,12 +10,13 @@ use crate::marks::text::{width, wrapped};
 /// The dash pattern of the curve of a reference. No curve of an algorithm has this pattern.
 pub(super) const REFERENCE_DASHES: &[f64] = &[1.5, 2.5];
 
-/// The lengths of an entry: the sample of the line, and the gap before the name.
+/// The length of the sample of a line in an entry, in multiples of the font size.
 const SAMPLE: f64 = 3.4;
+/// The gap between the sample and the name of an entry, in multiples of the font size.
 const GAP: f64 = 0.8;
 
-/// Returns the names of all curves. The last one is the name of the reference, if there is one,
-/// which is also returned separately.
+/// Returns the names of all curves, and separately the name of the reference. If there is a
+/// reference, its name is also the last of the names of curves.
 fn curves(figure: &Figure) -> (Vec<&str>, Option<&str>) {
     let reference = figure.panels.iter().find_map(|panel| Some(&*panel.reference.as_ref()?.name));
     (figure.names.iter().map(String::as_str).chain(reference).collect(), reference)

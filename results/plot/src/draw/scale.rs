@@ -76,8 +76,8 @@ impl Scale {
         self.low <= value && value <= self.high
     }
 
-    /// Returns the ticks of a horizontal axis whose labels have the font size `size`, as many as
-    /// have room.
+    /// Returns the ticks of a horizontal axis whose labels have the font size `size`. Labels have a
+    /// generous distance, unless only a smaller distance leaves room for three.
     pub(crate) fn horizontal_ticks(
         &self,
         base: Base,
@@ -247,8 +247,8 @@ fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tic
     ticks.iter().find(has_three).unwrap_or(&ticks[1]).clone()
 }
 
-/// Returns ticks with labels of as few digits as needed for all labels to differ, but at least of
-/// three digits.
+/// Returns ticks with labels. All labels are written with the same number of digits: the smallest
+/// number, but at least three, with which all labels differ.
 fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
     let written =
         |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
