@@ -113,8 +113,8 @@ impl Demand {
         if total >= 1 << 53 { Err(OptimumError::TooManyBytes) } else { Ok(demand) }
     }
 
-    /// Returns whether every node has the same demand for every other node, or receives the same
-    /// amount from every other node.
+    /// Returns whether all nodes send and receive equal amounts, so that translations of the
+    /// network do not change the demand.
     pub fn is_even(&self, nodes: u64) -> bool {
         match self {
             Self::Even(_) | Self::SumForAll(_) => true,

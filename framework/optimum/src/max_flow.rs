@@ -15,7 +15,7 @@ pub(crate) struct MaxFlow {
     residual: Vec<u128>,
     /// For each vertex, its distance from the source.
     level: Vec<u32>,
-    /// For each vertex, the index of the next of its arcs to try.
+    /// For each vertex, the position in `arcs` of the arc that is tried next.
     next: Vec<u32>,
 }
 

@@ -192,7 +192,7 @@ fn translations(topology: &dyn Topology) -> Vec<u32> {
 }
 
 /// Returns the speeds that ports and injection rates allow, divided by the speed of a link of
-/// bandwidth 1. They depend only on the ratios of the rates.
+/// bandwidth 1. These speeds depend only on the ratios between the values in `rates`.
 fn port_speeds(rates: &NetworkRates, nodes: u64, fastest: f64) -> Vec<(PortRule, f64)> {
     let mut speeds = Vec::new();
     let of_time = |byte_us: f64| (byte_us / rates.link_byte_us).recip();

@@ -1,10 +1,11 @@
 //! Packings of spanning trees. They give the least time of collectives that copy data.
 //!
-//! A lower bound: if data may be copied, the data of the nodes in a set of vertices must leave the
-//! set at least once. For every set that does not contain all nodes, the time is therefore at least
-//! the amount of data inside the set, divided by the capacity of the links that leave the set.
-//! There is a packing of trees that takes no more time than the largest of these bounds (Edmonds,
-//! 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as roots).
+//! Each set of vertices gives a lower bound on the time. If data may be copied, the data of the
+//! nodes in a set must leave the set at least once. For every set that does not contain all nodes,
+//! the time is therefore at least the amount of data inside the set, divided by the capacity of the
+//! links that leave the set. There is a packing of trees that takes no more time than the largest
+//! of these bounds (Edmonds, 1973, for one root; Zhao et al., "ForestColl", 2024, for all nodes as
+//! roots).
 //!
 //! To find the largest bound, add a source to the network. It has a link to each node, whose
 //! capacity is the amount of data of the node. Multiply the capacities of all original links by a

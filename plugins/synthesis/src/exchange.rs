@@ -20,7 +20,8 @@ const MAX_CROSSINGS: u64 = 10_000_000;
 /// The largest number of entries in the table of [`shortest_paths`]: nodes times shifts.
 const MAX_COUNTS: usize = 1 << 26;
 
-/// If the schedule takes more steps than this multiple of the lower bound, a search is better.
+/// If the schedule takes more steps than this multiple of the lower bound, [`Exchange::of`] rejects
+/// it, because a search may find a shorter schedule.
 const ACCEPTED_RATIO: f64 = 1.005;
 
 /// The number that means "no block" in a slot.
@@ -37,10 +38,12 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
-    /// Makes a schedule in which each link carries at most `group` blocks per step, and each node
-    /// sends at most `ports` messages. Returns `None` if the problem needs a search: if shortest
-    /// paths do not load the links evenly, if the schedule is too long, or if a step is limited
-    /// both by ports and by several blocks per link.
+    /// Makes a schedule in which each link carries at most `blocks_per_link` blocks per step, and
+    /// each node sends at most `ports` messages per step. Returns `None` if this method is not
+    /// suitable, so that a search is needed. This is the case if the network is too large for the
+    /// method, if the schedule is too long ([`ACCEPTED_RATIO`]), for example because the shortest
+    /// paths do not load the links evenly, or if ports limit a step in which a link could carry
+    /// several blocks.
     pub(crate) fn of(group: &Translations, blocks_per_link: u64, ports: u64) -> Option<Self> {
         // Choose shortest paths.
         let counts = shortest_paths(group)?;
@@ -208,7 +211,8 @@ struct Colouring {
     slots: Vec<Vec<u32>>,
     /// The slot of each block and step that has a crossing.
     slot_of: HashMap<(u32, u32), u32>,
-    /// For each slot, all its free steps. Some of the entries may be steps that are no longer free.
+    /// For each slot, a list that contains all of its free steps. The list may also contain steps
+    /// that are no longer free.
     free: Vec<Vec<u32>>,
 }
 

@@ -31,8 +31,8 @@ const BISECTIONS: u32 = 7;
 /// The search ends if the relative width of the interval is at most this fraction.
 const GAP: f64 = 0.01;
 
-/// The flow of each source on each link, and the interval that contains the smallest number of
-/// steps.
+/// The flow of each source on each link, and an interval that contains the least number of steps
+/// that a flow for the demand can need.
 pub(crate) struct Flow {
     /// The flow of the source with index `s` on link `l` is at `s * links + l`.
     pub flows: Vec<f32>,
@@ -97,8 +97,8 @@ pub(crate) fn solve(
             change: vec![0.0; count],
             terms: Vec::new(),
         },
-        // The bound of a cut is valid only if all pairs have the same demand and ports are not
-        // limited.
+        // Cuts are examined only if all pairs have the same demand, because [`Solver::best_prefix`]
+        // counts pairs, and only if ports are not limited.
         into: (demand.is_even(network.nodes) && resources.ports.is_none())
             .then(|| network.reversed()),
         cut: 0.0,

@@ -2,10 +2,11 @@
 //! block that its receiver lacks: the rarest of a few candidates.
 //!
 //! Two sets of blocks are kept for each node: the blocks that the node has, and the blocks that it
-//! lacks. A block that is chosen for the current step is in neither set of the receiver. A second
-//! level of bits marks the words that are not zero. At first, nodes have few blocks, and at the end
-//! they lack few, so most words are zero and are skipped. The search for a block begins at a random
-//! word and ends after `SAMPLE` candidates, so its cost does not grow with the number of blocks.
+//! lacks. A block that is chosen for the current step is in neither set of the receiver. A set is
+//! an array of bits, in words of 64 bits. A second array has one bit for each word that is not
+//! zero. At first, nodes have few blocks, and at the end they lack few, so most words are zero and
+//! are skipped. The search for a block begins at a random word and ends after `SAMPLE` candidates,
+//! so its cost does not grow with the number of blocks.
 //!
 //! A node can send a block from the step after the block has arrived.
 

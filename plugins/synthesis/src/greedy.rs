@@ -111,10 +111,12 @@ impl Algorithm for Greedy {
         let of_root = collective == Collective::Broadcast;
         let blocks = if of_root { segments } else { segments * u64::from(nodes) };
         check_moves(&network, blocks)?;
-        // Choose the grid. If all nodes do the same, the symmetry needs the axes of the network.
-        // The sends of a broadcast select only segments, so any grid is suitable. Otherwise, a node
-        // collects the data of other nodes in no regular order. In a grid with one axis, any set of
-        // nodes is one box (a product of one set for each axis), which makes verification fast.
+        // Choose the grid.
+        // - If all nodes do the same, the symmetry needs the axes of the network.
+        // - The sends of a broadcast select only segments, so any grid is suitable.
+        // - In all other cases, a node collects the data of other nodes in no regular order. In a
+        //   grid with one axis, any set of nodes is one box (a product of one set for each axis),
+        //   which makes verification fast.
         let is_equal = !of_root && segments == 1;
         let group = if is_equal { Translations::of(&network, dims) } else { None };
         let line = [network.nodes as u64];

@@ -21,7 +21,8 @@ pub(crate) struct Network {
 
 impl Network {
     /// Reads the network. Parallel links between two neighbours count as one link with the smallest
-    /// of their bandwidths, because all messages between the neighbours take the same one of them.
+    /// of their bandwidths, because all messages between the neighbours use only one of these
+    /// links.
     ///
     /// # Errors
     /// [`Stop::Unsupported`] if a link has no bandwidth, if ranks share a node, or if there is no

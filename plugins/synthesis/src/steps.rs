@@ -12,11 +12,11 @@ use std::collections::BinaryHeap;
 pub(crate) enum Order {
     /// The piece with the most remaining links is first.
     Farthest,
-    /// Each link of a piece's remaining path, except the next link, has a value: the largest
-    /// remaining load of its resources, plus the number of links from there to the target. The
-    /// piece with the largest value on its path is first. The values up to the congestion are
-    /// divided into this number of classes. Within a class, the piece with the most remaining links
-    /// is first.
+    /// The piece with the largest value is first. Each link of a piece's path after the next link
+    /// gives a number: the largest remaining load of the link's resources, plus the number of links
+    /// from there to the target. The value of the piece is the largest of these numbers. The values
+    /// up to the congestion are divided into this number of classes. Within a class, the piece with
+    /// the most remaining links is first.
     MostLoaded(u32),
 }
 
@@ -96,12 +96,13 @@ pub(crate) fn play<E>(
     };
     player.start();
     let ports = resources.ports.map(|ports| Matching::new(network, ports));
-    // `left` ends with the loads of the ports. The second number is the position of the first of
-    // them.
+    // The last entries of `left` are the loads of the ports. The number in the pair is the position
+    // of the first of these entries.
     let mut ports = ports.map(|matching| (matching, resources.count - 2 * network.nodes));
     let (mut steps, mut least) = (0, 0);
     while player.queues.iter().any(|queue| !queue.is_empty()) {
-        // Each resource needs as many further steps as the steps of its remaining load.
+        // Loads are in steps, so every resource needs at least as many further steps as its
+        // remaining load.
         if steps % STEPS_PER_BOUND == 0 {
             least = steps + player.left.iter().copied().fold(0.0, f32::max) as u64;
         }

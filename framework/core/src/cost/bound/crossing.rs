@@ -18,7 +18,8 @@ pub(super) struct Side<'a> {
     /// there are tokens. In a combine, tokens are counted as in a dispatch.
     crossing: (f64, f64),
     /// For each class of tokens, the number of receivers in the set, without the node that has the
-    /// tokens; only for [`Demand::Tokens`], and only if there are not too many.
+    /// tokens. `None` if the demand does not consist of tokens, or if there are too many pairs of a
+    /// class and a receiver.
     receivers: Option<Vec<u32>>,
 }
 

@@ -201,7 +201,7 @@ impl Network {
     fn of(topology: &dyn Topology) -> Option<Self> {
         let shared = topology.node_network();
         let links = Adjacency::of(shared.unwrap_or(topology))?;
-        // Only failed and slow links can differ between the two directions.
+        // The two directions of a link can differ only if links have failed or are slow.
         let reversed = topology.damage().map(|_| links.reversed());
         // List the ranks of each node, and the nodes of each switch.
         let mut ranks = vec![Vec::new(); shared.unwrap_or(topology).nodes() as usize];

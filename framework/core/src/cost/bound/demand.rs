@@ -105,7 +105,7 @@ impl<'a> Demand<'a> {
         let block = sizes.map_or(1.0, |sizes| sizes.largest() as f64);
         let leaves = sizes.map_or(RootSizes::Same(1.0), RootSizes::Sized);
         let nodes = task.topology.nodes();
-        // A broadcast has one block.
+        // The only block of a broadcast is the block of the root, so its size is read separately.
         let at_root = sizes.map_or(1.0, |sizes| sizes.bytes(root, root) as f64);
         let is_broadcast =
             (kind.initial, kind.required) == (InitialBlocks::AllAtRoot, FinalBlocks::All);
@@ -375,7 +375,8 @@ impl<'a> Demand<'a> {
             }
             Self::FromRoot(..) | Self::ToRoot(..) | Self::Pairs(_) => None,
             Self::Tokens(tokens, ..) => {
-                // A token crosses a link to each other node of the network with a receiver.
+                // A token crosses at least one link for each other node of the network that has a
+                // receiver.
                 let bytes = token_hops(tokens, topology);
                 Some((bytes, u64::from(bytes > 0.0)))
             }

@@ -39,7 +39,8 @@ impl Traffic {
         let hops = demand.hop_bytes(topology);
         let farthest = match (hops, task.collective.root()) {
             (Some((_, farthest)), _) => farthest,
-            // Some pairs of nodes exchange nothing, but it is unknown which pairs these are.
+            // Some pairs of nodes exchange nothing, and it is unknown which pairs these are. So the
+            // distance is only known to be at least one hop, or 0 if ranks share a node.
             (None, _) if !ends.is_complete => {
                 ends.peers.min(u64::from(task.topology.node_network().is_none()))
             }
