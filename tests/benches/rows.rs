@@ -22,9 +22,9 @@ const SMALL: [(&str, &str, u32); 3] = [
     ),
 ];
 
-/// Four algorithms from a single plugin file. The next constant has four algorithms from four
-/// plugin files.
+/// Four algorithms from a single plugin file.
 const ONE_FILE: [&str; 4] = ["ring", "pairwise", "bruck", "linear"];
+/// Four algorithms from four plugin files.
 const FOUR_FILES: [&str; 4] = ["ring", "gen", "direct", "suh-shin"];
 
 fn main() {

@@ -18,12 +18,15 @@ use swapmeet_interchange::schedule::{Header, Runs};
 
 pub(super) const FILE: &str = "schedule.xml";
 
-/// Limits of MSCCL: steps per thread block, thread blocks per GPU, thread blocks per channel,
-/// channels, and chunks per step.
+/// MSCCL's limit on the steps of a thread block.
 const MAX_STEPS: usize = 64;
+/// MSCCL's limit on the thread blocks of a GPU.
 const MAX_THREAD_BLOCKS: usize = 64;
+/// MSCCL's limit on the thread blocks of a channel.
 const BLOCKS_PER_CHANNEL: u64 = 32;
+/// MSCCL's limit on the channels.
 const MAX_CHANNELS: u64 = 32;
+/// MSCCL's limit on the chunks of a step.
 const MAX_CHUNKS_PER_STEP: usize = 71;
 
 pub(super) struct Msccl {

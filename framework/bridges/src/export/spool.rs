@@ -9,10 +9,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Three sizes in bytes: the maximum total size of the last chunks of all ranks, and the minimum
-/// and maximum size of a chunk.
+/// The maximum total size of the last chunks of all ranks, in bytes.
 const TOTAL_BYTES: u64 = 64 << 20;
+/// The minimum size of a chunk, in bytes.
 const MIN_CHUNK: u64 = 256;
+/// The maximum size of a chunk, in bytes.
 const MAX_CHUNK: u64 = 64 << 10;
 
 pub(super) struct Spool {

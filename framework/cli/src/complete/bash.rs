@@ -7,8 +7,9 @@ const WORDS: &str = r#"    local words=("${COMP_WORDS[@]}")
     fi
 "#;
 
-/// The replacement. Bash divides words at colons and equals signs, which specs contain. These lines
-/// join the parts again, and ask for the completions of the whole word before the cursor.
+/// The lines that replace [`WORDS`]. Bash divides words at colons and equals signs, which specs
+/// contain. These lines join the parts again, and ask for the completions of the whole word before
+/// the cursor.
 const WHOLE_WORDS: &str = r#"    local words=() part joined=false
     for part in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
         if [[ ${#words[@]} -gt 1 && ( $joined == true || "$part" == [:=]* ) ]]; then
@@ -24,8 +25,8 @@ const WHOLE_WORDS: &str = r#"    local words=() part joined=false
 /// The line of the generated script after the completions were received.
 const RECEIVED: &str = "    if [[ $? != 0 ]]; then\n";
 
-/// The replacement. Bash replaces only the part of the word after its last colon or equals sign, so
-/// completions must not contain the parts before it.
+/// The lines that replace [`RECEIVED`]. Bash replaces only the part of the word after its last
+/// colon or equals sign, so completions must not contain the parts before it.
 const LAST_PART: &str = r#"    local ok=$? whole="${words[${#words[@]}-1]}"
     COMPREPLY=("${COMPREPLY[@]#"${whole%"${whole##*[:=]}"}"}")
     if [[ $ok != 0 ]]; then

@@ -14,7 +14,8 @@ type Position = [f64; 2];
 
 /// Returns the drawing of a network, or `None` if the network has too many nodes. `links` are the
 /// pairs of vertices with a directed link, and `positions` has one position per vertex, with the
-/// ranks first. `grid` is set if links around the edge of a grid would cross other nodes.
+/// ranks first. `grid` is true if nodes are drawn in rows and columns. Long links are then drawn as
+/// curves, because straight lines would cross other nodes.
 pub(super) fn drawing(topology: &dyn Topology) -> Option<Value> {
     if topology.nodes() > MOST_NODES {
         return None;

@@ -39,7 +39,7 @@ pub(super) unsafe fn node_set<'a, 'b: 'a>(
 ///
 /// # Safety
 ///
-/// The requirements of [`node_set`].
+/// The requirements are those of [`node_set`].
 pub(super) unsafe fn axis<'a>(raw: &SwmAxis) -> Result<Axis<'a>, &'static str> {
     match raw.kind {
         SWM_ALL => Ok(Axis::All),

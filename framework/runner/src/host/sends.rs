@@ -66,7 +66,7 @@ impl Host<'_> {
     ///
     /// # Safety
     ///
-    /// The requirements of [`Host::send_blocks`].
+    /// The requirements are those of [`Host::send_blocks`].
     unsafe fn blocks(&mut self, send: &SwmBlocks) -> Result<(), Fault> {
         known(send.flags, SWM_STRICT | SWM_COPY | SWM_LOCAL | SWM_COMBINE)?;
         let Some(simulation) = self.simulation.as_mut() else { return Ok(()) };
@@ -104,7 +104,7 @@ impl Host<'_> {
     ///
     /// # Safety
     ///
-    /// The requirements of [`Host::send_blocks`].
+    /// The requirements are those of [`Host::send_blocks`].
     pub(super) unsafe fn send_bucket(&mut self, send: &SwmBucket) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let what = ByteSelection::Bucket(send.bucket);
@@ -118,7 +118,7 @@ impl Host<'_> {
     ///
     /// # Safety
     ///
-    /// The requirements of [`Host::send_blocks`].
+    /// The requirements are those of [`Host::send_blocks`].
     pub(super) unsafe fn send_bytes(&mut self, send: &SwmBytes) -> Result<(), Fault> {
         known(send.flags, SWM_LOCAL)?;
         let (from, to) = (send.from, send.to);

@@ -11,9 +11,10 @@ pub(crate) struct State {
     rounding: FloatingPoint,
     folder: Option<(u64, u64)>,
     limits: Vec<Rlimit>,
-    /// Lines of `/proc/self/status`: the number of threads, and the masks of blocked, ignored and
-    /// caught signals. `None` if the system does not report them.
+    /// The number of threads in `/proc/self/status`. `None` if the system does not report it.
     threads: Option<String>,
+    /// The masks of blocked, ignored and caught signals in `/proc/self/status`. `None` if the
+    /// system does not report them.
     signals: [Option<String>; 3],
 }
 

@@ -65,7 +65,7 @@ unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) ->
 ///
 /// # Safety
 ///
-/// The requirements of [`with_recorder`].
+/// The requirements are those of [`with_recorder`].
 unsafe fn record(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) -> Result<(), String>) -> i32 {
     // SAFETY: the caller guarantees that `ctx` is the context of this host.
     unsafe { with_recorder(ctx, |recorder| recorder.call(work)) }

@@ -43,7 +43,7 @@ pub(super) unsafe fn nodes(radices: &[u64], set: &SwmSet) -> Result<Vec<u64>, &'
 ///
 /// # Safety
 ///
-/// The requirements of [`nodes`].
+/// The requirements are those of [`nodes`].
 pub(super) unsafe fn coordinates(axis: &SwmAxis, radix: u64) -> Result<Vec<u64>, &'static str> {
     let (first, stride, count) = (axis.first, axis.stride, axis.count);
     let mut coordinates: Vec<u64> = match axis.kind {

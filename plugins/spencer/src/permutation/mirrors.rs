@@ -97,8 +97,9 @@ impl Mirror {
     }
 
     /// Returns whether the collector of a section uses the second of the two staircases through it.
-    /// Collectors of neighbouring sections use different staircases. The number of the section
-    /// ensures this even if all sections have an even number of nodes.
+    /// If neighbouring staircases have consecutive numbers, one of the two numbers is even and the
+    /// other is odd. Collectors of even sections use even staircases, and collectors of odd
+    /// sections use odd ones, so that neighbouring sections use different staircases.
     pub(super) fn uses_other_staircase(self, torus: &Torus, node: u64, section: usize) -> bool {
         match self {
             Self::One(_) => false,

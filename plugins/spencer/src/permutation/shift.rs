@@ -9,8 +9,8 @@
 //!
 //! Data is first collected in some nodes of the row, the collectors. A link is used by the forward
 //! circuits of all collectors among the i nodes before it, and it carries at most q circuits. If
-//! all circuits lead forwards, there can therefore be `(n/i) q = a q` collectors. If one of every
-//! `a` collectors uses the backward direction, there can be more collectors.
+//! all circuits lead forwards, there can therefore be `(n/i) q = a q` collectors. There can be more
+//! if one of every s collectors, for some number s, uses the backward direction.
 //!
 //! If a translation has distances in several dimensions, one circuit leads along all these
 //! dimensions, one after another. As many circuits share a link as in one dimension. (The thesis
@@ -116,8 +116,9 @@ impl ShiftProblem<'_> {
         if fewer || half_way || self.directions == Directions::Both { both } else { forward }
     }
 
-    /// Returns the largest possible number of sections and, for each axis, the number `a`: one of
-    /// every `a` sections uses the longer direction. `None` means that no section uses it.
+    /// Returns the largest possible number of sections and, for each axis, a number s: the
+    /// collector of one of every s sections sends in the longer direction along this axis. `None`
+    /// in place of s means that no collector does.
     fn fitting(&self, middles: u64, both: bool) -> (u64, Vec<Option<u64>>) {
         let counts = (1..=self.n.min(self.max_sections(middles))).rev();
         let fit = |count: u64| {
@@ -147,9 +148,9 @@ impl ShiftProblem<'_> {
         self.by.iter().map(least).min().unwrap_or(self.n)
     }
 
-    /// Returns the smallest `a` for which no link carries too many circuits if one of every `a`
+    /// Returns the smallest s for which no link carries too many circuits if one of every s
     /// collectors uses the longer direction. Returns `Some(None)` if no collector needs the longer
-    /// direction, and `None` if no value of `a` is possible.
+    /// direction, and `None` if no value of s is possible.
     fn backward_share(
         &self,
         collectors: &[u64],

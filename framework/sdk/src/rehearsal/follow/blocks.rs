@@ -7,8 +7,9 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A segment of a block. Nodes are those of the schedule's grid. `origin` is `None` in collectives
-/// in which the identity of a block does not include its origin, and `destination` likewise.
+/// A segment of a block. Nodes are those of the schedule's grid. `origin` is `None` if the
+/// collective does not distinguish blocks by their origin, and `destination` is `None` if it does
+/// not distinguish them by their destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Block {
     origin: Option<u64>,

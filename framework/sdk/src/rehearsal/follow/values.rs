@@ -8,8 +8,8 @@ use crate::rehearsal::record::{Rehearsed, RehearsedSend};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The identity of a value: a segment of the result of a node, of a part of the vector, or of the
-/// whole vector.
+/// The identity of a value. A value is a segment of the result of a node, or of a part of the
+/// vector, or of the whole vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct ValueId {
     result: Option<u64>,
