@@ -26,7 +26,7 @@ use swapmeet_results::atomic_file;
 /// The process in which plugin files are loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PluginReader {
-    /// This process. It is meant for processes that run plugins in any case.
+    /// This process. Only a process that runs plugins anyway should load plugin files itself.
     InProcess,
     /// One child process for each file. The command is a program with arguments, to which the file
     /// is appended. The program must call [`serve`].

@@ -146,7 +146,7 @@ unsafe extern "C" fn run(
 
 /// The arrays to which a call points.
 struct Arrays {
-    /// In a box, so that pointers from the axes to it stay valid.
+    /// The words are in a box, so that the pointers from the axes to them stay valid.
     words: Box<[u64; ROOM]>,
     axes: [SwmAxis; ROOM],
     numbers: [u32; ROOM],

@@ -105,8 +105,9 @@ fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     }
 }
 
-/// In print, the third step of Algorithms 1 and 2 is for nodes with `my_cluster_id = s1`. The nodes
-/// of the partner's cluster have this number only if s1 = s2.
+/// The third step of Algorithms 1 and 2 is printed for the nodes with `my_cluster_id = s1`, where
+/// s1 is the number of the root's cluster, and s2 is the number of the root within this cluster.
+/// The nodes of the partner's cluster have the number s1 only if s1 = s2.
 #[test]
 fn printed_broadcast_and_scatter_reach_every_node_only_from_few_roots() {
     for (algorithm, of) in [

@@ -65,14 +65,16 @@ fn panels_use_their_room_on_common_terminals() {
     // Cells of one row are as wide as possible.
     let [_, columns] = places_of_nodes(&large.screen(200, 50));
     assert_eq!((columns.len(), columns[1] - columns[0]), (16, 12));
-    // Beside other panels, it takes the rows that the comparison of one line does not need.
+    // Next to other panels, the network panel takes the rows that a comparison of one line does not
+    // need.
     session.keys("e");
     for ((width, height), lines) in [((120, 40), 17), ((200, 50), 27)] {
         let screen = session.screen(width, height);
         let [rows, _] = places_of_nodes(&screen);
         let taken = rows[3] - rows[0];
         assert!(taken * 4 / 3 + 4 > lines, "{taken} rows for three of four cells:\n{screen}");
-        // Cases also need few rows, and Explore gets the others.
+        // The list of cases does not need many rows, either, so the panel Explore takes the
+        // remaining rows.
         let offered = screen.lines().filter(|line| line.starts_with("│  [")).count();
         assert_eq!(offered, 18, "{screen}");
     }

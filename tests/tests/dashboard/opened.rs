@@ -147,7 +147,8 @@ fn invalid_files_are_rejected_before_the_screen_opens() {
     }
 }
 
-/// The rows before a row that breaks off are shown, and so is a last row without a line end.
+/// If the last row only lacks its line end, all rows are shown. If the last row breaks off earlier,
+/// all rows before it are shown.
 #[test]
 fn an_incomplete_last_row_does_not_hide_the_others() {
     let folder = tempfile::tempdir().unwrap();

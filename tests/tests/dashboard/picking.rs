@@ -201,7 +201,8 @@ fn a_run_without_a_selection_says_which_keys_to_press() {
     assert!(session.screen(120, 30).contains(expected), "{}", session.screen(120, 30));
 }
 
-/// The algorithms of the five papers come first, the others by collective.
+/// The algorithms of the five papers are listed first. All other algorithms follow, grouped by
+/// collective.
 #[test]
 fn algorithms_are_listed_by_paper_and_collective() {
     let mut session = Session::new("topologies = [\"hypercube:4\"]");

@@ -198,7 +198,7 @@ fn stopped_cases_get_no_row_and_can_be_added_again() {
     terminal.wait("the progress in the bottom line", || {
         terminal.shown().lines().last().is_some_and(|line| line.ends_with("1/3"))
     });
-    // Also with the columns of all cases, a running case shows its elapsed time.
+    // Even if the columns of all cases are shown, a running case shows its elapsed time.
     terminal.resize(120, 40);
     terminal.wait("the time of the running case", || {
         let is_timed = |case: &str| case.contains("▸") && case.ends_with(" s");

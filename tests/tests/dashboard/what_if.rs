@@ -135,7 +135,8 @@ fn sliders_update_the_ranking_and_become_a_machine() {
         .success();
 }
 
-/// The queue shows the times in the file, so it marks those that a slider changes elsewhere.
+/// The queue shows the times of the rows. If the what-if panel has changed a case, the queue marks
+/// its time, because the time does not include the change.
 #[test]
 fn times_without_the_changes_are_marked() {
     let mut session =

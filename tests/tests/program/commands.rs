@@ -32,7 +32,7 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/bridges.md", "MPIR_CVAR", "needs MPICH and a file of its sources"),
 ];
 
-/// Words, and the programs that a block with this word needs.
+/// Pairs of a word and the programs that are needed to run a block with this word.
 const TOOLS: &[(&str, &[&str])] = &[
     ("make", &["make", "cc"]),
     ("mpicc", &["mpicc"]),

@@ -71,7 +71,7 @@ exit 1
     assert!(message.contains(reason), "{message}");
 }
 
-/// The job has the same result by whatever command it is started.
+/// The result of the job does not depend on the command that starts it.
 #[test]
 fn a_job_for_slurm_compiles_runs_and_collects() {
     if !tools::has(&["mpicc", "mpirun", "bash"]) {

@@ -331,7 +331,7 @@ const USE_THE_PAGE: &str = r#"<script>addEventListener("load", async () => {
 fn the_page_plays_in_a_browser_of_any_width_light_and_dark() {
     let dir = folder();
     let page = page(dir.path(), "--topology torus:4x4 --algorithm pairwise --algorithm suh-shin");
-    // As it is, the page is shown, fetches nothing and allows no other script.
+    // The page itself is shown, although its policy forbids the script that is added here.
     let shown = dir.path().join("shown.html");
     let patience = "--virtual-time-budget=10000".to_owned();
     let blocked = page.replace("</body>", "<script>document.title = 'hostile'</script></body>");

@@ -116,7 +116,7 @@ fn a_worker_that_ends_before_its_first_job_is_an_error() {
     }
 }
 
-/// No worker can be started, so that every case ends at once.
+/// No worker can be started, so every case ends at once.
 #[test]
 fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_at_any_time() {
     let registry = Registry::named(&[build().to_owned()], &PluginReader::InProcess).unwrap();
@@ -192,7 +192,8 @@ fn a_slow_case_does_not_make_others_time_out() {
     }
 }
 
-/// The slow case is the first case. The rows of the fast cases are on the disk while it still runs.
+/// The slow case is the first case. The rows of the fast cases are on the disk while the slow case
+/// still runs.
 #[test]
 fn rows_are_written_while_a_slow_case_of_the_same_schedule_runs() {
     let dir = tempdir().unwrap();
