@@ -67,10 +67,12 @@ pub(crate) fn parse(text: &str) -> Result<Workload, SpecError> {
     let common =
         common.into_iter().filter(|(.., is_default)| !is_default).map(|(key, text, _)| (key, text));
     let arguments = pattern.arguments().into_iter().chain(common);
-    let printed =
-        arguments.map(|(key, text)| if key == WORD { text } else { format!("{key}={text}") });
+    let printed: Vec<String> = arguments
+        .map(|(key, text)| if key == WORD { text } else { format!("{key}={text}") })
+        .collect();
+    let colon = if printed.is_empty() { "" } else { ":" };
     let prefix = if prefix == "alltoall" { String::new() } else { format!("{prefix}/") };
-    let spec = format!("{prefix}{name}:{}", printed.collect::<Vec<_>>().join(","));
+    let spec = format!("{prefix}{name}{colon}{}", printed.join(","));
     let mut workload = Workload {
         spec: spec.into(),
         shape: None,
@@ -142,6 +144,8 @@ mod tests {
              hot:share=0.50,receivers=2,mean=1024 => hot:receivers=2,share=0.5,mean=1KiB
              moe:bytes=7168,experts=64,top=8,tokens=128,skew=0 => moe:experts=64,top=8,tokens=128,bytes=7KiB
              moe:bytes=8,violation=2,experts=64,top=8,tokens=128,experts_at=cyclic => moe:experts=64,top=8,tokens=128,bytes=8,violation=2,experts_at=cyclic
+             birkhoff => birkhoff
+             birkhoff:bytes=1024KiB,spread=0 => birkhoff
              uniform:0,empty=send => uniform:0
              uniform:empty=skip,0 => uniform:0,empty=skip
              one-spike:max=8,rest=0,empty=skip => one-spike:max=8,rest=0
