@@ -118,8 +118,8 @@ fn the_bundled_plugins_pass() {
     assert!(plugins >= 4, "{plugins} bundled plugins");
 }
 
-/// The misprinted rules of the papers must fail, and their corrections must pass. Both share all
-/// code except the rule.
+/// The misprinted rules of the papers must fail, and their corrections must pass. A misprinted rule
+/// and its correction share all other code.
 #[test]
 fn misprinted_rules_fail_and_corrected_ones_pass() {
     let file = build().join(format!("libmisprints.{}", std::env::consts::DLL_EXTENSION));
@@ -217,8 +217,8 @@ fn a_plugin_that_always_hangs_is_given_up() {
 }
 
 /// The limit applies to the growth of the memory, not to the memory that the program already has.
-/// The plugin uses the memory only for blocks of 8 bytes, which are those of the first case, because
-/// the system takes long to provide so much memory.
+/// The system takes long to provide so much memory, so the plugin uses the memory only for blocks
+/// of 8 bytes, that is, in the first case.
 #[test]
 fn the_memory_limit_stops_a_plugin() {
     let dir = tempdir().unwrap();

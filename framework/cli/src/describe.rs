@@ -15,8 +15,9 @@ use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::input::Text;
 use swapmeet_runner::topology;
 
-/// A table row. For a property: name, computed value, source, and the value in the paper. For a
-/// parameter: name, value, meaning and source.
+/// A row of a table. The row of a network's property has the name, the computed value, the source,
+/// and the value in the paper. The row of a machine's parameter has the name, the value, the
+/// meaning and the source.
 type Row = [String; 4];
 
 /// Describes a topology in the given format.

@@ -89,7 +89,8 @@ fn panels_use_their_room_on_common_terminals() {
         let screen = session.screen(width, height);
         let offered = screen.lines().filter(|line| line.starts_with("│  [")).count();
         assert!(offered >= 11, "{offered} algorithms:\n{screen}");
-        // Explore and the comparison have the name in full, and so have cases if there is room.
+        // Explore and the comparison show the whole name of the algorithm. The list of cases shows
+        // it if there is room.
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
         let has = |text: &str| screen.lines().any(|line| words(line).contains(text));
         assert!(has("[x] hypercube-broadcast") && has(":1 hypercube-broadcast"), "{screen}");
@@ -139,8 +140,8 @@ fn a_matrix_has_a_mark_for_each_message() {
     }
 }
 
-/// The link load of a message is shown by a colour or, without colours, by a digit. The number of
-/// bytes is that of the message.
+/// A matrix of the messages shows either link loads or numbers of bytes. The link load of a message
+/// is shown by a colour or, without colours, by a digit.
 #[test]
 fn a_matrix_shows_the_link_load_of_messages() {
     let mut session = network("dragonfly:3x2x2", "pairwise");

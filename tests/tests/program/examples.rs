@@ -14,8 +14,8 @@ fn printed(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The library's time and bound equal those of the program for `gen`, an implementation of the same
-/// schedule in a plugin.
+/// The example program of the library prints the same steps, messages, time and bound as the row of
+/// `gen`, a plugin algorithm with the same schedule.
 #[test]
 fn the_library_computes_the_same_as_the_program() {
     let example = build().join("examples/library");

@@ -186,11 +186,11 @@ fn describe_lists_links_by_the_vertices_of_the_network() {
     assert_eq!(json["links"].as_array().unwrap().len(), 4);
 }
 
-/// A network of four nodes, in which a triangle hangs on node 0 by a bridge: `0-1`, `1-2`, `1-3` and
-/// `2-3`. Closed form: in an all-to-all of 100 bytes at 1 byte per µs, three messages cross the
-/// bridge in each direction, so the schedule takes 300 µs. Without the link 1-2 or 1-3, four
-/// messages cross the link that is left, and without 2-3 two messages cross each of the other
-/// links.
+/// In a network of four nodes, the bridge 0-1 connects node 0 with a triangle of the nodes 1, 2 and
+/// 3. Closed form: in an all-to-all of 100 bytes at 1 byte per µs, three messages cross the bridge
+/// in each direction, so the schedule takes 300 µs. Without the link 1-2, four messages cross the
+/// link 1-3; without 1-3, four messages cross 1-2. Without 2-3, two messages cross each of these
+/// two links.
 #[test]
 fn links_ranks_the_failures_of_single_links() {
     let folder = tempdir().unwrap();
@@ -325,10 +325,14 @@ fn links_says_why_an_algorithm_has_no_times() {
     );
 }
 
-/// Closed forms for n nodes and blocks of m bytes at 1 byte per µs. `folded-ring` takes `n (n - 1)/2
-/// m`, whether the ring is intact or not. The cut of an intact ring into halves gives the optimum
-/// `n^2/8 m`, which `half-ring` reaches. Without one link, the ring is a line, whose cut gives `n^2/4
-/// m`. `half-ring`, whose messages the network reroutes, and `flow` reach that, too.
+/// Closed forms for n nodes and blocks of m bytes at 1 byte per µs:
+///
+/// - `folded-ring` takes `m n (n - 1) / 2`, whether the ring is intact or not.
+/// - The optimum of the intact ring is `m n^2 / 8`. It follows from the cut into halves.
+/// - Without one link, the ring is a line, and the optimum is `m n^2 / 4`.
+///
+/// `half-ring` and `flow` reach the optimum in both cases. If a link has failed, the network reroutes
+/// the messages of `half-ring`.
 #[test]
 fn recovery_on_a_ring_has_the_closed_forms() {
     let n = 8.0;

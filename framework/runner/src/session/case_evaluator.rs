@@ -87,8 +87,8 @@ impl<'a> CaseEvaluator<'a> {
         /// An evaluator is not set aside before it has run for this time, because planning its case
         /// again would cost more.
         const LEAST: Duration = Duration::from_secs(1);
-        /// An evaluator is set aside when its run time exceeds this multiple of the time of
-        /// planning and of all other evaluators.
+        /// An evaluator is set aside when its run time exceeds this multiple of the total time of
+        /// planning and all other evaluators.
         const MOST: u32 = 4;
         let can_wait = self.group.sets_aside && self.group.listening.get() > 1;
         let others = || self.group.clock.elapsed().saturating_sub(self.spent);

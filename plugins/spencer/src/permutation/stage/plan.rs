@@ -65,10 +65,10 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the origins of the data that a collector has collected, or `None` if all data at the
-    /// node belongs to this collector. The origins must be given if, between two rounds of the
-    /// permutation, data of a second collector has arrived at a node before the first collector's
-    /// data was sent.
+    /// Returns the origins of the data that a collector has collected, or `None` if a node that
+    /// sends this data holds no other data. In a permutation of several rounds, a node may have
+    /// received data of a second collector before it sends the data of the first one, so the
+    /// origins are needed.
     fn section(
         &self,
         torus: &Torus,
