@@ -172,8 +172,8 @@ fn plan_and_price(
         planned.outcome = Outcome::Failed(why.to_owned());
     }
     planned.log.iter().for_each(|line| report(GroupEvent::Log(bounded(line))));
-    // The plan is valid for a case if the requested values are equal. Set cases with slow
-    // evaluators aside.
+    // The plan is valid for all cases whose requested values equal those of the first case. Set
+    // cases with slow evaluators aside.
     let (given, verified) = (inputs(first), matches!(planned.outcome, Outcome::Verified(_)));
     let mut ended = Ended::default();
     let mut pending = Vec::new();
@@ -194,8 +194,9 @@ fn plan_and_price(
         Pricing::Together | Pricing::SlowApart if verified => Traffic::of_nodes(&task),
         Pricing::Off | Pricing::Together | Pricing::SlowApart => Traffic::default(),
     };
-    // Price these cases in turns, a limited time for each. The time limit doubles after each turn.
-    // Cases that need little time therefore do not wait for cases that need much time.
+    // Price the pending cases in turns. In a turn, each case gets a limited time, which doubles
+    // after each turn. Cases that need little time therefore do not wait for cases that need much
+    // time.
     let plan_ms = planning.as_secs_f64() * 1e3;
     let shared_ms = plan_ms / pending.len().max(1) as f64;
     let mut turn = Duration::from_millis(100);

@@ -57,8 +57,9 @@ fn matrix(p: u64, name: &str) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Records the messages of each stage, including those of nodes to themselves. If a step has only
-/// messages of nodes to themselves, they belong to the last step of the stage.
+/// Records the messages of each stage, including those of nodes to themselves. The messages of
+/// nodes to themselves belong to the next step of the stage that has messages between nodes. If
+/// there is no such step, they form a further step.
 #[derive(Debug, Default)]
 struct Watched {
     stages: Vec<Vec<(u32, u32, u64, u32)>>,

@@ -48,8 +48,8 @@ fn misdirect(events: &mut Events) {
     first.as_object_mut().unwrap().remove("path");
 }
 
-/// Finds the first step in which a node forwards data that arrived in the step before it. Moves this
-/// step and all later steps one step earlier.
+/// Finds the first step in which a node forwards data that arrived in the step before it. Moves
+/// this step and all later steps one step earlier.
 fn hurry(events: &mut Events) {
     let passes_on =
         |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);

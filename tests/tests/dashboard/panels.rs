@@ -104,8 +104,8 @@ fn the_screen_can_be_drawn_at_any_size() {
 }
 
 /// The expected values are those of the formulas in nccl-tests' `doc/PERFORMANCE.md` for an
-/// all-to-all of 16 ranks with blocks of 16 KiB: algbw is the data of a rank over the time, and busbw
-/// is 15/16 of it.
+/// all-to-all of 16 ranks with blocks of 16 KiB: algbw is the data of a rank over the time, and
+/// busbw is 15/16 of it.
 #[test]
 fn bandwidths_are_columns_of_the_comparison() {
     let mut session = Session::run(

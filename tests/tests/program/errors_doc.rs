@@ -5,7 +5,8 @@ use std::path::Path;
 use swapmeet_tests::project;
 use syn::LitStr;
 
-/// Returns the string literals of all tests and the list of wrong plans, with white space collapsed.
+/// Returns the string literals of all tests and the list of wrong plans, with white space
+/// collapsed.
 fn texts_of_tests() -> Vec<String> {
     let plans = std::fs::read_to_string(project("tests/plugins/wrong_plans.h")).unwrap();
     let mut texts = vec![flat(&plans)];

@@ -114,8 +114,8 @@ fn the_crates_for_other_projects_can_be_packaged() {
     package.args(["--no-verify", "--exclude-lockfile", "--allow-dirty"]);
     printed(&package.args(crates.map(|name| format!("--package={name}"))).output().unwrap());
 
-    // A workspace of the unpacked files, in which the packages are each other's dependencies. Cargo's
-    // settings in the folders above apply there, too.
+    // A workspace of the unpacked files, in which the packages are each other's dependencies.
+    // Cargo's settings in the folders above apply there, too.
     let dir = tempdir_in(target).unwrap();
     let version = env!("CARGO_PKG_VERSION");
     for name in crates {

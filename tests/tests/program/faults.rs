@@ -10,10 +10,11 @@ fn printed(args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A step in which each node sends 1000 bytes to its right neighbour, at 1 byte per µs. In the intact
-/// ring it takes 1000 µs. If the link from 0 to 1 has failed, that message crosses the seven links
-/// in the other direction, which are idle, and nothing is delayed. If the link is down from 0 to 1
-/// and slow from 1 to 2, the message from 1 to 2 takes four times as long.
+/// In one step, each node sends 1000 bytes to its right neighbour, at 1 byte per µs. In the intact
+/// ring, the step takes 1000 µs. If the link 0-1 has failed, the message from 0 to 1 crosses the
+/// seven links in the other direction, which are idle, and nothing is delayed. If the direction
+/// from 1 to 2 has a quarter of the bandwidth, the message from 1 to 2 takes four times as long. A
+/// slow direction from 2 to 1 has no effect.
 #[test]
 fn hand_made_cases_have_the_expected_times() {
     let folder = tempdir().unwrap();
@@ -331,8 +332,8 @@ fn links_says_why_an_algorithm_has_no_times() {
 /// - The optimum of the intact ring is `m n^2 / 8`. It follows from the cut into halves.
 /// - Without one link, the ring is a line, and the optimum is `m n^2 / 4`.
 ///
-/// `half-ring` and `flow` reach the optimum in both cases. If a link has failed, the network reroutes
-/// the messages of `half-ring`.
+/// `half-ring` and `flow` reach the optimum in both cases. If a link has failed, the network
+/// reroutes the messages of `half-ring`.
 #[test]
 fn recovery_on_a_ring_has_the_closed_forms() {
     let n = 8.0;

@@ -61,8 +61,8 @@ fn members(ranges: &Value) -> Vec<u64> {
 /// A block: its origin, destination and segment.
 type Block = [u64; 3];
 
-/// Returns the blocks of a send. In a reduction, the contributions of all origins to a value are one
-/// block, because they have been added.
+/// Returns the blocks of a send. In a reduction, the contributions of all origins to a value are
+/// one block, because they have been added.
 fn blocks(send: &Value, is_reduction: bool) -> HashSet<Block> {
     let each = |set: &Value| -> Vec<Block> {
         let [mut origins, destinations, segments] =

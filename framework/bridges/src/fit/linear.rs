@@ -35,7 +35,8 @@ pub fn fit_linear(samples: &[LinearSample]) -> Vec<f64> {
     /// The number of times that the weights are adapted.
     const ROUNDS: usize = 40;
     /// If the relative residual of a prediction is below this value, its weight is set to 1. The
-    /// formula for weights tends to 1 for small residuals, but divides 0 by 0 for exact predictions.
+    /// formula for weights tends to 1 for small residuals, but divides 0 by 0 for exact
+    /// predictions.
     const LEAST: f64 = 1e-6;
     let mut weights = vec![1.0; samples.len()];
     let mut costs = Vec::new();

@@ -61,11 +61,12 @@ impl PlanCall<'_> {
             self.compare(&representatives, Recorded::Everyone, requested)?;
             return Ok(everyone);
         }
-        // Case 2: the plugin can plan only the representatives.
+        // Case 2: the full plan is too large, and the plugin can plan only the representatives.
         if !representatives.can_start_anywhere() {
             return Ok(0);
         }
-        // Case 3: compare some images of the representatives.
+        // Case 3: the full plan is too large, but the plugin can plan images of the
+        // representatives. Compare some of these images.
         let affordable = SENDS_OF_IMAGES / sends.max(1);
         let images = random_numbers(order, affordable.clamp(FEWEST_IMAGES, MOST_IMAGES));
         for image in &images {

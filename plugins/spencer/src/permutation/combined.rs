@@ -83,7 +83,7 @@ fn quadrant(count: u64, q: u64, levels: u32) -> Vec<Group> {
     groups
 }
 
-/// Returns r, the smallest number of levels for which the groups include all `count` nodes of a
+/// Returns the smallest r for which the groups of levels 0 to r include all `count` nodes of a
 /// quadrant (equation A.1).
 fn levels(count: u64, q: u64) -> u32 {
     let holds = |levels: u32| {

@@ -1,5 +1,5 @@
-//! Kinds of figures other than curves: heat maps, winners, and bars. Their numbers are compared with
-//! the rows.
+//! Kinds of figures other than curves: heat maps, winners, and bars. Their numbers are compared
+//! with the rows.
 
 use super::{plot, rows_in};
 use crate::support::swapmeet;

@@ -75,8 +75,8 @@ fn a_report_opens_in_a_browser_and_fetches_nothing() {
 }
 
 /// A script that is added to the page. It opens all closed elements, and reports marks outside of
-/// their plot, texts that overlap, texts that are too small to read, and elements that are wider than
-/// the page.
+/// their plot, texts that overlap, texts that are too small to read, and elements that are wider
+/// than the page.
 const LOOK_AT_FIGURES: &str = r#"<script>addEventListener("load", () => {
     document.querySelectorAll("details").forEach(part => part.open = true);
     const wide = document.documentElement.clientWidth;
@@ -144,8 +144,8 @@ fn new_study() -> String {
 }
 
 /// Every mark must be within its plot, every plot must be within the page, and every text must be
-/// large enough to read. This is tested at the widths of a telephone, a laptop, a large screen and a
-/// sheet of paper.
+/// large enough to read. This is tested at the widths of a telephone, a laptop, a large screen and
+/// a sheet of paper.
 #[test]
 fn plots_fit_in_a_browser_of_any_width_and_on_paper() {
     let dir = tempdir().unwrap();
