@@ -1,8 +1,8 @@
 //! Measures the search for schedules: `cargo bench --bench synthesis` prints a line for each
 //! network. The line contains the number of steps of the schedule, the excess of this number over a
 //! lower bound, and the processor time and memory of the plan. The bound is the certified lower end
-//! of the optimum. For an allgather, it is the number of blocks that a node receives, divided by the
-//! number of its links. The host of this benchmark only counts steps, so verification is not
+//! of the optimum. For an allgather, it is the number of blocks that a node receives, divided by
+//! the number of its links. The host of this benchmark only counts steps, so verification is not
 //! included. An argument selects the networks whose names contain it.
 //!
 //! Each row is measured in its own process, because the kernel reports only the peak memory of a

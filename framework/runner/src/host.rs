@@ -173,8 +173,8 @@ pub fn plan<'a>(
     let outcome = match outcome {
         // This fault already names the wrong send, so no block needs to be traced.
         Outcome::Invalid(fault @ Fault::WrongSymmetry(_)) => Outcome::Invalid(fault),
-        // To trace a lost block, all nodes must be planned. This may be too expensive if the
-        // schedule was planned for one node of each orbit.
+        // Repeat the plan for all nodes to trace a lost block. If the schedule claims a symmetry,
+        // this may be far more expensive than the first plan, so it is done only on few nodes.
         Outcome::Invalid(fault) if !host.claims_symmetry || task.topology.nodes() <= FEW_NODES => {
             Outcome::Invalid(call.explained(fault))
         }
@@ -191,7 +191,8 @@ pub fn plan<'a>(
     }
 }
 
-/// Maximum number of nodes for which a plan is repeated to add details to a fault.
+/// Maximum number of nodes for which the plan of a schedule that claims a symmetry is repeated to
+/// add details to a fault. All other plans are repeated on any number of nodes.
 const FEW_NODES: u64 = 4096;
 
 /// The arguments of a plan. They are kept because the plan may be repeated.
@@ -201,7 +202,8 @@ struct PlanCall<'a> {
     params: &'a [(String, String)],
     task: &'a Task,
     inputs: PlanInputs,
-    /// The time limit for the sum of all repetitions of the plan.
+    /// The time limit for the sum of the plan and the plans that are compared with it. The
+    /// repetition that adds details to a fault gets the whole limit again.
     limit: Option<&'a PlanLimit>,
 }
 

@@ -211,10 +211,10 @@ impl<'a> Problem<'a> {
     }
 
     /// Returns the classes of the tokens of a node, in a dispatch or a combine. Tokens of one node
-    /// with the same receivers form a class. The classes are the segments of the node's block: class
-    /// i is segment i. A block has as many segments as the largest number of classes of a node, and
-    /// at least one. If a plan calls this method, the host uses the plan only for cases with exactly
-    /// the same tokens. In other collectives, no node has tokens.
+    /// with the same receivers form a class. The classes are the segments of the node's block:
+    /// class i is segment i. A block has as many segments as the largest number of classes of a
+    /// node, and at least one. If a plan calls this method, the host uses the plan only for cases
+    /// with exactly the same tokens. In other collectives, no node has tokens.
     ///
     /// # Errors
     ///

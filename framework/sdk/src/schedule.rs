@@ -127,9 +127,9 @@ impl<'a> Schedule<'a> {
     /// can then list all messages in the order of their senders.
     ///
     /// The host also checks the declaration. It calls `plan` again, and this method then returns
-    /// other nodes: all nodes, or the images of the first ones under an element of the group. The
-    /// plan passes this check without special code if it sends from the nodes of [`Planned::iter`]
-    /// and computes each send from the number of its sender.
+    /// other nodes: all nodes, or the nodes to which an element of the group maps those of the
+    /// first plan. The plan passes this check without special code if it sends from the nodes of
+    /// [`Planned::iter`] and computes each send from the number of its sender.
     ///
     /// ```
     /// # use swapmeet_sdk::{About, Algorithm, Blocks, Problem, Rehearsal, Schedule, Set, Stop, Symmetry};

@@ -194,8 +194,8 @@ impl Worker {
                 self.child.kill();
                 return WorkerEvent::TimedOut(self.child.timeout_message(limit));
             }
-            // A case is priced at most twice. If the reported pricing time is longer than that, the
-            // plugin has forged the reports.
+            // A case is priced at most twice, each time within its time limit. If the reported
+            // pricing time exceeds the sum of these limits, the plugin has forged the reports.
             if limit.is_some_and(|limit| self.priced > limit.saturating_mul(2 * self.cases)) {
                 return self.protocol_error("more time for pricing than its cases have");
             }

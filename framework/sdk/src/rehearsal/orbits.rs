@@ -112,8 +112,9 @@ impl Orbits {
     }
 }
 
-/// Returns the first send, in the order of the steps, that only one of the two schedules has. The
-/// order of the sends in a step does not matter.
+/// Compares two schedules step by step. The error is the first difference: a number of steps that
+/// differs, or a send that only one of the schedules has. The order of the sends in a step does not
+/// matter.
 pub(super) fn compare(by_orbits: &Rehearsed, full: &Rehearsed) -> Result<(), Disproof> {
     let (a, b) = (by_orbits.steps.len() as u64, full.steps.len() as u64);
     if a != b {
