@@ -45,7 +45,8 @@ impl Printed {
     }
 
     fn line(&mut self, bytes: &[u8]) {
-        /// Maximum number of lines of one job in the log.
+        /// Maximum number of lines of one job in the log. The last of them is the note that further
+        /// output is omitted.
         const MOST: u32 = 20;
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end();

@@ -60,9 +60,9 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// A plugin prints 40,000 lines per case. The program shows the first 20 lines of each case, but at
-/// most 1,000 lines per run. A message states how many lines are omitted because of the limit per
-/// run.
+/// A plugin prints 40,000 lines per case. For each case, the program shows the first 19 lines and a
+/// note that further output is omitted, but at most 1,000 lines per run. A message states how many
+/// lines are omitted because of the limit per run.
 #[test]
 fn output_of_plugins_is_limited_and_counted() {
     let dir = tempfile::tempdir().unwrap();
