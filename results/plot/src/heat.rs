@@ -182,7 +182,8 @@ impl HeatFigure {
             panels: made,
             legend: appearance.legend,
             range,
-            // As for curves, a factor of ten makes the scale logarithmic.
+            // As in figures of curves, the scale is logarithmic if the values span a factor of at
+            // least ten.
             log: range.0 > 0.0 && range.1 / range.0 >= 10.0,
             notes: (missing > 0).then_some(without).into_iter().collect(),
         })

@@ -22,7 +22,7 @@ pub enum LinkCost {
 pub struct LinkCosts {
     /// The case on the network with all links.
     pub case: CaseId,
-    /// The time with all links in µs.
+    /// The time in the row with the fewest failed links, in µs. Usually, this row has all links.
     pub time_us: f64,
     /// The cost of each link that was examined. A link is named by the vertices that it connects,
     /// of which the first one has the lower number.

@@ -34,7 +34,7 @@ impl Looks {
         self.0.get(self.position(algorithm)).map_or(0, |(_, number)| *number)
     }
 
-    /// Returns the position of an algorithm in the order in which they were first seen.
+    /// Returns the position of an algorithm in the order in which algorithms were first seen.
     pub(crate) fn position(&self, algorithm: &str) -> usize {
         self.0.iter().position(|(known, _)| known == algorithm).unwrap_or(self.0.len())
     }

@@ -60,9 +60,10 @@ pub struct Setup {
     pub found: Vec<Option<Record>>,
     /// Rows from result files. They are shown, but their cases do not run.
     pub opened: Vec<Record>,
-    /// Whether the cases are an example that the user has not requested. Its rows may be lost.
+    /// Whether the cases are an example that the user has not requested. If so, the session may end
+    /// without a warning that the rows are not saved.
     pub is_example: bool,
-    /// Notes on the files of these rows, which are added to the log.
+    /// Notes on the files of the rows `opened`. The notes are added to the log.
     pub notes: Vec<String>,
     /// The function that renders a figure or a report.
     pub render: RenderRows,

@@ -377,7 +377,8 @@ impl Queue {
         let (index, state) = match event {
             BatchEvent::Started(index) => (index, CaseState::Running(now)),
             BatchEvent::Progress(index, steps, messages) => {
-                // Panels do not list rows by their progress, so this is no change of state.
+                // Do not count progress as a change of the row's state, because no panel selects or
+                // sorts rows by their progress.
                 if let Some(row) = self.batch.get(index).and_then(|i| self.rows.get_mut(*i)) {
                     row.pace.reached(steps, messages, now);
                 }

@@ -54,7 +54,8 @@ fn of_collective(
     let (mut visible, mut others) = (Vec::new(), Vec::new());
     let maps = drawn(files, MOST_ROWS, |map| map.maps.len(), &|part| {
         let mut figure = WinnerFigure::of(part, &Appearance::default())?;
-        // The maps of machines are after the maps of networks, and usually have the same cases.
+        // Omit a map whose cases are all in earlier maps. The maps of machines are after the maps
+        // of networks, and usually have the same cases.
         let mut known = BTreeSet::new();
         figure.maps.retain(|map| {
             let groups: Vec<usize> = map.groups().collect();
@@ -111,7 +112,7 @@ fn of_collective(
                         let (y, x) = (y.label(), x.label());
                         notes.insert(format!("No figure of {y} against {x}: {error}."));
                     }
-                    // The cases do not vary along the axis.
+                    // Make no figure if the cases do not vary along the axis.
                     Ok(_) | Err(_) => {}
                 }
             }

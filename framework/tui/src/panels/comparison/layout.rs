@@ -156,7 +156,8 @@ impl LayoutInput<'_> {
     /// Returns the texts of a column that should have different abbreviations. These are the texts
     /// of all lines or, if there are too many different texts, those of the visible lines.
     pub(super) fn texts(&self, column: Column) -> Cow<'_, BTreeSet<String>> {
-        /// The maximum number of texts to compare in each frame.
+        /// The maximum number of different texts of all lines. More texts would take too long to
+        /// compare in each frame.
         const MOST: usize = 64;
         let all = column.texts(self.compared).unwrap_or(self.algorithms);
         if all.len() <= MOST {

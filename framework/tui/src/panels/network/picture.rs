@@ -64,7 +64,7 @@ pub(super) fn legend(
     }
     let mut x = painter.put(area, 1, 0, &format!("{what}: {}", heat.text(0)), theme.text) + 1;
     if heat.is_exact() {
-        // There are so few values that each of them has its own colour.
+        // Each value has its own colour, so draw each value with its mark.
         painter.dot(area, x, 0, mark(0), theme.heat(0));
         x += 3;
         for load in 1..=heat.most {

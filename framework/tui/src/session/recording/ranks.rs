@@ -19,7 +19,7 @@ pub(crate) struct RankEntry {
     pub(crate) posted: f64,
     /// The time at which it had made its sends, in µs.
     pub(crate) started: f64,
-    /// The time at which it had waited for its peers, in µs.
+    /// The time at which its wait for its peers ended, in µs.
     pub(crate) waited: f64,
     /// The time at which it ended the steps, in µs.
     pub(crate) ended: f64,

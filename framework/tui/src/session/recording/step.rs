@@ -94,7 +94,7 @@ pub(crate) struct Facts {
     pub(crate) max_hops: u64,
     pub(crate) max_link_messages: u64,
     pub(crate) max_sends: u64,
-    /// The number of sends that transferred no data, because they selected none.
+    /// The number of sends that transferred no data, because they selected no blocks.
     pub(crate) idle_sends: u64,
 }
 
