@@ -165,8 +165,9 @@ impl Parts {
         /// A flow smaller than the largest flow times this fraction is a rounding error.
         const LEAST_FLOW: f32 = 1e-9;
         let Solution { lower, mut lengths, upper, loads, sources, flows } = solution;
-        // Select the links that are used at full capacity. Sort them by how much they contribute to
-        // the lower end, largest first.
+        // Select the links that limit the time: their load is at least 98 % of the lower end, and
+        // their contribution to the lower end is at least 1/20 of the largest contribution of a
+        // link. Sort them by their contribution, largest first.
         let price =
             |link: &usize| u128::from(lengths[*link]) * u128::from(network.links[*link].capacity);
         let mut full: Vec<usize> =

@@ -267,9 +267,10 @@ impl<'a> Cut<'a> {
         let mut add = |(to, bandwidth): (u32, f64), is_outgoing: bool| {
             let apart = self.inside[to as usize] != joins;
             let change = if apart { bandwidth } else { -bandwidth };
-            // The link crosses the cut either before or after the move. At that time it leads to
-            // the second side if it is outgoing and `to` is on the second side (`apart == joins`),
-            // or if it is incoming and `to` is on the first side.
+            // The link crosses the cut either before or after the move. When it crosses, an
+            // outgoing link leads to the second side if `to` is on the second side, and an incoming
+            // link leads to the second side if `to` is on the first side. `to` is on the second
+            // side if `apart == joins`.
             let leaves = reversed.is_none() || (apart == joins) == is_outgoing;
             *(if leaves { &mut self.leaving } else { &mut self.entering }) += change;
         };

@@ -259,7 +259,8 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
     let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
     let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
-    // (sender, receiver, first and last destination of the blocks in the message)
+    // Each message is (sender, receiver, first destination, last destination). The last two numbers
+    // are the range of the destinations of its blocks.
     let steps: [&[(u64, u64, u32, u32)]; 5] = [
         &[(0, 1, 2, 10)],
         &[(0, 11, 11, 11), (1, 7, 5, 10)],

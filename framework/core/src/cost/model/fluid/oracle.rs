@@ -6,7 +6,7 @@ use crate::network::topology::parse;
 /// A message, or a background flow.
 struct Flow {
     ends: Option<[usize; 2]>,
-    /// The time at which the flow's latency ends, and it begins to share links.
+    /// The time at which the flow's latency ends, so that the flow begins to share links.
     shares: f64,
     left: f64,
     weight: f64,

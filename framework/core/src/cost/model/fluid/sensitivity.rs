@@ -23,7 +23,7 @@ pub(super) struct Simulations {
 /// A simulation whose time is compared with that of the first simulation.
 struct Other {
     simulation: Box<Simulation>,
-    /// The difference from the first simulation, in words for the note.
+    /// The setting in which this simulation differs from the first one, in words for the note.
     with: String,
     /// The smallest relative difference that is reported.
     least: f64,
@@ -61,8 +61,9 @@ impl Listener for Simulations {
 
     fn notify(&mut self, event: ScheduleEvent<'_>) {
         self.first.notify(event);
-        // A copy that is made now precedes the event, because a simulation processes its events
-        // before it adds a step.
+        // If the first simulation has just made a copy of itself, the copy does not have the step
+        // of `event` yet, because a simulation processes its pending events before it adds a step.
+        // So the copy is notified too.
         self.take_copy();
         self.others.iter_mut().for_each(|other| other.simulation.notify(event));
     }

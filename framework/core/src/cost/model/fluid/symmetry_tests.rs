@@ -171,7 +171,7 @@ fn folded_times_equal_those_of_the_oracle() {
 
 /// Messages of different orbits end at the same time. The first of these ends makes ranks wait for
 /// the next step, which splits the orbits while the other messages have exactly 0 bytes left. The
-/// messages of later steps must not be confused with them.
+/// messages of later steps must not be confused with those messages.
 #[test]
 fn orbits_are_split_while_messages_end() {
     let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Step>();

@@ -111,7 +111,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Timers leave in the order of a naive list, also if the tree grows between.
+        /// Timers are removed in the same order as from a naive list, even if the tree grows in the
+        /// meantime.
         #[test]
         fn timers_agree_with_a_list(
             actions in prop::collection::vec((0_usize..700, 0_u32..50, 0_u32..3), 1..200),

@@ -28,7 +28,8 @@ fn exact(topology: &str, machine: &str, steps: &[Step]) -> Cost {
     cost(topology, &format!("free:model=fluid,flow_window=0,{machine}"), &steps)
 }
 
-/// Returns the time, and the times at which the first rank and the mean rank end.
+/// Returns the completion time, the time at which the first rank ends, and the mean of the times at
+/// which all ranks end.
 fn times(cost: &Cost) -> [f64; 3] {
     let ranks = cost.ranks.unwrap();
     [cost.parts.total(), ranks.first, ranks.mean]
@@ -131,8 +132,8 @@ fn windows_agree_with_a_naive_simulation() {
 }
 
 /// Each rank posts its messages in the order of the ranks that follow it. Of the three digits of
-/// rank numbers, only rotations of the first digit preserve this order. Folding therefore leaves
-/// most of the messages, and windows replace it.
+/// rank numbers, only rotations of the first digit preserve this order. Folding would therefore
+/// leave most of the messages, so the step is simulated with windows and without folding.
 #[test]
 fn large_folded_steps_have_windows() {
     let (network, machine) = ("fat-tree:3x3", "byte_us=0.01,hop_us=0.5,startup_us=0.01");
