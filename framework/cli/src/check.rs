@@ -67,9 +67,7 @@ pub(crate) fn check(args: &CheckArgs) -> Result<ExitCode, Failure> {
     // The report is the result and goes to standard output; hints go to standard error.
     let text = match args.format {
         ReportFormat::Text => report.to_string(),
-        ReportFormat::Json => {
-            serde_json::to_string_pretty(&report).map_err(|e| Failure::Output(e.to_string()))?
-        }
+        ReportFormat::Json => serde_json::to_string_pretty(&report).map_err(Failure::output)?,
     };
     output::print(&format!("{text}\n"))?;
     let is_read = matches!(args.format, ReportFormat::Text);
@@ -155,10 +153,8 @@ impl Bench for BenchWithProgress {
 /// Answers one question of [`check`]. This function runs in a child process, because the plugin may
 /// crash the process.
 pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
-    let question: Question =
-        serde_json::from_str(&args.question).map_err(|e| Failure::Usage(e.to_string()))?;
-    let timeout =
-        Duration::try_from_secs_f64(args.timeout).map_err(|e| Failure::Usage(e.to_string()))?;
+    let question: Question = serde_json::from_str(&args.question).map_err(Failure::usage)?;
+    let timeout = Duration::try_from_secs_f64(args.timeout).map_err(Failure::usage)?;
     let progress = progress_beside(&args.answer);
     // The sandbox only lets a process write files that exist.
     let files = [args.answer.clone(), progress.clone()];
@@ -170,14 +166,11 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
         readable: &question.inputs(),
         writable: &files,
     };
-    isolation::begin_with_files(args.memory, !args.no_sandbox, &access)
-        .map_err(|e| Failure::Output(e.to_string()))?;
+    isolation::begin_with_files(args.memory, !args.no_sandbox, &access).map_err(Failure::output)?;
     // A worker of `run` has an open socket while plugins run. Here, this open file stands in for
     // the socket: a plugin that wrongly closes descriptors which it did not open also closes this
     // file, and the check below notices it.
-    let held = ManuallyDrop::new(OwnedFd::from(
-        File::open("/dev/null").map_err(|e| Failure::Output(e.to_string()))?,
-    ));
+    let held = ManuallyDrop::new(OwnedFd::from(File::open("/dev/null").map_err(Failure::output)?));
     // Some questions make two plans at the same time, which may use twice the memory. Before that,
     // this function asks the parent process to raise the memory limit.
     let two = || {
@@ -190,7 +183,7 @@ pub(crate) fn question(args: &CheckQuestionArgs) -> Result<ExitCode, Failure> {
     if rustix::io::fcntl_getfd(&*held).is_err() {
         answer = Answer::ClosedFiles;
     }
-    let text = serde_json::to_vec(&answer).map_err(|e| Failure::Output(e.to_string()))?;
+    let text = serde_json::to_vec(&answer).map_err(Failure::output)?;
     std::fs::write(&args.answer, text).map_err(|e| Failure::writing("the answer", &e))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -33,8 +33,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         CompareFormat::Table => as_table(&comparison),
         CompareFormat::Markdown => as_markdown(&comparison),
         CompareFormat::Latex => as_latex(&comparison),
-        CompareFormat::Csv => as_csv(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
-        CompareFormat::Json => as_json(&comparison).map_err(|e| Failure::Output(e.to_string()))?,
+        CompareFormat::Csv => as_csv(&comparison).map_err(Failure::output)?,
+        CompareFormat::Json => as_json(&comparison).map_err(Failure::output)?,
     };
     output::print(&format!("{}\n", text.trim_end()))?;
     Ok(ExitCode::SUCCESS)

@@ -149,12 +149,11 @@ pub(crate) fn machine(spec: &str, format: Format) -> Result<String, Failure> {
 }
 
 fn csv(header: [&str; 4], rows: Vec<Row>) -> Result<String, Failure> {
-    csv_table(std::iter::once(header.map(str::to_owned)).chain(rows))
-        .map_err(|e| Failure::Output(e.to_string()))
+    csv_table(std::iter::once(header.map(str::to_owned)).chain(rows)).map_err(Failure::output)
 }
 
 fn pretty(value: &Value) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map_err(|e| Failure::Output(e.to_string()))
+    serde_json::to_string_pretty(value).map_err(Failure::output)
 }
 
 fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
@@ -162,96 +161,63 @@ fn rows(topology: &dyn Topology) -> Result<Vec<Row>, Failure> {
     // and those that the paper of the network states.
     let survey = Survey::of(topology);
     let spec = topology.spec();
-    let Published { theorem_1, table_1, ratio } =
-        Published::of(&spec).map_err(|e| Failure::Usage(e.to_string()))?;
+    let Published { theorem_1, table_1, ratio } = Published::of(&spec).map_err(Failure::usage)?;
     let published = |column: usize| {
         let of_theorem = theorem_1.map(|figures| format!("{} (Theorem 1)", figures[column]));
         let of_table =
             table_1.and_then(|figures| Some(format!("{} (Table I)", figures.get(column)?)));
         of_theorem.into_iter().chain(of_table).collect::<Vec<_>>().join(", ")
     };
-    // A row contains the name of the property, its computed value, how this value was computed, and
-    // the value in the paper.
-    let row = |name: &str, value: Option<String>, how: String, paper: String| {
-        [name.to_owned(), value.unwrap_or_else(|| "not known".to_owned()), how, paper]
+    // A row has the name of the property, its value with the method of the computation, and the
+    // value in the paper.
+    let row = |name: &str, value: Option<(String, String)>, paper: String| {
+        let (value, how) = value.unwrap_or_else(|| ("not known".to_owned(), String::new()));
+        [name.to_owned(), value, how, paper]
     };
-    let how = |how: Option<String>| how.unwrap_or_default();
+    let known = |value: String, how: &str| Some((value, how.to_owned()));
+    let range = |(least, most): (f64, f64)| known(format!("{least} to {most}"), "as listed");
+    let none = String::new;
+    let links = survey.links.map(|(links, how)| (links.to_string(), how.to_string()));
+    let degree = survey.degree.map(|(least, most, how)| match least == most {
+        true => (most.to_string(), how.to_string()),
+        false => (format!("{least} to {most}"), how.to_string()),
+    });
+    let (diameter, how) = &survey.diameter;
+    let diameter = known(diameter.to_string(), &how.to_string());
+    let mean = survey.mean_hops.map(|(mean, how)| (format!("{mean:.3}"), how.to_string()));
+    let bisection = survey.bisection.map(|(links, side, how)| match side {
+        half if half == survey.nodes / 2 => (links.to_string(), how.to_string()),
+        side => (format!("{links} around {side} nodes"), how.to_string()),
+    });
+    let cost = survey.cost_ratio().map(|ratio| (format!("{ratio:.2}"), "of these".to_owned()));
+    let paper_cost = ratio.map_or(String::new(), |ratio| format!("{ratio:.2} (Table I)"));
     let mut rows = vec![
-        row("nodes", Some(survey.nodes.to_string()), String::new(), published(0)),
-        row(
-            "directed links",
-            survey.links.map(|(links, _)| links.to_string()),
-            how(survey.links.map(|l| l.1.to_string())),
-            String::new(),
-        ),
-        row(
-            "degree",
-            survey.degree.map(|(least, most, _)| {
-                if least == most { most.to_string() } else { format!("{least} to {most}") }
-            }),
-            how(survey.degree.map(|d| d.2.to_string())),
-            published(1),
-        ),
-        row(
-            "diameter, hops",
-            Some(survey.diameter.0.to_string()),
-            survey.diameter.1.to_string(),
-            published(2),
-        ),
-        row(
-            "mean distance, hops",
-            survey.mean_hops.map(|(mean, _)| format!("{mean:.3}")),
-            how(survey.mean_hops.map(|m| m.1.to_string())),
-            String::new(),
-        ),
-        row(
-            "bisection, links one way",
-            survey.bisection.map(|(links, side, _)| match side {
-                half if half == survey.nodes / 2 => links.to_string(),
-                side => format!("{links} around {side} nodes"),
-            }),
-            how(survey.bisection.map(|b| b.2.to_string())),
-            published(3),
-        ),
-        row(
-            "cost ratio, (degree + diameter) / lg nodes",
-            survey.cost_ratio().map(|ratio| format!("{ratio:.2}")),
-            "of these".to_owned(),
-            ratio.map_or(String::new(), |ratio| format!("{ratio:.2} (Table I)")),
-        ),
+        row("nodes", known(survey.nodes.to_string(), ""), published(0)),
+        row("directed links", links, none()),
+        row("degree", degree, published(1)),
+        row("diameter, hops", diameter, published(2)),
+        row("mean distance, hops", mean, none()),
+        row("bisection, links one way", bisection, published(3)),
+        row("cost ratio, (degree + diameter) / lg nodes", cost, paper_cost),
     ];
     // If there are several ranks per node, the rows so far describe the network of nodes, not the
     // network of ranks.
     if topology.node_network().is_some() {
-        rows.insert(
-            0,
-            row("ranks", Some(topology.nodes().to_string()), String::new(), String::new()),
-        );
+        rows.insert(0, row("ranks", known(topology.nodes().to_string(), ""), none()));
     }
     // If the bandwidths of links differ, their range is shown.
-    if let Some((least, most)) = topology.bandwidths() {
-        rows.push(row(
-            "bandwidths, of the machine's",
-            Some(format!("{least} to {most}")),
-            "as listed".to_owned(),
-            String::new(),
-        ));
+    if let Some(bandwidths) = topology.bandwidths() {
+        rows.push(row("bandwidths, of the machine's", range(bandwidths), none()));
     }
     if let Some(damage) = topology.damage().filter(|damage| !damage.drawn().is_empty()) {
         let how = match topology.sample(0) {
             Some(_) => "the first repetition of `run`; each repetition draws its own",
             None => "drawn from the seed of the topology",
         };
-        let drawn = Some(damage.drawn().to_owned());
-        rows.push(row("links drawn at random", drawn, how.to_owned(), String::new()));
+        rows.push(row("links drawn at random", known(damage.drawn().to_owned(), how), none()));
     }
-    if let Some((least, most)) = topology.latencies() {
-        rows.push(row(
-            "hops, of the machine's",
-            Some(format!("{least} to {most}")),
-            "as listed".to_owned(),
-            String::new(),
-        ));
+    if let Some(latencies) = topology.latencies() {
+        rows.push(row("hops, of the machine's", range(latencies), none()));
     }
     Ok(rows)
 }

@@ -167,8 +167,8 @@ fn measured(case: &Case, record: &Record) -> Vec<(&'static str, String)> {
 
 /// The destination of an export.
 enum Place {
-    Printed(&'static str),
-    /// The path of the exported file, and the name of the file in the staging folder.
+    /// The path of the exported file, or `-` for standard output, and the name of the file in the
+    /// staging folder.
     File(PathBuf, &'static str),
     Folder(PathBuf),
 }
@@ -176,15 +176,10 @@ enum Place {
 impl Place {
     fn of(shape: OutputKind, args: &ExportArgs, case: &Case) -> Result<Self, Failure> {
         let out = args.out.as_path();
-        let dash = out == Path::new("-");
-        match shape {
-            OutputKind::File(name) if dash => return Ok(Self::Printed(name)),
-            OutputKind::Folder if dash => {
-                return Err(Failure::Usage(
-                    "this format has several files, expected --out FOLDER".to_owned(),
-                ));
-            }
-            OutputKind::File(_) | OutputKind::Folder => {}
+        if matches!(shape, OutputKind::Folder) && output::is_stdout(out) {
+            return Err(Failure::Usage(
+                "this format has several files, expected --out FOLDER".to_owned(),
+            ));
         }
         output::may_write(out, args.over, run::input_files_of_case(case))?;
         let is_full = || std::fs::read_dir(out).is_ok_and(|mut files| files.next().is_some());
@@ -205,7 +200,7 @@ impl Place {
     /// Creates an empty temporary folder on the same disk as the destination.
     fn staging(&self) -> Result<StagingFolder, Failure> {
         let near = match self {
-            Self::Printed(_) => std::env::temp_dir(),
+            Self::File(out, _) if output::is_stdout(out) => std::env::temp_dir(),
             Self::File(out, _) | Self::Folder(out) => match out.parent() {
                 Some(folder) if folder != Path::new("") => folder.to_owned(),
                 Some(_) | None => PathBuf::from("."),
@@ -217,14 +212,6 @@ impl Place {
     /// Moves the staged files to the destination.
     fn fill(&self, staging: &Path) -> Result<(), Failure> {
         match self {
-            Self::Printed(name) => {
-                let copied = File::open(staging.join(name)).and_then(|mut file| {
-                    let mut out = io::stdout();
-                    io::copy(&mut file, &mut out)?;
-                    out.flush()
-                });
-                copied.map_err(|e| Failure::printing(&e))
-            }
             Self::File(out, name) => output::file(out, |out| {
                 io::copy(&mut File::open(staging.join(name))?, out)?;
                 Ok(())

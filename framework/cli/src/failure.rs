@@ -2,6 +2,7 @@
 
 use crate::say::{say, styled, visible};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::error::Error;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
@@ -35,6 +36,16 @@ impl From<InputError> for Failure {
 }
 
 impl Failure {
+    /// Converts an error that the user can correct.
+    pub(crate) fn usage(error: impl Into<Box<dyn Error>>) -> Self {
+        Self::Usage(error.into().to_string())
+    }
+
+    /// Converts an error that is not caused by the input.
+    pub(crate) fn output(error: impl Into<Box<dyn Error>>) -> Self {
+        Self::Output(error.into().to_string())
+    }
+
     /// Converts an error of writing to standard output. The error of a closed pipe is not reported
     /// to the user.
     pub(crate) fn printing(error: &io::Error) -> Self {

@@ -8,7 +8,6 @@ use crate::{output, result_files};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io;
-use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_bridges::fit::{Costs, Estimate, Fit, Sample, fit as fitted, ping_pong};
 use swapmeet_results::{FileRows, Record, Status, csv_table, read_rows};
@@ -41,7 +40,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
             samples.extend(ping_pong::read(&name, &text).map_err(|why| wrong(why.to_string()))?);
         } else {
             let read = read_rows(name, text.as_bytes());
-            let FileRows { rows: found, torn } = read.map_err(|e| Failure::Usage(e.to_string()))?;
+            let FileRows { rows: found, torn } = read.map_err(Failure::usage)?;
             result_files::warn(&torn);
             rows.extend(found);
         }
@@ -57,10 +56,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
             out.write_all(text.as_bytes())
         })?;
     }
-    match args.out == Path::new("-") {
-        true => output::print(&text)?,
-        false => output::file(&args.out, |out| out.write_all(text.as_bytes()))?,
-    }
+    output::text(&args.out, &text)?;
     say!("{}", residuals(&samples, &fit));
     Ok(ExitCode::SUCCESS)
 }

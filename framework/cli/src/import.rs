@@ -72,16 +72,11 @@ pub(crate) fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         }
     }
     // The output is only written after all files have been read without error.
-    let write = |out: &mut dyn std::io::Write| {
+    output::file(&args.out, |out| {
         let mut sink = CsvSink::new(out);
         rows.iter().try_for_each(|row| sink.record(row))?;
         sink.finish()
-    };
-    if args.out == Path::new("-") {
-        write(&mut std::io::stdout()).map_err(|e| Failure::printing(&e))?;
-    } else {
-        output::file(&args.out, write)?;
-    }
+    })?;
     say!("{} measured", Count(rows.len() as u64, "row"));
     if omitted > 0 {
         say!("{} without a counterpart omitted", Count(omitted, "measurement"));

@@ -6,7 +6,6 @@ use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::run::{self, SpecLists};
 use crate::say::say;
 use crate::{output, table};
-use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_core::network::topology::{SingleFault, Topology, single_faults};
 use swapmeet_results::analysis::DISCONNECTS;
@@ -55,15 +54,10 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
         let mut sink = CsvSink::new(out);
         all().try_for_each(|row| sink.record(row)).and_then(|()| sink.finish())
     };
-    let is_printed = args.out.as_deref() == Some(Path::new("-"));
-    match &args.out {
-        Some(_) if is_printed => {
-            write(&mut std::io::stdout()).map_err(|e| Failure::printing(&e))?;
-        }
-        Some(out) => output::file(out, |out| write(out))?,
-        None => {}
+    if let Some(out) = &args.out {
+        output::file(out, write)?;
     }
-    if !is_printed {
+    if !args.out.as_deref().is_some_and(output::is_stdout) {
         output::print(&(text(intact, &ranking) + "\n"))?;
     }
     for row in intact.iter().filter(|row| row.status == Status::Unsupported) {

@@ -16,7 +16,7 @@ use swapmeet_core::network::topology::families;
 use swapmeet_core::spec::near_matches;
 use swapmeet_core::text::escaped_path;
 use swapmeet_results::{column_infos, csv_table};
-use swapmeet_runner::plugin::{Algorithm, Param};
+use swapmeet_runner::plugin::{Algorithm, PAPERS, Param};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::generators;
 
@@ -71,8 +71,8 @@ pub(crate) fn list(args: &ListArgs) -> Result<ExitCode, Failure> {
     }
     let text = match args.format {
         Format::Table => tables::render(&lists, &registry, args),
-        Format::Csv => as_csv(&lists).map_err(|e| Failure::Output(e.to_string()))?,
-        Format::Json => as_json(&lists, &registry).map_err(|e| Failure::Output(e.to_string()))?,
+        Format::Csv => as_csv(&lists).map_err(Failure::output)?,
+        Format::Json => as_json(&lists, &registry).map_err(Failure::output)?,
     };
     written(&text)?;
     // If a plugin could not be loaded, its error message may explain why an algorithm is missing.
@@ -131,9 +131,9 @@ fn make(kind: Kind, registry: &Registry) -> List {
         Kind::Algorithms => List {
             title: "algorithms",
             header: &["name", "collectives", "title", "accepts", "parameters", "paper", "plugin"],
-            rows: registry
-                .algorithms()
-                .map(|a| {
+            rows: in_groups(registry)
+                .into_iter()
+                .map(|(_, a)| {
                     texts(&[
                         &a.name,
                         &collectives(a),
@@ -220,6 +220,22 @@ fn make(kind: Kind, registry: &Registry) -> List {
             rows: column_infos().map(|c| texts(&[c.name, c.kind, c.meaning.trim()])).collect(),
         },
     }
+}
+
+/// Returns all algorithms, each with the title of its group. The groups of the five papers are
+/// first, followed by one group for each plugin. Reconstructions of published algorithms are last.
+fn in_groups(registry: &Registry) -> Vec<(String, &Algorithm)> {
+    const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
+    let group = |a: &Algorithm| match a.main_paper() {
+        Some(index) => (index, PAPERS[index].1.to_owned()),
+        None if a.paper.contains("a reconstruction") => {
+            (PAPERS.len() + 1, RECONSTRUCTIONS.to_owned())
+        }
+        None => (PAPERS.len(), format!("plugin {}", a.plugin.name)),
+    };
+    let mut algorithms: Vec<_> = registry.algorithms().map(|a| (group(a), &**a)).collect();
+    algorithms.sort_by(|(a, _), (b, _)| a.cmp(b));
+    algorithms.into_iter().map(|((_, title), a)| (title, a)).collect()
 }
 
 fn collectives(algorithm: &Algorithm) -> String {

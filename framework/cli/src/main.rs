@@ -107,12 +107,12 @@ fn worker(args: &WorkerArgs) -> Result<ExitCode, Failure> {
         &[trace::WATCH, swapmeet_tui::WATCH, swapmeet_tui::FACTS],
     )
     .map(|()| ExitCode::SUCCESS)
-    .map_err(|e| Failure::Output(e.to_string()))
+    .map_err(Failure::output)
 }
 
 /// Reports the contents of a plugin file to the parent process.
 fn describe_plugins(args: &DescribePluginsArgs) -> Result<ExitCode, Failure> {
     swapmeet_runner::describe::serve(&args.file, !args.no_sandbox)
         .map(|()| ExitCode::SUCCESS)
-        .map_err(|e| Failure::Output(e.to_string()))
+        .map_err(Failure::output)
 }

@@ -5,14 +5,13 @@ use crate::failure::{Failure, SOME_FAILED};
 use crate::say::say;
 use crate::{output, result_files, run};
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_results::{CsvSink, Shards, Sink};
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
     // Check the input files and the destination before anything is written.
     output::may_write(&args.out, args.over, args.files.iter().chain(&args.experiment))?;
-    let shards = Shards::read(&args.files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let shards = Shards::read(&args.files).map_err(Failure::usage)?;
     result_files::warn(shards.torn());
     let cases =
         args.experiment.as_deref().map(|path| run::cases_in(path, &args.plugins)).transpose()?;
@@ -22,7 +21,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
         Some(cases) => shards.in_case_order(|| cases.iter().map(|case| case.id())),
         None => shards.in_file_order(),
     };
-    let merged = merged.map_err(|e| Failure::Usage(e.to_string()))?;
+    let merged = merged.map_err(Failure::usage)?;
     let missing = &merged.missing;
     if merged.sweeps > 1 {
         say!("the files are of {} sweeps without common cases", merged.sweeps);
@@ -48,12 +47,10 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<ExitCode, Failure> {
             .try_for_each(|row| csv.record(&row.map_err(io::Error::other)?))
             .and_then(|()| csv.finish())
     };
-    let place = if args.out == Path::new("-") {
-        rows(&mut io::stdout()).map_err(|e| Failure::printing(&e))?;
-        String::new()
-    } else {
-        output::file(&args.out, rows)?;
-        format!(" in {}", args.out.display())
+    output::file(&args.out, rows)?;
+    let place = match output::is_stdout(&args.out) {
+        true => String::new(),
+        false => format!(" in {}", args.out.display()),
     };
     // The summary is printed to standard error, because standard output contains only rows.
     say!("{} rows{place}", merged.len());

@@ -12,7 +12,7 @@ use swapmeet_template::{HEADER, Language, Name, Workspace, WriteError, files, wr
 
 /// Creates the folder of a new plugin, and prints the next steps for its author.
 pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
-    let name = Name::parse(&args.name).map_err(|e| Failure::Usage(e.to_string()))?;
+    let name = Name::parse(&args.name).map_err(Failure::usage)?;
     let language = match args.lang {
         Lang::Rust => Language::Rust,
         Lang::C => Language::C,
@@ -35,9 +35,9 @@ pub(crate) fn new_plugin(args: &NewPluginArgs) -> Result<ExitCode, Failure> {
     }
     if let (Workspace::NotMember(root), Lang::Rust) = (&above, args.lang) {
         say!(
-            "remark: the workspace in {} does not list {}, which is then a separate workspace",
-            root.display(),
-            args.name
+            "remark: {} is a workspace of its own, because the workspace in {} does not list it",
+            args.name,
+            root.display()
         );
     }
     say!("made {}; next: cd {} && {build}, then see its README.md", args.name, args.name);

@@ -224,5 +224,5 @@ fn named(
     let task = workload.task(&network, origin.seed).map_err(Failure::Usage)?;
     let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
     let setting = Setting { task, unit_bytes, machine: Arc::new(machine), name: String::new() };
-    problem(&setting.question()?).map_err(|e| Failure::Usage(e.to_string()))
+    problem(&setting.question()?).map_err(Failure::usage)
 }

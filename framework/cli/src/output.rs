@@ -17,16 +17,29 @@ pub(crate) fn is_terminal() -> bool {
 
 /// Writes text to standard output and flushes it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::printing(&e))
+    self::text(Path::new("-"), text)
 }
 
-/// Writes a file completely or not at all.
+/// Returns whether a path that the user gives stands for standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes a file completely or not at all. If the path is `-`, writes to standard output.
 pub(crate) fn file(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
+    if is_stdout(path) {
+        let mut out = io::stdout();
+        return write(&mut out).and_then(|()| out.flush()).map_err(|e| Failure::printing(&e));
+    }
     atomic_file::write(path, write).map_err(|e| not_written(path, e))
+}
+
+/// Writes a text to a file, or to standard output if the path is `-`.
+pub(crate) fn text(path: &Path, text: &str) -> Result<(), Failure> {
+    file(path, |out| out.write_all(text.as_bytes()))
 }
 
 /// Creates an empty temporary file that can later replace the file at `path`. Returns the temporary
@@ -58,7 +71,7 @@ pub(crate) fn may_write<P: AsRef<Path>>(
     over: Overwrite,
     read: impl IntoIterator<Item = P>,
 ) -> Result<(), Failure> {
-    if place == Path::new("-") {
+    if is_stdout(place) {
         return Ok(());
     }
     refuse_inputs(place, read)?;

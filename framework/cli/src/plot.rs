@@ -55,13 +55,11 @@ pub(crate) fn plot(args: &PlotArgs) -> Result<ExitCode, Failure> {
     };
     let drawn = drawn.map_err(|e| refused(&e))?;
     // Convert the figure to the requested file format.
-    let table = || drawn.csv().map(String::into_bytes).map_err(|e| Failure::Output(e.to_string()));
+    let table = || drawn.csv().map(String::into_bytes).map_err(Failure::output);
     let picture = || drawn.picture(&paper);
     let bytes = match format {
         FigureFormat::Svg => picture().svg().into_bytes(),
-        FigureFormat::Png => {
-            picture().png(f64::from(args.scale)).map_err(|e| Failure::Output(e.to_string()))?
-        }
+        FigureFormat::Png => picture().png(f64::from(args.scale)).map_err(Failure::output)?,
         FigureFormat::Pdf => picture().pdf(),
         FigureFormat::Pgfplots => {
             let expected = "pgfplots draws curves: for another --kind use svg, png, pdf or csv";

@@ -268,20 +268,21 @@ fn measure_case(
     // launcher or the machine.
     match wait_for(child, case.options.timeout, interrupted).map_err(failed)? {
         LaunchEnd::Itself(status) if status.success() => {
-            read_file(&rows).map(Some).map_err(|e| Failure::Usage(e.to_string()))
+            read_file(&rows).map(Some).map_err(Failure::usage)
         }
         LaunchEnd::Itself(status) => match failure::of_program(&messages()) {
             Some(own) if status.code() == Some(1) => {
                 not_measured(Status::Invalid, "on real ranks", Some(own))
             }
             own => {
-                let said = own.or_else(|| failure::of_launcher(&messages()));
+                let said = own.or_else(|| failure::of_launcher(&messages(), &plan.launch));
                 not_measured(Status::Error, &format!("`{}`: {status}", words[0]), said)
             }
         },
         LaunchEnd::Late => {
             let said = messages();
-            let said = failure::of_program(&said).or_else(|| failure::of_launcher(&said));
+            let said =
+                failure::of_program(&said).or_else(|| failure::of_launcher(&said, &plan.launch));
             not_measured(Status::Timeout, "not done in time", said)
         }
         LaunchEnd::Interrupted => Ok(None),
@@ -416,7 +417,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
     let out = args
         .out
         .as_deref()
-        .filter(|out| *out != Path::new("-"))
+        .filter(|out| !output::is_stdout(out))
         .map_or_else(|| PathBuf::from("rows.csv"), Path::to_owned);
     let (out, folder) = (absolute(&out)?, absolute(&folder)?);
     let (out, folder) = (quoted(&out.display().to_string()), quoted(&folder.display().to_string()));

@@ -19,12 +19,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode, Failure> {
     let links: Vec<Link> =
         args.schedules.iter().map(|page| link(page, &args.out)).collect::<Result<_, _>>()?;
     let page = page_of(&files, args.title.as_deref(), args.rows.baseline.as_deref(), &links);
-    let text = page.map_err(|e| Failure::Usage(e.to_string()))?;
-    if args.out == Path::new("-") {
-        output::print(&text)?;
-    } else {
-        output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
-    }
+    let text = page.map_err(Failure::usage)?;
+    output::text(&args.out, &text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -97,7 +97,7 @@ fn run(
     const SLICE: Duration = Duration::from_millis(100);
     let interrupted = interrupts();
     let workers = workers(args.jobs, None, unit::jobs(units(cases)).len(), &args.plugins)?;
-    let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
+    let batch = Batch::start(cases, &workers).map_err(Failure::output)?;
     let mut stopping = false;
     while let Some(event) = batch.next_within(SLICE) {
         if interrupted.load(Ordering::Relaxed) && !stopping {

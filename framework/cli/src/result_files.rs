@@ -8,7 +8,7 @@ use swapmeet_results::{Record, TornRow, read_files};
 /// Reads result files, and prints a warning for each file with an incomplete last row. Returns
 /// pairs of a file name and its rows.
 pub(crate) fn read<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<(String, Vec<Record>)>, Failure> {
-    let read = read_files(paths).map_err(|e| Failure::Usage(e.to_string()))?;
+    let read = read_files(paths).map_err(Failure::usage)?;
     warn(&read.torn);
     Ok(read.files)
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     for machine in all.machines_without_optimum().filter(|_| !args.quiet) {
         say!("remark: rows of machine `{machine}` get no optimum: {NO_LINKS}");
     }
-    if args.resume && args.out.as_deref().is_none_or(|out| out == Path::new("-")) {
+    if args.resume && args.out.as_deref().is_none_or(output::is_stdout) {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
     protect_inputs(args, &all)?;
@@ -98,7 +98,7 @@ pub(crate) fn run(RunArgs { cases: args, format, .. }: &RunArgs) -> Result<ExitC
     }
     if !args.quiet {
         let place = match &args.out {
-            Some(path) if path != Path::new("-") => format!("; rows in {}", path.display()),
+            Some(path) if !output::is_stdout(path) => format!("; rows in {}", path.display()),
             _ => String::new(),
         };
         let state = if finished { "" } else { "interrupted: " };
@@ -128,7 +128,7 @@ pub(crate) fn place_for(
     all: &Product,
     remarks: &Remarks,
 ) -> Result<(Rows, Found), Failure> {
-    let is_printed = args.out.as_deref().is_none_or(|out| out == Path::new("-"));
+    let is_printed = args.out.as_deref().is_none_or(output::is_stdout);
     match format {
         Some(format) if is_printed => Ok(Rows::printed(format, cases.len())),
         Some(RowFormat::Json) => {
@@ -185,7 +185,9 @@ pub(crate) fn interrupts() -> Arc<AtomicBool> {
 /// Errors if the rows would overwrite an input: the experiment file, a file that a spec names, or a
 /// plugin.
 pub(crate) fn protect_inputs(args: &CaseArgs, all: &Product) -> Result<(), Failure> {
-    let Some(out) = args.out.as_deref().filter(|out| *out != Path::new("-")) else { return Ok(()) };
+    let Some(out) = args.out.as_deref().filter(|out| !output::is_stdout(out)) else {
+        return Ok(());
+    };
     output::refuse_inputs(out, args.experiment.clone().into_iter().chain(input_files(all)))
 }
 

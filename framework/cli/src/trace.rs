@@ -8,7 +8,6 @@ use crate::run::{self, SpecLists};
 use crate::say::say;
 use serde_json::Value;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use swapmeet_core::delivery::fault::Count;
@@ -92,7 +91,7 @@ fn printed(
         (true, Some(case)) => document(case, &args.plugins, options, out),
         _ => write_events(cases, &args.plugins, options, &mut write_text(out)),
     };
-    if args.out == Path::new("-") {
+    if output::is_stdout(&args.out) {
         let (record, written) = schedule(&mut BufWriter::new(io::stdout()))?;
         written.map_err(|e| Failure::printing(&e))?;
         return Ok(record);
@@ -215,7 +214,7 @@ fn write_events(
     handle: &mut dyn FnMut(Value) -> io::Result<()>,
 ) -> Result<Traced, Failure> {
     let workers = run::workers(Some(1), None, 1, plugins)?;
-    let options = serde_json::to_value(options).map_err(|e| Failure::Output(e.to_string()))?;
+    let options = serde_json::to_value(options).map_err(Failure::output)?;
     let (mut record, mut written) = (None, Ok(()));
     let stop = run::interrupts();
     observe(cases, &workers, (&WATCH, options), &stop, &mut |event| match event {

@@ -5,7 +5,7 @@ use crate::args::{AppearanceArgs, CaseArgs, RunArgs, TuiArgs};
 use crate::failure::{Failure, SOME_FAILED};
 use crate::run::row_file::Remarks;
 use crate::say::say;
-use crate::{config, run, table};
+use crate::{config, output, run, table};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -82,7 +82,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
                 .to_owned(),
         ));
     }
-    if args.out.as_deref() == Some(Path::new("-")) {
+    if args.out.as_deref().is_some_and(output::is_stdout) {
         return Err(Failure::Usage(
             "`--out -` would print rows over the dashboard: give a file, or use `swapmeet run`"
                 .to_owned(),
@@ -91,7 +91,7 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     if args.resume && args.out.is_none() {
         return Err(Failure::Usage("--resume continues a file: give it with --out".to_owned()));
     }
-    let opened = read_files(files).map_err(|e| Failure::Usage(e.to_string()))?;
+    let opened = read_files(files).map_err(Failure::usage)?;
     let notes = opened.torn.iter().map(ToString::to_string).collect();
     let opened: Vec<Record> = opened.files.into_iter().flat_map(|(_, rows)| rows).collect();
     let mut experiment = run::experiment(args)?;
@@ -197,8 +197,7 @@ fn example(given: Experiment) -> Result<Experiment, Failure> {
     let Some(study) = shipped().iter().find(|study| study.name == "quick-start") else {
         return Ok(given);
     };
-    let study = Experiment::parse(study.name, study.text)
-        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let study = Experiment::parse(study.name, study.text).map_err(Failure::usage)?;
     let Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, .. } = given;
     Ok(Experiment { repetitions, seed, timeout_secs, optimum, proof_scope, ..study })
 }

@@ -44,11 +44,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Usage(format!("--base: --format {} is written whole", args.format)));
     }
     let text = library.written(&tables, base.as_deref()).map_err(Failure::Usage)?;
-    if args.out == Path::new("-") {
-        output::print(&text)?;
-    } else {
-        output::file(&args.out, |out| out.write_all(text.as_bytes()))?;
-    }
+    output::text(&args.out, &text)?;
     // Print how much time would be lost if one algorithm were used for all cases.
     if let Some(default) = &args.default {
         let lost = library.losses(&cells, default);

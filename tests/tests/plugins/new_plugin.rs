@@ -149,7 +149,7 @@ fn two_new_plugins_live_in_one_workspace() {
     }
     // A workspace that does not list the plugin as a member does not affect it.
     let remark = format!(
-        "remark: the workspace in {} does not list yours, which is then a separate workspace\n",
+        "remark: yours is a workspace of its own, because the workspace in {} does not list it\n",
         root.path().display()
     );
     let made = swapmeet(&["new-plugin", "yours"]).current_dir(root.path()).output().unwrap();

@@ -128,3 +128,18 @@ fn inputs_are_never_overwritten() {
         assert!(std::fs::read(dir.path().join(read)).unwrap() == before, "{command}");
     }
 }
+
+/// `-` stands for standard output in all commands that write one file.
+#[test]
+fn a_dash_stands_for_standard_output() {
+    let dir = folder();
+    for (command, args, out, file, _) in WRITING {
+        if out != file || command == "tui" {
+            continue;
+        }
+        let output = written(dir.path(), command, args, "-", false);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{command}: {message}");
+        assert!(!dir.path().join("-").exists(), "{command}");
+    }
+}

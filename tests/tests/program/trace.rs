@@ -352,14 +352,14 @@ fn a_trace_prints_the_schedule_as_the_papers_do() {
     let head: Vec<&str> = text.lines().take(6).collect();
     insta::assert_snapshot!(head.join("\n"), @r"
         Phase 3
-          every node rearranges what it holds
-          every node rearranges what it holds
+          every node rearranges its data
+          every node rearranges its data
           step 1: 16 messages, longest 8 blocks over 2 hops, link load 1 message
                 (0,0) -> (0,2)     8 blocks  +dim2 from (0,0) for (*,2 3)
                 (0,1) -> (2,1)     8 blocks  +dim1 from (0,1) for (2 3,*)
         ");
     assert_eq!(text.lines().filter(|l| l.contains(" -> ")).count(), 64);
-    assert_eq!(text.matches("every node rearranges what it holds").count(), 3);
+    assert_eq!(text.matches("every node rearranges its data").count(), 3);
 }
 
 #[test]

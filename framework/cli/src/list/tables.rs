@@ -1,12 +1,12 @@
 //! Human-readable lists: one line per entry, or the details of a selected entry.
 
-use super::{List, collectives};
+use super::{List, collectives, in_groups};
 use crate::args::ListArgs;
 use crate::table;
 use swapmeet_core::cost::machine::{Machine, parameters, presets, readers};
 use swapmeet_core::cost::settings::Preset;
 use swapmeet_core::text::escaped_path;
-use swapmeet_runner::plugin::{Algorithm, PAPERS};
+use swapmeet_runner::plugin::Algorithm;
 use swapmeet_runner::registry::{OTHER_NAMES, Registry};
 use swapmeet_runner::sandbox::NO_SANDBOX;
 use swapmeet_runner::system;
@@ -87,31 +87,17 @@ fn shortened(text: &str, most: usize) -> String {
     format!("{}...", words.trim_end_matches([',', ';', ':', '.', ' ']))
 }
 
-/// Returns one line per algorithm of the list. The algorithms of the five papers are first,
-/// followed by all others, grouped by plugin. Reconstructions of published algorithms are last.
+/// Returns one line per algorithm of the list, below the titles of the groups.
 fn algorithms(list: &List, registry: &Registry) -> String {
-    const RECONSTRUCTIONS: &str = "reconstructions from descriptions, without the paper's text";
-    // Number the groups of algorithms in the order in which they are listed.
-    let group = |a: &Algorithm| match a.main_paper() {
-        Some(index) => (index, PAPERS[index].1.to_owned()),
-        None if a.paper.contains("a reconstruction") => {
-            (PAPERS.len() + 1, RECONSTRUCTIONS.to_owned())
-        }
-        None => (PAPERS.len(), format!("plugin {}", a.plugin.name)),
-    };
     // Leave out algorithms that are not in `list`, because the user may have requested only the
     // algorithms of one collective.
-    let mut selected: Vec<_> = registry
-        .algorithms()
-        .filter(|a| list.rows.iter().any(|row| row[0] == a.name))
-        .map(|a| (group(a), a))
-        .collect();
+    let mut selected = in_groups(registry);
+    selected.retain(|(_, a)| list.rows.iter().any(|row| row[0] == a.name));
     if selected.is_empty() {
         return "no algorithm found; see `swapmeet list plugins`\n".to_owned();
     }
-    selected.sort_by(|(a, _), (b, _)| a.cmp(b));
     // Long cells are abbreviated, because `list algorithms NAME` prints them in full.
-    let row = |(_, a): &(_, &std::sync::Arc<Algorithm>)| {
+    let row = |(_, a): &(_, &Algorithm)| {
         let collectives = collectives(a);
         let several = collectives.split(' ').count();
         vec![
@@ -130,7 +116,7 @@ fn algorithms(list: &List, registry: &Registry) -> String {
     let mut lines = table.lines();
     let mut out = format!("{}\n", lines.next().unwrap_or_default());
     let mut previous = None;
-    for (line, ((_, title), _)) in lines.zip(&selected) {
+    for (line, (title, _)) in lines.zip(&selected) {
         if previous.replace(title) != Some(title) {
             out += &format!("\n{title}\n");
         }

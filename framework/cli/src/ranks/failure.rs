@@ -1,11 +1,9 @@
 //! Finds the reason why a run on real ranks failed. The reason is taken from the error output of
 //! the run.
 
-/// Error texts of launchers. Each text has a hint: a command line that avoids the error.
-const HINTS: [(&str, &str); 2] = [
-    ("not enough slots", "mpirun --oversubscribe -n {ranks}"),
-    ("run as root", "mpirun --allow-run-as-root -n {ranks}"),
-];
+/// Error texts of `mpirun`, each with the flag that avoids the error.
+const HINTS: [(&str, &str); 2] =
+    [("not enough slots", "--oversubscribe"), ("run as root", "--allow-run-as-root")];
 
 /// Returns the error message of the program that runs on the ranks.
 pub(super) fn of_program(errors: &str) -> Option<String> {
@@ -14,8 +12,8 @@ pub(super) fn of_program(errors: &str) -> Option<String> {
 
 /// Returns the first sentence of a launcher's error output, with a hint if there is one. The last
 /// lines of the error output are not used, because they contain general advice instead of the
-/// reason.
-pub(super) fn of_launcher(errors: &str) -> Option<String> {
+/// reason. The hint keeps the flags of the command line `launch`.
+pub(super) fn of_launcher(errors: &str, launch: &[String]) -> Option<String> {
     let says_something = |line: &&str| line.contains(char::is_alphabetic);
     let mut sentence = String::new();
     for line in errors.lines().map(str::trim).skip_while(|line| !says_something(line)) {
@@ -30,7 +28,14 @@ pub(super) fn of_launcher(errors: &str) -> Option<String> {
     }
     let reason = sentence.trim_end_matches(['.', ':']);
     let hint = HINTS.iter().find(|(text, _)| reason.contains(text));
-    let hint = hint.map(|(_, launch)| format!("; try --launch '{launch}'")).unwrap_or_default();
+    let hint = hint.map(|(_, flag)| {
+        let flags = match launch {
+            [program, flags @ ..] if program == "mpirun" => flags.join(" "),
+            _ => "-n {ranks}".to_owned(),
+        };
+        format!("; try --launch 'mpirun {flag} {flags}'")
+    });
+    let hint = hint.unwrap_or_default();
     (!reason.is_empty()).then(|| format!("{reason}{hint}"))
 }
 
@@ -45,18 +50,20 @@ mod tests {
         let slots = format!(
             "{line}\nThere are not enough slots available in the system to satisfy the 64\nslots that were requested by the application:\n\n  ./replay\n\nEither request fewer procs for your application, or make more slots\navailable for use.\n{line}\n"
         );
+        let default = ["mpirun", "-n", "{ranks}"].map(str::to_owned);
         assert_eq!(
-            of_launcher(&slots).unwrap(),
+            of_launcher(&slots, &default).unwrap(),
             "There are not enough slots available in the system to satisfy the 64 slots that were requested by the application; try --launch 'mpirun --oversubscribe -n {ranks}'"
         );
         let root = format!(
             "{line}\nmpirun has detected an attempt to run as root.\n\nRunning as root is *strongly* discouraged as any mistake (e.g., in\ndefining TMPDIR) or bug can result in catastrophic damage to the OS\nfile system, leaving your system in an unusable state.\n\nNote that these options are not needed; proceed at your own risk.\n{line}\n"
         );
+        let changed = ["mpirun", "--oversubscribe", "-n", "{ranks}"].map(str::to_owned);
         assert_eq!(
-            of_launcher(&root).unwrap(),
-            "mpirun has detected an attempt to run as root; try --launch 'mpirun --allow-run-as-root -n {ranks}'"
+            of_launcher(&root, &changed).unwrap(),
+            "mpirun has detected an attempt to run as root; try --launch 'mpirun --allow-run-as-root --oversubscribe -n {ranks}'"
         );
-        assert_eq!((of_launcher(&line), of_program(&root)), (None, None));
+        assert_eq!((of_launcher(&line, &default), of_program(&root)), (None, None));
         assert_eq!(of_program("a\nreplay: rank 1 waits\n").unwrap(), "rank 1 waits");
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn collect(
         return Ok(Some(Vec::new()));
     }
     let workers = workers(jobs, None, unit::jobs(units(cases)).len(), plugins)?;
-    let batch = Batch::start(cases, &workers).map_err(|e| Failure::Output(e.to_string()))?;
+    let batch = Batch::start(cases, &workers).map_err(Failure::output)?;
     let (interrupted, mut rows) = (interrupts(), vec![None; cases.len()]);
     while let Some(event) = batch.next_within(SLICE) {
         if interrupted.load(Ordering::Relaxed) {

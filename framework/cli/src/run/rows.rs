@@ -124,7 +124,7 @@ impl Rows {
         let Some(path) = out else {
             return Ok((Self::Kept(Vec::new()), Found::nothing(cases.len())));
         };
-        if path == Path::new("-") {
+        if output::is_stdout(path) {
             return Ok(Self::printed(RowFormat::Csv, cases.len()));
         }
         let refused = |e: &io::Error| Failure::Usage(format!("{}: {e}", path.display()));

@@ -152,7 +152,7 @@ pub(crate) fn fill_in(experiment: &mut Experiment) -> Result<(), Failure> {
 pub(crate) fn registry(plugins: &PluginArgs) -> Result<Registry, Failure> {
     let reader =
         child("describe-plugins", plugins).map_or(PluginReader::InProcess, PluginReader::Child);
-    Registry::find(&plugin_dirs(plugins)?, &reader).map_err(|e| Failure::Usage(e.to_string()))
+    Registry::find(&plugin_dirs(plugins)?, &reader).map_err(Failure::usage)
 }
 
 /// Returns the plugin folders from the command line and the configuration.

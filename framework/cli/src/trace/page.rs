@@ -10,7 +10,6 @@ use crate::say::say;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_core::delivery::collective::InitialBlocks;
 use swapmeet_core::text::{base64, escaped_lines};
@@ -80,11 +79,7 @@ pub(super) fn write(args: &TraceArgs, cases: &[Case]) -> Result<ExitCode, Failur
             MOST_BYTES / 1_000_000
         );
     }
-    if args.out == Path::new("-") {
-        output::print(&page)?;
-    } else {
-        output::file(&args.out, |out| out.write_all(page.as_bytes()))?;
-    }
+    output::text(&args.out, &page)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -125,7 +120,7 @@ fn schedule(args: &TraceArgs, case: &Case) -> Result<Option<Schedule>, Failure> 
     let (mut before, mut after) = (b"{\"trace\":".to_vec(), Vec::new());
     let written =
         json::head(&mut before, case).and_then(|()| json::outcome(&mut after, Some(&record)));
-    written.map_err(|e| Failure::Output(e.to_string()))?;
+    written.map_err(Failure::output)?;
     let rest = json!({
         "steps": steps,
         "load": load,

@@ -126,6 +126,16 @@ fn layers(topology: &dyn Topology) -> Vec<Position> {
         layers.push(next);
     }
     layers.pop();
+    // A switch with links to all nodes, such as the switch between groups, is drawn in the centre.
+    if let [nodes, switches] = &mut layers[..] {
+        let is_central =
+            |switch: &usize| nodes.iter().all(|node| neighbours[*switch].contains(node));
+        let (central, others): (Vec<_>, Vec<_>) = switches.iter().partition(|s| is_central(s));
+        if !central.is_empty() && !others.is_empty() {
+            *switches = others;
+            layers.push(central);
+        }
+    }
     // Put nodes of the same switch next to each other, and each layer on a circle of its own.
     layers[0].sort_by_key(|node| (neighbours[*node].iter().min().copied(), *node));
     let (count, mut positions) = (layers.len(), vec![[0.0; 2]; vertices]);

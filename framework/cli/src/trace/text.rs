@@ -117,13 +117,13 @@ impl<W: Write> Text<W> {
 
     fn put_rearrangements(&mut self) {
         for _ in 0..std::mem::take(&mut self.rearrangements) {
-            self.put("  every node rearranges what it holds");
+            self.put("  every node rearranges its data");
         }
     }
 
     fn put_legend(&mut self) {
         if self.has_virtual {
-            self.put("\n* a virtual node: one of the schedule's own grid that has no node of the machine to itself; named by the node that runs it");
+            self.put("\n* a virtual node of the schedule's own grid, named after the node of the machine that runs it");
         }
     }
 

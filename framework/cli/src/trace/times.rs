@@ -59,7 +59,7 @@ pub(super) fn check_available(cases: &[Case]) -> Result<(), Failure> {
     };
     let expected = "a machine of the model `flat`, `loggp` or `fluid` (--machine free:model=fluid,startup_us=10,byte_us=0.01)";
     Err(Failure::Usage(format!(
-        "--times: on {} ranks have no times of their own, expected {expected}",
+        "--times: the model of {} does not simulate each rank, expected {expected}",
         case.machine
     )))
 }
@@ -172,7 +172,7 @@ impl Timetable {
         // In long traces, an entry combines several steps to save memory. State this in the output.
         let joined = self.record.steps_per_entry();
         if joined > 1 {
-            lines.push(format!("    up to {joined} steps are joined in a line: there are more than {MOST} lines. --node V has those of one rank"));
+            lines.push(format!("    each line has up to {joined} steps, because there would be more than {MOST} lines; --node V prints one rank"));
         }
         lines
     }

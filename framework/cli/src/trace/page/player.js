@@ -4,9 +4,9 @@
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// Returns the colour of a value between 0 and `most`.
+// Returns the colour of a value between 1 and `most`, which is one of the four colours of the legend.
 function heat(value, most) {
-  return colour(`--heat-${most <= 1 ? 2 : Math.min(3, Math.floor((4 * (value - 1)) / most))}`);
+  return colour(`--heat-${most <= 1 ? 2 : Math.min(3, Math.floor((4 * (value - 1)) / (most - 1)))}`);
 }
 
 // Prepares a canvas for drawing in CSS pixels. Returns its context and size.
@@ -179,8 +179,11 @@ function createPane(schedule, state, goTo, chooseNode) {
     if (isMatrix) drawMatrix(matrixOf(schedule, frame), view, find(".picture"));
     points = isMatrix ? [] : drawNetwork(schedule, frame, view, find(".picture"));
     const bucket = isMatrix ? matrixOf(schedule, frame).bucket : 1;
+    // If all loads are one message, there is only one colour.
+    const hasRamp = what !== "messages" || most > 1;
     write(".least", `${unit}${bucket > 1 ? `, in groups of ${bucket} nodes` : ""}: ${what === "messages" ? 1 : "more than 0"}`);
-    write(".most", what === "messages" ? `${most}` : sizeText(most));
+    write(".most", what !== "messages" ? sizeText(most) : hasRamp ? `${most}` : "");
+    find(".ramp").classList.toggle("single", !hasRamp);
     const label = isMatrix ? "Matrix of senders and receivers" : `Network of ${plural(nodes, "node")}`;
     find(".picture").setAttribute("aria-label", `${label}, coloured by ${unit}, at most ${most}. ${pane.querySelector(".now").textContent}`);
   };
@@ -209,20 +212,23 @@ function createPane(schedule, state, goTo, chooseNode) {
     const held = frame && frame.step.held && isKnown ? ` It holds ${sizeText(frame.step.held[node])} after this step.` : "";
     write(".sends", schedule.complete && frame && isKnown ? `Sends to: ${some(list("from", "to"))}. Receives from: ${some(list("to", "from"))}.${held}` : held);
     fillList(".holds", schedule.by && isKnown ? holdingLines(schedule, holdings(schedule, node, k)) : []);
+    // A page without messages may know nothing about the node.
+    find(".node-title").hidden = !schedule.complete && !held;
   };
 
   const showBlock = (k) => {
     const { by } = schedule;
     if (!by) {
       write(".block-title", "Block");
+      find(".block-title").hidden = !schedule.complete;
       write(".where", schedule.complete ? "This schedule moves byte counts, not blocks." : "");
       fillList(".route", []);
       return [];
     }
     const { origin, destination, segment } = state.block;
-    const names = [by.origins && `from ${origin}`, by.destinations && `${schedule.inParts ? "part" : "for"} ${destination}`, schedule.segments > 1 && `segment ${segment}`];
+    const names = [by.origins && `from ${origin}`, by.destinations && `${schedule.inParts ? ", part" : " for"} ${destination}`, schedule.segments > 1 && `, segment ${segment}`];
     const { holders, route } = journey(schedule, state.block, k);
-    write(".block-title", `Block ${names.filter(Boolean).join(" ")}`);
+    write(".block-title", `Block ${names.filter(Boolean).join("").replace(/^[ ,]+/, "")}`);
     write(".where", `Held by ${holders.length > 1 ? "nodes" : "node"} ${rangesText(holders)}${k ? ` after step ${k}` : " at the start"}.`);
     const number = (send) => frames.findIndex(({ step }) => step.at >= send.step) + 1;
     fillList(".route", route.map((send) => `step ${number(send)}: ${send.from} to ${send.to}${send.from === send.to ? " (local copy)" : send.path && send.path.length > 2 ? ` by ${send.path.slice(1, -1).join(", ")}` : ""}${send.combine ? ", combined" : ""}`));

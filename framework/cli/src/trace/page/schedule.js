@@ -185,7 +185,7 @@ function holdingLines(schedule, held) {
     const sorted = [...rests].sort((a, b) => a - b);
     const destinations = [...new Set(sorted.map((rest) => Math.floor(rest / segments)))];
     const parts = segments > 1 ? `, ${plural(sorted.length, "segment")} of ${destinations.length * segments}` : "";
-    const to = by.destinations ? ` ${inParts ? "part" : "for"} ${rangesText(destinations)}` : "";
+    const to = by.destinations ? `${inParts ? ", part" : " for"} ${rangesText(destinations)}` : "";
     const rest = `${to}${parts}`;
     lines.set(rest, [...(lines.get(rest) || []), origin]);
   }
