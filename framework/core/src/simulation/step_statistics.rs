@@ -212,10 +212,10 @@ impl StepStatistics {
                     loads.add(run, t.load);
                 }
                 if has_latencies {
-                    latency += links_of(run).map(|link| topology.latency(link)).sum::<f64>();
+                    latency += run.links().map(|link| topology.latency(link)).sum::<f64>();
                 }
                 if has_bandwidths {
-                    for link in links_of(run) {
+                    for link in run.links() {
                         let inverse = 1.0 / topology.bandwidth(link);
                         inverse_bandwidth += inverse;
                         slowest = slowest.max(inverse);
@@ -293,7 +293,7 @@ impl StepStatistics {
         for t in transfers {
             let (mut shared, mut shared_time) = (1, 0.0_f64);
             along(topology, number, t, routes, &mut |run| {
-                for link in links_of(run) {
+                for link in run.links() {
                     let on_link = links.entry(link).or_default();
                     let bandwidth = topology.bandwidth(link);
                     if multiplexing {
@@ -418,10 +418,6 @@ fn along(
     topology
         .route(t.from.into(), t.to.into(), route, visit)
         .map_err(|source| bad_route(number, t, source))
-}
-
-fn links_of(run: Run) -> impl Iterator<Item = u64> {
-    (0..run.len).map(move |i| run.first + i * run.stride)
 }
 
 /// Returns the fault of a step whose total load does not fit into 64 bits. No other sum of loads in

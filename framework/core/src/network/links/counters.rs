@@ -20,8 +20,8 @@ impl Counters {
     }
 
     pub(super) fn add(&mut self, run: Run, amount: u64) {
-        for i in 0..run.len {
-            let (step, load) = &mut self.cells[(run.first + i * run.stride) as usize];
+        for link in run.links() {
+            let (step, load) = &mut self.cells[link as usize];
             *load = if *step == self.step { load.saturating_add(amount) } else { amount };
             *step = self.step;
             self.max = self.max.max(*load);

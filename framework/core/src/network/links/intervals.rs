@@ -74,7 +74,7 @@ impl Intervals {
     /// one link.
     fn for_each_link(&mut self, visit: &mut dyn FnMut(Range<u64>, u64)) {
         for (run, amount) in &self.runs {
-            self.changes.extend((0..run.len).map(|i| (run.first + i * run.stride, *amount)));
+            self.changes.extend(run.links().map(|link| (link, *amount)));
         }
         self.changes.sort_unstable_by_key(|(link, _)| *link);
         for same in self.changes.chunk_by(|a, b| a.0 == b.0) {

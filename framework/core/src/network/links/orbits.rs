@@ -10,8 +10,7 @@
 //!   torus. With exclusive-ors, the images of a message put the same load on all lines of a
 //!   dimension. With shifts, the load of a line also depends on whether adding the lower digits of
 //!   the shift produces a carry into this dimension.
-//! * Otherwise the caller expands the messages and counts them one by one. This is done on all
-//!   other networks, and if links have different bandwidths or latencies. A step with requested
+//! * Otherwise the caller expands the messages and counts them one by one. A step with requested
 //!   routes is also expanded, unless [`LinkOrbits`] numbers the orbits of links without a table.
 
 mod grid_lines;
@@ -28,6 +27,8 @@ use link_orbits::LinkOrbits;
 #[derive(Debug)]
 pub(crate) struct OrbitLinkLoad {
     method: Method,
+    /// Whether all links have the same bandwidth and latency.
+    is_uniform: bool,
     /// The messages of the step that was counted last. If the next step has the same messages, its
     /// counts are the same.
     last: Vec<(u32, u32, u32)>,
@@ -51,14 +52,32 @@ pub(crate) struct OrbitCounts {
     pub max_hops: u64,
     /// For each message, the sum of the hops of all its images.
     pub hops: Vec<u128>,
+    /// The largest load of a directed link.
+    pub max_load: u64,
+    /// The times of the messages, if links have different bandwidths or latencies.
+    pub times: Option<OrbitTimes>,
+}
+
+/// Times of the messages of a step, including all of their images. The unit is the time of a load
+/// of 1 at the machine's bandwidth, and for latencies a hop of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct OrbitTimes {
+    /// The largest latency of a route.
+    pub latency: f64,
+    /// The largest time of a message at the lowest bandwidth of its route.
+    pub message: f64,
+    /// The largest time of the load of a directed link.
+    pub link: f64,
+    /// The largest total time of the messages that a node sends, or of those that it receives.
+    pub node: f64,
 }
 
 impl OrbitLinkLoad {
     pub(crate) fn new(topology: &dyn Topology, group: &Group) -> Self {
-        let uniform = topology.bandwidths().is_none() && topology.latencies().is_none();
-        let method = match topology.regularity() {
-            regularity if uniform => match (LinkOrbits::new(topology, group), regularity) {
-                (Some(link_orbits), _) => Method::LinkOrbits(link_orbits),
+        let is_uniform = topology.bandwidths().is_none() && topology.latencies().is_none();
+        let regular =
+            is_uniform.then(|| match (LinkOrbits::new(topology, group), topology.regularity()) {
+                (Some(link_orbits), _) => Some(Method::LinkOrbits(link_orbits)),
                 (None, Regularity::Torus(dims)) => grid_lines(dims, true, group),
                 (None, Regularity::Mesh(dims)) => grid_lines(dims, false, group),
                 (
@@ -67,26 +86,29 @@ impl OrbitLinkLoad {
                     | Regularity::Complete
                     | Regularity::Halves { .. }
                     | Regularity::Irregular,
-                ) => Method::Expanded,
-            },
-            _ => Method::Expanded,
-        };
-        let method = match method {
-            Method::Expanded if uniform => LinkOrbits::of_automorphisms(topology, group)
-                .map_or(Method::Expanded, Method::LinkOrbits),
-            method => method,
-        };
-        Self { method, last: Vec::new(), routes: Vec::new(), counts: OrbitCounts::default() }
+                ) => None,
+            });
+        let method = regular.flatten().unwrap_or_else(|| {
+            LinkOrbits::of_automorphisms(topology, group)
+                .map_or(Method::Expanded, Method::LinkOrbits)
+        });
+        Self {
+            method,
+            is_uniform,
+            last: Vec::new(),
+            routes: Vec::new(),
+            counts: OrbitCounts::default(),
+        }
     }
 
-    /// Returns the counts of a step and the largest load of a directed link. Returns `None` if the
-    /// messages have to be expanded. `Err` has the index of a message that cannot be routed.
+    /// Returns the counts of a step, or `None` if the messages have to be expanded. `Err` has the
+    /// index of a message that cannot be routed.
     pub(crate) fn count(
         &mut self,
         topology: &dyn Topology,
         messages: &[Transfer],
         routes: &[Route],
-    ) -> Result<Option<(&OrbitCounts, u64)>, (usize, RouteError)> {
+    ) -> Result<Option<&OrbitCounts>, (usize, RouteError)> {
         let Self { method, last, counts, .. } = self;
         let counts_requested_routes = match method {
             Method::LinkOrbits(link_orbits) => link_orbits.counts_requested_routes(),
@@ -109,7 +131,7 @@ impl OrbitLinkLoad {
             self.routes = routes.to_vec();
         }
         let load = messages.first().map_or(0, |t| t.load);
-        let max_load = match counts.max_messages {
+        counts.max_load = match counts.max_messages {
             0 | 1 => messages.iter().map(|t| t.load).max().unwrap_or(0),
             most if messages.iter().all(|t| t.load == load) => most.saturating_mul(load),
             _ => match method {
@@ -120,22 +142,25 @@ impl OrbitLinkLoad {
                 Method::Expanded => return Ok(None),
             },
         };
-        Ok(Some((counts, max_load)))
+        if let (Method::LinkOrbits(link_orbits), false) = (method, self.is_uniform) {
+            counts.times = Some(link_orbits.times(topology, messages)?);
+        }
+        Ok(Some(counts))
     }
 }
 
 /// Chooses the method for a mesh or torus. If the group consists of all shifts or of all
 /// exclusive-ors of ranks, loads are counted line by line.
-fn grid_lines(dims: &[u64], wraps: bool, group: &Group) -> Method {
+fn grid_lines(dims: &[u64], wraps: bool, group: &Group) -> Option<Method> {
     let own: Vec<_> = group.axes().iter().filter(|axis| axis.radix > 1).collect();
     let shifts = matches!(own[..], [axis] if axis.unit == 1 && !axis.xor);
     let xors = own.iter().all(|axis| axis.unit == 1 && (axis.xor || axis.radix == 2));
     let moves = match (shifts, xors && dims.iter().all(|n| n.is_power_of_two())) {
         (_, true) => RankAction::Xored,
         (true, false) => RankAction::Rotated,
-        (false, false) => return Method::Expanded,
+        (false, false) => return None,
     };
-    Method::GridLines(GridLines::new(dims, wraps, moves))
+    Some(Method::GridLines(GridLines::new(dims, wraps, moves)))
 }
 
 #[cfg(test)]

@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 type Plain = BTreeMap<u64, u64>;
 
 fn count(plain: &mut Plain, run: Run, amount: u64) {
-    for i in 0..run.len {
-        *plain.entry(run.first + i * run.stride).or_default() += amount;
-    }
+    run.links().for_each(|link| *plain.entry(link).or_default() += amount);
 }
 
 fn loads(load: &mut LinkLoad) -> Plain {

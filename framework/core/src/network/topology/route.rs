@@ -29,6 +29,11 @@ impl Run {
         let stride = planes.get(plane).map_or(1, |plane| plane.stride);
         Self { first: number, stride, len: 1, plane: plane as u32 }
     }
+
+    /// Returns the numbers of the links.
+    pub fn links(self) -> impl Iterator<Item = u64> {
+        (0..self.len).map(move |i| self.first + i * self.stride)
+    }
 }
 
 /// A requested route. `signs` and `order` have one entry for each dimension of the topology, or

@@ -145,7 +145,7 @@ fn nodes_passed(
     let (hops, runs) = runs(topology, from, to, route)?;
     let mut passed = vec![from];
     for run in runs {
-        let mut links: Vec<u64> = (0..run.len).map(|i| run.first + i * run.stride).collect();
+        let mut links: Vec<u64> = run.links().collect();
         let at = passed[passed.len() - 1];
         if topology.link_ends(links[0]).unwrap().0 != at {
             links.reverse();

@@ -4,11 +4,11 @@
 use super::{Ends, StepStatistics, bad_route, too_much};
 use crate::delivery::fault::Fault;
 use crate::limits;
-use crate::network::links::orbits::OrbitLinkLoad;
+use crate::network::links::orbits::{OrbitLinkLoad, OrbitTimes};
 use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::buffers::Buffers;
-use crate::simulation::step::{StepFacts, Transfer};
+use crate::simulation::step::{BandwidthTimes, StepFacts, Transfer};
 use std::sync::Arc;
 
 /// Counts the messages and loads of all nodes on all links, given only the messages of the
@@ -117,12 +117,17 @@ impl StepStatistics {
         // Count links by orbits, if the topology and the routes permit this.
         let counted = symmetric.links.count(self.topology.as_ref(), messages, routes);
         let counted = counted.map_err(|(i, source)| bad_route(number, &messages[i], source))?;
-        if let Some((counted, max_link_load)) = counted {
+        if let Some(counted) = counted {
             facts.max_link_messages = counted.max_messages;
-            facts.max_link_load = max_link_load;
+            facts.max_link_load = counted.max_load;
             facts.max_hops = counted.max_hops;
             facts.load_hops =
                 messages.iter().zip(&counted.hops).map(|(t, hops)| u128::from(t.load) * hops).sum();
+            if let Some(OrbitTimes { latency, message, link, node }) = counted.times {
+                facts.max_latency = self.topology.latencies().map(|_| latency);
+                let times = BandwidthTimes { message, link, multiplexed: message, node };
+                facts.bandwidth_times = self.topology.bandwidths().map(|_| times);
+            }
             return Ok(facts);
         }
 

@@ -39,6 +39,7 @@ impl GridLines {
             max_messages: self.max_load(messages, |_| 1),
             max_hops: hops.iter().map(|(_, longest)| *longest).max().unwrap_or(0),
             hops: hops.into_iter().map(|(all, _)| all).collect(),
+            ..OrbitCounts::default()
         }
     }
 

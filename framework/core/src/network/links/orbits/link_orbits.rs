@@ -1,7 +1,7 @@
 //! Link loads, counted for each orbit of links. The orbits are those of the group, or of a subgroup
 //! of it, which must map every route to a route.
 
-use super::OrbitCounts;
+use super::{OrbitCounts, OrbitTimes};
 use crate::network::symmetry::Group;
 use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable};
 use crate::network::topology::{Regularity, Route, RouteError, Run, Topology};
@@ -12,11 +12,12 @@ use crate::network::transfer::Transfer;
 pub(super) struct LinkOrbits {
     numbering: Numbering,
     group: Group,
-    /// One element of each coset of a subgroup of `group`. The orbits of links are those of this
-    /// subgroup. Only the images of messages under the elements in this list are routed.
+    /// The subgroup of `group` whose elements map links to links of the same orbit.
+    subgroup: Group,
+    /// One element of each coset of the subgroup, in ascending order. Only the images of messages
+    /// under these elements are routed.
     cosets: Vec<u64>,
-    /// The order of the subgroup.
-    order: u64,
+    /// The loads of the orbits in the pass that was made last.
     loads: Vec<u64>,
 }
 
@@ -75,8 +76,8 @@ impl LinkOrbits {
         (cells <= MAX_CELLS).then(|| Self {
             numbering,
             group: group.clone(),
+            subgroup: group.clone(),
             cosets: vec![0],
-            order: group.order(),
             loads: vec![0; cells as usize],
         })
     }
@@ -99,7 +100,7 @@ impl LinkOrbits {
             numbering: Numbering::Table { orbits, order: subgroup.order() },
             cosets: group.elements().filter(|element| subgroup.home(*element).1 == 0).collect(),
             group: group.clone(),
-            order: subgroup.order(),
+            subgroup,
         })
     }
 
@@ -114,7 +115,7 @@ impl LinkOrbits {
         messages: &[Transfer],
         routes: &[Route],
     ) -> Result<OrbitCounts, (usize, RouteError)> {
-        let (order, mut max_hops) = (u128::from(self.order), 0);
+        let (order, mut max_hops) = (u128::from(self.subgroup.order()), 0);
         let mut counts = OrbitCounts { hops: vec![0; messages.len()], ..OrbitCounts::default() };
         let add_hops = |message: usize, hops: u64| {
             counts.hops[message] += u128::from(hops) * order;
@@ -133,6 +134,64 @@ impl LinkOrbits {
         routes: &[Route],
     ) -> Result<u64, (usize, RouteError)> {
         self.fill(topology, messages, routes, |t| t.load, |_, _| {})
+    }
+
+    /// Returns the times of messages without requested routes, on a network whose links have
+    /// different bandwidths or latencies.
+    pub(super) fn times(
+        &mut self,
+        topology: &dyn Topology,
+        messages: &[Transfer],
+    ) -> Result<OrbitTimes, (usize, RouteError)> {
+        let mut times = OrbitTimes::default();
+        // The loads of links. All links of an orbit have the same bandwidth.
+        self.fill(topology, messages, &[], |t| t.load, |_, _| {})?;
+        if let Numbering::Table { orbits, .. } = &self.numbering {
+            for (orbit, load) in (0..).zip(&self.loads) {
+                let bandwidth = topology.bandwidth(orbits.first(orbit));
+                times.link = times.link.max(*load as f64 / bandwidth);
+            }
+        }
+        // The times of messages at nodes. The nodes of an orbit under the subgroup have equal
+        // times, so one node is examined for each coset and representative.
+        let representatives = self.group.representatives() as usize;
+        let mut of_nodes = vec![[0.0; 2]; self.cosets.len() * representatives];
+        for (i, t) in messages.iter().enumerate() {
+            let [(sender, _), (receiver, by)] =
+                [t.from, t.to].map(|end| self.group.home(end.into()));
+            for (coset, element) in self.cosets.iter().enumerate() {
+                let [from, to] = [t.from, t.to].map(|node| self.group.moved(node.into(), *element));
+                let (mut latency, mut slowest) = (0.0, 0.0_f64);
+                let hops = topology.route(from, to, None, &mut |run| {
+                    for link in run.links() {
+                        latency += topology.latency(link);
+                        slowest = slowest.max(1.0 / topology.bandwidth(link));
+                    }
+                });
+                // A message between two ranks of one node uses no link; it has the machine's
+                // bandwidth.
+                let hops = hops.map_err(|source| (i, source))?;
+                let time = t.load as f64 * if hops == 0 { 1.0 } else { slowest };
+                (times.latency, times.message) =
+                    (times.latency.max(latency), times.message.max(time));
+                let of_receiver = self.coset(self.group.moved(by, *element));
+                for (node, end) in [
+                    (coset * representatives + sender, 0),
+                    (of_receiver * representatives + receiver, 1),
+                ] {
+                    of_nodes[node][end] += time;
+                    times.node = times.node.max(of_nodes[node][end]);
+                }
+            }
+        }
+        Ok(times)
+    }
+
+    /// Returns the index of the coset that contains an element of the group.
+    fn coset(&self, element: u64) -> usize {
+        let of_subgroup = self.subgroup.home(element).1;
+        let first = self.group.moved(element, self.subgroup.inverse(of_subgroup));
+        self.cosets.partition_point(|other| *other < first)
     }
 
     fn fill(
@@ -177,14 +236,12 @@ impl Numbering {
             Self::Table { orbits, order } => {
                 // If an orbit has fewer links than the group has elements, several elements map a
                 // link to itself, and the images of a message under all of them cross the link.
-                for i in 0..run.len {
-                    let orbit = orbits.orbit(run.first + i * run.stride);
+                for orbit in run.links().map(|link| orbits.orbit(link)) {
                     visit(orbit as usize, order / orbits.link_count(orbit));
                 }
             }
             Self::Halves { within, half } => {
-                for i in 0..run.len {
-                    let link = run.first + i * run.stride;
+                for link in run.links() {
                     let cell = match link.checked_sub(2 * within) {
                         None => link % within,
                         Some(node) => within + node % half,
@@ -193,8 +250,7 @@ impl Numbering {
                 }
             }
             Self::Hypercube { dims, kept } => {
-                for i in 0..run.len {
-                    let link = run.first + i * run.stride;
+                for link in run.links() {
                     visit(
                         ((link / dims) & kept) as usize * *dims as usize + (link % dims) as usize,
                         1,

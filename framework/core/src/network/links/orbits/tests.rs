@@ -5,6 +5,7 @@ use crate::network::links::LinkLoad;
 use crate::network::symmetry::Symmetry::{self, Fixed, Shift, Xor};
 use crate::network::topology::parse;
 use proptest::prelude::*;
+use std::collections::HashMap;
 
 /// Creates messages of representatives. `numbers` determines their senders and distances.
 fn messages(group: &Group, numbers: &[(u64, u64)]) -> Vec<Transfer> {
@@ -48,12 +49,15 @@ proptest! {
             ("dragonfly:5x2x3", &[5, 2, 3], &[Shift(1), Fixed, Shift(1)]),
             ("hyperx:4x2,nodes=2", &[16], &[Xor(1)]),
             ("slim-fly:3", &[2, 3, 3], &[Fixed, Fixed, Shift(1)]),
-            ("groups:4x4", &[4, 4], &[Shift(2), Xor(1)]),
+            ("groups:4x4,inside=9,inside_hop=0.5", &[4, 4], &[Shift(2), Xor(1)]),
             // Only some elements are automorphisms.
             ("fat-tree:3x3", &[27], &[Shift(1)]),
             ("dragonfly:5x2x3", &[30], &[Shift(1)]),
             ("dragonfly:4x2x2", &[16], &[Xor(1)]),
             ("hyperx:4x3,nodes=2", &[24], &[Shift(2)]),
+            ("groups:4x3,inside=9,inside_hop=0.5", &[12], &[Shift(1)]),
+            ("groups:4x3,inside=0.5", &[4, 3], &[Shift(2), Fixed]),
+            ("groups:2x8,inside_hop=3", &[16], &[Shift(2)]),
             ("jellyfish:8x3x2", &[8, 2], &[Shift(1), Shift(1)]),
         ]),
         numbers in prop::collection::vec((0_u64..1000, 1_u64..5), 1..8),
@@ -62,26 +66,47 @@ proptest! {
         let (topology, group) = (parse(spec).unwrap(), Group::new(radices, symmetries).unwrap());
         let messages = messages(&group, &numbers);
         let mut links = OrbitLinkLoad::new(topology.as_ref(), &group);
-        let (counted, load) = links.count(topology.as_ref(), &messages, &[]).unwrap().expect("no need to expand");
+        let counted = links.count(topology.as_ref(), &messages, &[]).unwrap().expect("no need to expand");
         let (mut by_messages, mut by_loads) = (LinkLoad::new(topology.as_ref()), LinkLoad::new(topology.as_ref()));
         by_messages.begin();
         by_loads.begin();
-        let mut longest = 0;
+        let (mut longest, mut times, mut of_nodes) = (0, OrbitTimes::default(), HashMap::new());
         for (t, hops) in messages.iter().zip(&counted.hops) {
             let mut all = 0;
             for element in group.elements() {
                 let ends = [t.from, t.to].map(|node| group.moved(node.into(), element));
+                let (mut latency, mut slowest) = (0.0, 0.0_f64);
                 let own = topology.route(ends[0], ends[1], None, &mut |run| {
                     by_messages.add(run, 1);
                     by_loads.add(run, t.load);
+                    latency += run.links().map(|link| topology.latency(link)).sum::<f64>();
+                    let inverse = run.links().map(|link| 1.0 / topology.bandwidth(link));
+                    slowest = inverse.fold(slowest, f64::max);
                 });
                 let own = own.unwrap();
                 longest = longest.max(own);
+                let time = t.load as f64 * slowest;
+                times.latency = times.latency.max(latency);
+                times.message = times.message.max(time);
+                for end in [(ends[0], true), (ends[1], false)] {
+                    let sum = of_nodes.entry(end).or_insert(0.0);
+                    *sum += time;
+                    times.node = times.node.max(*sum);
+                }
                 all += u128::from(own);
             }
             prop_assert_eq!(*hops, all);
         }
-        prop_assert_eq!((counted.max_messages, load, counted.max_hops), (by_messages.max(), by_loads.max(), longest));
+        prop_assert_eq!((counted.max_messages, counted.max_load, counted.max_hops), (by_messages.max(), by_loads.max(), longest));
+        by_loads.for_each_loaded(&mut |link, load| {
+            times.link = times.link.max(load as f64 / topology.bandwidth(link));
+        });
+        let is_uniform = topology.bandwidths().is_none() && topology.latencies().is_none();
+        prop_assert_eq!(counted.times.is_none(), is_uniform);
+        if let Some(OrbitTimes { latency, message, link, node }) = counted.times {
+            prop_assert_eq!((latency, message, link), (times.latency, times.message, times.link));
+            prop_assert!((node / times.node - 1.0).abs() < 1e-12, "{} {}", node, times.node);
+        }
     }
 }
 

@@ -166,7 +166,7 @@ impl Half {
         let (mut links, mut hops) = (BTreeMap::new(), 0);
         for run in routes.flatten() {
             hops += run.len;
-            for link in (0..run.len).map(|i| run.first + i * run.stride) {
+            for link in run.links() {
                 *links.entry(link).or_insert(0) += 1;
             }
         }

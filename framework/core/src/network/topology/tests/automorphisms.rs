@@ -22,7 +22,7 @@ const SWITCHED: &[&str] = &[
 fn links(network: &dyn Topology, from: u64, to: u64) -> Vec<u64> {
     let mut links = Vec::new();
     network.own_route(from, to, &mut |run| {
-        links.extend((0..run.len).map(|i| run.first + i * run.stride));
+        links.extend(run.links());
     });
     links.sort_unstable();
     links

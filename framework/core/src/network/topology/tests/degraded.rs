@@ -31,7 +31,7 @@ fn hops_to(links: &[(u64, u64, u64)], vertices: u64, to: u64) -> Vec<u64> {
 fn crossed(net: &dyn Topology, from: u64, to: u64, route: Option<&Route>) -> Vec<u64> {
     let (mut at, mut links) = (from, Vec::new());
     for run in runs(net, from, to, route).unwrap().1 {
-        let mut run: Vec<u64> = (0..run.len).map(|i| run.first + i * run.stride).collect();
+        let mut run: Vec<u64> = run.links().collect();
         if net.link_ends(run[0]).map(|ends| ends.0) != Some(at) {
             run.reverse();
         }

@@ -114,7 +114,7 @@ fn random_routes_have_the_expected_mean_load() {
             let drawn = net.sample(seed).unwrap();
             let mut at = None;
             let hops = drawn.route(from, to, None, &mut |run| {
-                for link in (0..run.len).map(|i| run.first + i * run.stride) {
+                for link in run.links() {
                     let ends = drawn.link_ends(link).unwrap();
                     // A run in the minus direction is reported with its lowest link first, which is
                     // not the first link of the path.
