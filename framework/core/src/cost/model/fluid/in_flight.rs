@@ -52,7 +52,7 @@ pub(super) struct InFlight {
     pub latency: f64,
     /// The duration that the transmission would have if no link were shared, in µs.
     pub alone: f64,
-    /// The bytes that the message has left when it begins to use links; 0 if it uses no link.
+    /// The bytes that the message has left when it is attached to its links; 0 if it uses no link.
     bytes: f64,
 }
 
@@ -130,11 +130,13 @@ pub(super) struct MessagesInFlight {
     free: Vec<u32>,
     /// Number of background messages.
     background: usize,
-    /// The links of the most recently found route.
-    route: Vec<Hop>,
+    /// For each orbit of nodes, the route that was found most recently. A rank often sends to the
+    /// same node again.
+    routes: Vec<FoundRoute>,
     /// The length of the longest route of a message so far.
     longest: usize,
-    /// For each link, its position in `route`, if the link is part of that route.
+    /// For each link, its position in the route that was found most recently, if the link is part
+    /// of that route.
     position: Vec<u32>,
     /// For each message, the time at which its latency or its transmission ends.
     pub ends: Timers,
@@ -142,8 +144,19 @@ pub(super) struct MessagesInFlight {
     pub refused: Option<String>,
 }
 
+/// A route from the first node of an orbit.
+#[derive(Debug, Clone, Default)]
+struct FoundRoute {
+    /// The last node of the route; `None` if the schedule requested the route.
+    target: Option<u32>,
+    summary: RouteSummary,
+    /// The links of the route. Each link is stored once, with the number of times that the route
+    /// crosses it.
+    links: Vec<Hop>,
+}
+
 /// The properties of a route.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct RouteSummary {
     hops: u64,
     /// The total latency of the links, in units of the machine's `hop_us`.
@@ -174,6 +187,7 @@ impl MessagesInFlight {
                 Shares::new([].into_iter(), 1.0)
             },
             position: vec![0; if fits { fold.links() as usize } else { 0 }],
+            routes: vec![FoundRoute::default(); if fits { fold.orbits() } else { 0 }],
             fold: Arc::new(fold),
             machine: machine.clone(),
             topology,
@@ -181,7 +195,6 @@ impl MessagesInFlight {
             paths: Paths::default(),
             free: Vec::new(),
             background: 0,
-            route: Vec::new(),
             longest: 0,
             ends: Timers::new(1),
             refused: (!fits).then_some(too_many),
@@ -225,10 +238,11 @@ impl MessagesInFlight {
         path: Path,
     ) {
         let NewMessage { from, to, target, source, bytes, noise } = message;
-        let RouteSummary { hops, latency, narrowest, .. } = self.find_route(from, target, route);
-        self.longest = self.longest.max(self.route.len());
+        let FoundRoute { summary, links, .. } = self.find_route(from, target, route);
+        let (RouteSummary { hops, latency, narrowest, .. }, links) = (*summary, links.len());
+        self.longest = self.longest.max(links);
         let latency = self.machine.latency_us(latency) * noise;
-        let uses_links = !self.route.is_empty() && bytes > 0.0;
+        let uses_links = links > 0 && bytes > 0.0;
         // A route without hops connects ranks of the same node. Their message uses no link, and its
         // bytes take as long as on a link that is not shared.
         let within = if hops == 0 { bytes * self.machine.link_byte_us() } else { 0.0 };
@@ -241,24 +255,30 @@ impl MessagesInFlight {
         self.ends.set(number, now + latency + within);
     }
 
-    /// Finds the route from an orbit's first node to another node. Each link is stored once, with
-    /// the number of times that the route crosses it.
-    fn find_route(&mut self, from: u32, target: u32, route: Option<&Route>) -> RouteSummary {
-        let Self { fold, route: hops_of_route, position, topology, machine, .. } = self;
+    /// Finds the route from an orbit's first node to another node.
+    fn find_route(&mut self, from: u32, target: u32, route: Option<&Route>) -> &FoundRoute {
+        let Self { fold, routes, position, topology, machine, .. } = self;
+        let found = &mut routes[from as usize];
+        let own_target = route.is_none().then_some(target);
+        if own_target.is_some() && found.target == own_target {
+            return found;
+        }
+        found.target = own_target;
         let (has_capacity, from) = (machine.byte_us > 0.0, fold.first(from));
         let (mut inverse, mut latency) = (0.0, 0.0);
-        hops_of_route.clear();
+        let links = &mut found.links;
+        links.clear();
         let add = &mut |run: Run| {
-            for link in (0..run.len).map(|i| run.first + i * run.stride) {
+            for link in run.links() {
                 inverse += 1.0 / topology.bandwidth(link);
                 latency += topology.latency(link);
                 let (link, times) = fold.link(link);
                 let position = &mut position[link as usize];
-                match hops_of_route.get_mut(*position as usize).filter(|hop| hop.link == link) {
+                match links.get_mut(*position as usize).filter(|hop| hop.link == link) {
                     Some(hop) => hop.times += times,
                     None if has_capacity => {
-                        *position = hops_of_route.len() as u32;
-                        hops_of_route.push(Hop { link, times });
+                        *position = links.len() as u32;
+                        links.push(Hop { link, times });
                     }
                     None => {}
                 }
@@ -271,23 +291,24 @@ impl MessagesInFlight {
             let into = out + fold.orbits() as u32;
             let [from, to] =
                 [from, target].map(|rank| fold.orbit(topology.host(rank.into()) as u32));
-            hops_of_route.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
+            links.extend([out + from, into + to].map(|link| Hop { link, times: 1.0 }));
         }
         let rtt = latency * machine.hop_us + inverse * machine.weight_bytes * machine.byte_us;
         let weight = if machine.fairness == Fairness::Rtt && rtt > 0.0 { 1.0 / rtt } else { 1.0 };
         // If a route in a folded network crosses a link several times, it crosses different links
         // of the original network. So the message does not share a link with itself.
         let times = |hop: &Hop| if fold.is_plain() { f64::from(hop.times) } else { 1.0 };
-        let narrowest = hops_of_route
+        let narrowest = links
             .iter()
             .map(|hop| self.shares.capacity(hop.link) / times(hop))
             .fold(f64::MAX, f64::min);
-        RouteSummary { hops, latency, weight, narrowest }
+        found.summary = RouteSummary { hops, latency, weight, narrowest };
+        found
     }
 
     /// Attaches a message, which has these bytes left, to the links of its route. The route was
-    /// found when the message started, and is found again here. Storing it in the meantime would
-    /// double the memory of a message.
+    /// found when the message started, and is found again here unless it is the sender's most
+    /// recent one. Storing it in the meantime would double the memory of a message.
     fn attach(&mut self, number: u32, left: f64, steps: &Steps) {
         let message = self.messages[number as usize];
         let sender = message.from as usize;
@@ -295,8 +316,9 @@ impl MessagesInFlight {
         let (target, route) = of_step.map_or((message.to, None), |(step, index)| {
             (step.target(sender, index), step.route(&step.sends(sender)[index as usize]))
         });
-        let RouteSummary { weight, .. } = self.find_route(message.from, target, route);
-        self.shares.attach(number, left, weight, &self.route);
+        self.find_route(message.from, target, route);
+        let FoundRoute { summary, links, .. } = &self.routes[sender];
+        self.shares.attach(number, left, summary.weight, links);
     }
 
     /// Attaches the messages that have begun to use links.
@@ -340,6 +362,7 @@ impl MessagesInFlight {
         );
         let (messages, free) = (std::mem::take(&mut self.messages), std::mem::take(&mut self.free));
         self.position = vec![0; self.fold.links() as usize];
+        self.routes = vec![FoundRoute::default(); self.fold.orbits()];
         // Copy each message in flight to the new orbits.
         let mut is_free = vec![false; messages.len()];
         free.iter().for_each(|number| is_free[*number as usize] = true);
@@ -400,12 +423,13 @@ impl MessagesInFlight {
         message.source().map(|_| (message, path))
     }
 
-    /// Begins to compute approximate rates in windows of time.
-    pub(super) fn begin_windows(&mut self, now: f64, steps: &Steps) {
+    /// Begins to compute approximate rates in windows of time. The next call of [`Self::share`]
+    /// attaches the messages to the links again.
+    pub(super) fn begin_windows(&mut self, now: f64) {
+        let messages = Arc::make_mut(&mut self.messages);
         for (number, left) in self.shares.begin_windows(now) {
             self.ends.set(number as usize, f64::INFINITY);
-            let left = left.unwrap_or(self.messages[number as usize].bytes);
-            self.attach(number, left, steps);
+            messages[number as usize].bytes = left;
         }
     }
 

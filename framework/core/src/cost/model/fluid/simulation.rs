@@ -285,9 +285,9 @@ impl Simulation {
             self.in_flight.fold.is_plain() && self.progress.steps.has_larger_than(self.most_exact);
         let fraction = if is_large { self.machine.flow_window } else { 0.0 };
         if self.in_flight.shares.begins_windows(fraction) {
-            self.in_flight.begin_windows(self.now, &self.progress.steps);
-            // The copy is made after windows have begun, because they need less memory than exact
-            // rates.
+            self.in_flight.begin_windows(self.now);
+            // The copy is made when no message is attached to links, because the lists of links
+            // take much memory.
             if std::mem::take(&mut self.makes_copy) {
                 let mut copy = self.clone();
                 copy.machine.flow_window *= 2.0;

@@ -441,12 +441,14 @@ impl Shares {
         self.windows.is_none() && fraction * self.sharing as f64 >= 2.0 * LEAST_ENDS
     }
 
-    /// Begins to use windows. Removes all flows from their links. Returns the flows that use links,
-    /// each with the bytes that it has left; `None` if it has transmitted none. The caller attaches
-    /// all of them again, and clears their timers, because the windows now determine when they end.
-    pub(in super::super) fn begin_windows(&mut self, now: f64) -> Vec<(u32, Option<f64>)> {
-        let flows = (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
-        let flows = flows.map(|flow| (flow as u32, self.left(flow, now))).collect();
+    /// Begins to use windows. Removes all flows from their links, so that the caller has to attach
+    /// them again ([`Shares::take_added`]). Returns the flows that were attached, each with the
+    /// bytes that it has left. The caller clears their timers, because the windows now determine
+    /// when they end.
+    pub(in super::super) fn begin_windows(&mut self, now: f64) -> Vec<(u32, f64)> {
+        let flows = || (0..self.slots.len()).filter(|flow| self.is_sharing(*flow));
+        let left = flows().filter_map(|flow| Some((flow as u32, self.left(flow, now)?))).collect();
+        self.added = flows().map(|flow| flow as u32).collect();
         let capacities = self.links.iter().map(|link| link.capacity);
         self.windows = Some(Box::new(Windows::new(now, capacities)));
         for link in &mut self.links {
@@ -455,9 +457,9 @@ impl Shares {
         self.slots.iter_mut().filter(|slot| **slot < WITHOUT_SLOT).for_each(|s| *s = WITHOUT_SLOT);
         (self.flows, self.rest, self.unused_slots) = Default::default();
         (self.hops, self.place) = Default::default();
-        (self.added, self.new, self.dirty) = Default::default();
+        (self.new, self.dirty) = Default::default();
         (self.removed, self.load) = (0, 0);
-        flows
+        left
     }
 
     /// Stops using windows if they are in use and fewer than [`LEAST_ENDS`] flows would end in the
