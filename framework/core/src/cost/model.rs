@@ -34,7 +34,7 @@ mod rounds;
 mod store_and_forward;
 mod synchronous;
 #[cfg(test)]
-mod test_steps;
+pub(super) mod test_steps;
 pub mod time_space;
 mod wormhole;
 
@@ -170,19 +170,7 @@ impl Parts {
 
     /// Returns the completion time, which is the sum of all costs.
     pub fn total(&self) -> f64 {
-        let Self {
-            startup,
-            transmission,
-            propagation,
-            rearrangement,
-            barrier,
-            contention,
-            reduction,
-        } = *self;
-        [startup, transmission, propagation, rearrangement, barrier, contention, reduction]
-            .into_iter()
-            .flatten()
-            .sum()
+        self.each().into_iter().filter_map(|(_, us)| us).sum()
     }
 }
 

@@ -71,6 +71,17 @@ impl<T: Display + Debug> Parameter for TypedParameter<T> {
     }
 }
 
+impl TypedParameter<f64> {
+    /// Creates a parameter whose values are times in µs, by default 0.
+    pub(super) const fn micros(
+        key: &'static str,
+        meaning: &'static str,
+        symbols: &'static str,
+    ) -> Self {
+        Self { key, meaning, symbols, default: DefaultValue::Text("0"), read: parse_micros }
+    }
+}
+
 impl<T: Display + Debug> TypedParameter<T> {
     /// Parses a value in canonical form.
     pub(super) fn value(&self, text: String) -> Result<T, ParameterError> {
@@ -133,61 +144,27 @@ impl ParameterError {
     }
 }
 
-/// Start-up time of a message (ts, alpha, Ts).
-pub(super) static STARTUP_US: TypedParameter<f64> = TypedParameter {
-    key: "startup_us",
-    meaning: "start-up time of a message",
-    symbols: "ts, alpha, Ts",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static STARTUP_US: TypedParameter<f64> =
+    TypedParameter::micros("startup_us", "start-up time of a message", "ts, alpha, Ts");
 
-/// Transmission time of a byte (tc, beta, tau, td).
-pub(super) static BYTE_US: TypedParameter<f64> = TypedParameter {
-    key: "byte_us",
-    meaning: "transmission time of a byte",
-    symbols: "tc, beta, tau, td",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static BYTE_US: TypedParameter<f64> =
+    TypedParameter::micros("byte_us", "transmission time of a byte", "tc, beta, tau, td");
 
-/// Transmission time of a byte between a node and the network, in each direction.
-pub(super) static INJECTION_BYTE_US: TypedParameter<f64> = TypedParameter {
-    key: "injection_byte_us",
-    meaning: "transmission time of a byte between a node and the network, in each direction; 0 for no limit",
-    symbols: "",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static INJECTION_BYTE_US: TypedParameter<f64> = TypedParameter::micros(
+    "injection_byte_us",
+    "transmission time of a byte between a node and the network, in each direction; 0 for no limit",
+    "",
+);
 
-/// Latency of a link (tl, delta).
-pub(super) static HOP_US: TypedParameter<f64> = TypedParameter {
-    key: "hop_us",
-    meaning: "latency of a link",
-    symbols: "tl, delta",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static HOP_US: TypedParameter<f64> =
+    TypedParameter::micros("hop_us", "latency of a link", "tl, delta");
 
-/// Time to rearrange a byte within a node (rho, tm).
-pub(super) static REARRANGE_BYTE_US: TypedParameter<f64> = TypedParameter {
-    key: "rearrange_byte_us",
-    meaning: "rearrangement of a byte within a node",
-    symbols: "rho, tm",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static REARRANGE_BYTE_US: TypedParameter<f64> =
+    TypedParameter::micros("rearrange_byte_us", "rearrangement of a byte within a node", "rho, tm");
 
-/// Time to reduce a received byte (gamma).
-pub(super) static REDUCE_BYTE_US: TypedParameter<f64> = TypedParameter {
-    key: "reduce_byte_us",
-    meaning: "reduction of a received byte",
-    symbols: "gamma",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static REDUCE_BYTE_US: TypedParameter<f64> =
+    TypedParameter::micros("reduce_byte_us", "reduction of a received byte", "gamma");
 
-/// Time of a barrier between two steps (tb).
 pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
     key: "barrier_us",
     meaning: "barrier between steps: a time, or a formula such as 126d-113, where d = ceil(log2(nodes)) is the number of rounds",
@@ -196,8 +173,6 @@ pub(super) static BARRIER_US: TypedParameter<Barrier> = TypedParameter {
     read: Barrier::read,
 };
 
-/// The number of messages that a node can send at the same time. The node can receive the same
-/// number of messages at that time.
 pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     key: "ports",
     meaning: "messages that a node can send, and receive, at a time",
@@ -206,7 +181,6 @@ pub(super) static PORTS: TypedParameter<PortLimit> = TypedParameter {
     read: PortLimit::read,
 };
 
-/// The number of circuits that a directed link carries at the same time (q).
 pub(super) static VIRTUAL_CHANNELS: TypedParameter<u64> = TypedParameter {
     key: "virtual_channels",
     meaning: "circuits that a directed link carries at a time",

@@ -22,7 +22,7 @@
 
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::{Arranged, Rounds};
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous, common_costs};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
@@ -94,20 +94,8 @@ impl Model for Circuit {
 }
 
 impl StepModel for Circuit {
-    const ZERO: StepCost =
-        StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
-
     fn common_costs(&self) -> CommonCosts {
-        CommonCosts {
-            ports: self.ports,
-            barrier_us: self.barrier_us,
-            rearrange_byte_us: self.rearrange_byte_us,
-            rearrangement: self.rearrangement,
-            rearrange_block_us: self.rearrange_block_us,
-            reduce_byte_us: self.reduce_byte_us,
-            injection_byte_us: self.injection_byte_us,
-            channels: Some(self.virtual_channels),
-        }
+        common_costs!(self, Some(self.virtual_channels))
     }
 
     fn step_cost(
@@ -181,8 +169,7 @@ fn slowest_link(t: &Transfer, step: &Step<'_>, topology: &dyn Topology) -> f64 {
     let mut slowest = 0.0_f64;
     // The route was checked when the step was measured, so it has no error.
     let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
-        let links = (0..run.len).map(|i| run.first + i * run.stride);
-        slowest = links.map(|link| 1.0 / topology.bandwidth(link)).fold(slowest, f64::max);
+        slowest = run.links().map(|link| 1.0 / topology.bandwidth(link)).fold(slowest, f64::max);
     });
     slowest
 }

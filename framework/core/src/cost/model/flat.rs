@@ -25,7 +25,7 @@ use crate::cost::model::late::{LATE, Late};
 use crate::cost::model::time_space::{TimeKind, TimeSpace};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, PORTS, PortLimit, REARRANGE_BYTE_US,
-    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_word,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
 use crate::network::topology::Topology;
@@ -49,13 +49,11 @@ pub(super) static KIND: ModelKind = ModelKind {
     prepare: |settings| Ok(Arc::new(Flat::of(settings)?)),
 };
 
-static COPY_BYTE_US: TypedParameter<f64> = TypedParameter {
-    key: "copy_byte_us",
-    meaning: "copying of a byte between memory and message buffer",
-    symbols: "tc (Liu)",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+static COPY_BYTE_US: TypedParameter<f64> = TypedParameter::micros(
+    "copy_byte_us",
+    "copying of a byte between memory and message buffer",
+    "tc (Liu)",
+);
 
 static MODE: TypedParameter<Mode> = TypedParameter {
     key: "mode",

@@ -36,7 +36,7 @@ use super::{Evaluator, Model, ModelKind, NetworkRates, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
     BARRIER_US, BYTE_US, Barrier, DefaultValue, HOP_US, INJECTION_BYTE_US, PORTS, PortLimit,
-    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_micros, parse_number, parse_word,
+    REDUCE_BYTE_US, STARTUP_US, TypedParameter, parse_number, parse_word,
 };
 use crate::cost::settings::{parameters, word_enum};
 use crate::network::topology::Topology;
@@ -105,13 +105,11 @@ static BANDWIDTH_FACTOR: TypedParameter<f64> = TypedParameter {
 /// Events whose times differ by no more than this, in µs, are simultaneous.
 const EPSILON_US: f64 = 1e-3;
 
-static SECOND_EPS_US: TypedParameter<f64> = TypedParameter {
-    key: "second_eps_us",
-    meaning: "simulates a second time, with events within this interval as simultaneous (first time: 0.001 us); `note` reports a difference of 0.1 % or more; 0 for one simulation",
-    symbols: "",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+static SECOND_EPS_US: TypedParameter<f64> = TypedParameter::micros(
+    "second_eps_us",
+    "simulates a second time, with events within this interval as simultaneous (first time: 0.001 us); `note` reports a difference of 0.1 % or more; 0 for one simulation",
+    "",
+);
 
 static FLOW_WINDOW: TypedParameter<f64> = TypedParameter {
     key: "flow_window",

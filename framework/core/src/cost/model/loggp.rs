@@ -39,9 +39,7 @@ use super::late::{LATE, Late};
 use super::protocol::RENDEZVOUS_BYTES;
 use super::{Evaluator, Model, ModelKind, PricingContext, Refused};
 use crate::cost::bound::{Bound, BoundKind, Traffic};
-use crate::cost::parameter::{
-    BARRIER_US, BYTE_US, Barrier, DefaultValue, REDUCE_BYTE_US, TypedParameter, parse_micros,
-};
+use crate::cost::parameter::{BARRIER_US, BYTE_US, Barrier, REDUCE_BYTE_US, TypedParameter};
 use crate::cost::settings::parameters;
 use crate::network::topology::Topology;
 use simulation::Simulation;
@@ -60,37 +58,20 @@ pub(super) static KIND: ModelKind = ModelKind {
     },
 };
 
-static LATENCY_US: TypedParameter<f64> = TypedParameter {
-    key: "latency_us",
-    meaning: "latency between two network interfaces, independent of the distance",
-    symbols: "L",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+static LATENCY_US: TypedParameter<f64> = TypedParameter::micros(
+    "latency_us",
+    "latency between two network interfaces, independent of the distance",
+    "L",
+);
 
-static OVERHEAD_US: TypedParameter<f64> = TypedParameter {
-    key: "overhead_us",
-    meaning: "processor time for a message, at both ends",
-    symbols: "o",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+static OVERHEAD_US: TypedParameter<f64> =
+    TypedParameter::micros("overhead_us", "processor time for a message, at both ends", "o");
 
-static GAP_US: TypedParameter<f64> = TypedParameter {
-    key: "gap_us",
-    meaning: "gap between the starts of two messages at an interface",
-    symbols: "g",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+static GAP_US: TypedParameter<f64> =
+    TypedParameter::micros("gap_us", "gap between the starts of two messages at an interface", "g");
 
-static OVERHEAD_BYTE_US: TypedParameter<f64> = TypedParameter {
-    key: "overhead_byte_us",
-    meaning: "processor time for a byte",
-    symbols: "O",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+static OVERHEAD_BYTE_US: TypedParameter<f64> =
+    TypedParameter::micros("overhead_byte_us", "processor time for a byte", "O");
 
 parameters! {
     struct LogGp {

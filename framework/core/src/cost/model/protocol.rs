@@ -2,7 +2,7 @@
 //! through buffers, which costs time for each byte. For a longer message, sender and receiver first
 //! agree on a direct transfer (*rendezvous*), which costs a fixed time.
 
-use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros};
+use crate::cost::parameter::{DefaultValue, TypedParameter};
 
 pub(super) static RENDEZVOUS_BYTES: TypedParameter<u64> = TypedParameter {
     key: "rendezvous_bytes",
@@ -12,21 +12,17 @@ pub(super) static RENDEZVOUS_BYTES: TypedParameter<u64> = TypedParameter {
     read: |text| text.parse().map_err(|_| "a whole number of bytes".to_owned()),
 };
 
-pub(super) static RENDEZVOUS_US: TypedParameter<f64> = TypedParameter {
-    key: "rendezvous_us",
-    meaning: "additional start-up time of a message with more than rendezvous_bytes",
-    symbols: "",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static RENDEZVOUS_US: TypedParameter<f64> = TypedParameter::micros(
+    "rendezvous_us",
+    "additional start-up time of a message with more than rendezvous_bytes",
+    "",
+);
 
-pub(super) static EAGER_BYTE_US: TypedParameter<f64> = TypedParameter {
-    key: "eager_byte_us",
-    meaning: "additional start-up time for each byte of a message with at most rendezvous_bytes",
-    symbols: "",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static EAGER_BYTE_US: TypedParameter<f64> = TypedParameter::micros(
+    "eager_byte_us",
+    "additional start-up time for each byte of a message with at most rendezvous_bytes",
+    "",
+);
 
 /// The costs of both protocols.
 #[derive(Debug, Clone, Copy)]

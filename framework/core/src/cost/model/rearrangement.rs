@@ -1,6 +1,6 @@
 //! Rearrangements of data within nodes, in models of synchronous steps.
 
-use crate::cost::parameter::{DefaultValue, TypedParameter, parse_micros, parse_word};
+use crate::cost::parameter::{DefaultValue, TypedParameter, parse_word};
 use crate::cost::settings::word_enum;
 
 word_enum! {
@@ -26,10 +26,8 @@ pub(super) static REARRANGEMENT: TypedParameter<Rearrangement> = TypedParameter 
     read: |text| parse_word(text, Rearrangement::WORDS),
 };
 
-pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter {
-    key: "rearrange_block_us",
-    meaning: "rearrangement of a block within a node, in addition to that of its bytes; needs blocks of one size",
-    symbols: "",
-    default: DefaultValue::Text("0"),
-    read: parse_micros,
-};
+pub(super) static REARRANGE_BLOCK_US: TypedParameter<f64> = TypedParameter::micros(
+    "rearrange_block_us",
+    "rearrangement of a block within a node, in addition to that of its bytes; needs blocks of one size",
+    "",
+);

@@ -199,9 +199,7 @@ impl Arranger {
         let mut sum = 0.0;
         // The route was checked when the step was measured, so it has no error.
         let _ = self.topology.route(t.from.into(), t.to.into(), route, &mut |run| {
-            sum += (0..run.len)
-                .map(|i| self.topology.latency(run.first + i * run.stride))
-                .sum::<f64>();
+            sum += run.links().map(|link| self.topology.latency(link)).sum::<f64>();
         });
         sum
     }
@@ -248,8 +246,7 @@ impl Arranger {
         let route = t.route.checked_sub(1).map(|i| &step.routes[i as usize]);
         // The route was checked when the step was measured, so it has no error.
         let _ = topology.route(t.from.into(), t.to.into(), route, &mut |run| {
-            needed.extend((0..run.len).map(|i| {
-                let link = run.first + i * run.stride;
+            needed.extend(run.links().map(|link| {
                 self.resource(link, capacity.link, Speed::Link(1.0 / topology.bandwidth(link)))
             }));
         });

@@ -15,7 +15,7 @@
 
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::Rounds;
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous, common_costs};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, BoundKind, Traffic};
 use crate::cost::parameter::{
@@ -87,21 +87,11 @@ impl Model for StoreAndForward {
 
 impl StepModel for StoreAndForward {
     // A message has a start-up at every node of its route, and no propagation.
-    const ZERO: StepCost =
-        StepCost { startup: 0.0, transmission: 0.0, propagation: None, contention: 0.0 };
+    const ZERO: StepCost = StepCost { propagation: None, ..StepCost::ZERO };
     const WANTS_BUSIEST_LINKS: bool = true;
 
     fn common_costs(&self) -> CommonCosts {
-        CommonCosts {
-            ports: self.ports,
-            barrier_us: self.barrier_us,
-            rearrange_byte_us: self.rearrange_byte_us,
-            rearrangement: self.rearrangement,
-            rearrange_block_us: self.rearrange_block_us,
-            reduce_byte_us: self.reduce_byte_us,
-            injection_byte_us: self.injection_byte_us,
-            channels: None,
-        }
+        common_costs!(self, None)
     }
 
     fn step_cost(
@@ -199,33 +189,24 @@ impl StoreAndForward {
 mod tests {
     use crate::cost::model::test_steps::cost;
 
-    /// A machine with one port. Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1
+    /// Node 0 sends three messages: 100 bytes over 3 links, 2 bytes over 1
     /// link, and 1 byte over 2 links. Node 5 sends 10 bytes over 1 link.
     #[test]
     fn each_round_takes_as_long_as_its_own_longest_message() {
         let sends = [(0, 3, 100), (0, 1, 2), (0, 2, 1), (5, 6, 10)];
-        let parts =
-            cost("mesh:8", "free:model=store-and-forward,startup_us=1,byte_us=1", &[&sends]).parts;
-        // The rounds take `3 + 300`, `2 + 2` and `1 + 2`. The first round includes node 5's
-        // message.
-        assert_eq!(
-            (parts.startup, parts.transmission),
-            (Some(3.0 + 2.0 + 1.0), Some(300.0 + 2.0 + 2.0))
-        );
-        let two = cost(
-            "mesh:8",
-            "free:model=store-and-forward,startup_us=1,byte_us=1,ports=2",
-            &[&sends],
-        )
-        .parts;
-        assert_eq!((two.startup, two.transmission), (Some(3.0 + 1.0), Some(300.0 + 2.0)));
-        let all = cost(
-            "mesh:8",
-            "free:model=store-and-forward,startup_us=1,byte_us=1,ports=all",
-            &[&sends],
-        )
-        .parts;
-        assert_eq!((all.startup, all.transmission), (Some(3.0), Some(300.0)));
+        // With one port, the rounds take `3 + 300`, `2 + 2` and `1 + 2`. The first round includes
+        // node 5's message.
+        for (ports, startup, transmission) in [
+            ("1", 3.0 + 2.0 + 1.0, 300.0 + 2.0 + 2.0),
+            ("2", 3.0 + 1.0, 300.0 + 2.0),
+            ("all", 3.0, 300.0),
+        ] {
+            let machine =
+                format!("free:model=store-and-forward,startup_us=1,byte_us=1,ports={ports}");
+            let parts = cost("mesh:8", &machine, &[&sends]).parts;
+            let found = (parts.startup, parts.transmission);
+            assert_eq!(found, (Some(startup), Some(transmission)), "ports={ports}");
+        }
     }
 
     /// One node has many short messages, and another node has a long message. Only one round is
@@ -257,9 +238,7 @@ mod tests {
             (3, 5, 1),
         ];
         let machine = "free:model=store-and-forward,startup_us=100,byte_us=1,ports=all";
-        let parts = cost("mesh:6", machine, &[&sends]).parts;
-        let total: f64 =
-            [parts.startup, parts.transmission, parts.contention].into_iter().flatten().sum();
+        let total = cost("mesh:6", machine, &[&sends]).parts.total();
         assert_eq!(total, 1300.0, "three start-ups and 1000 bytes between nodes 0 and 1");
     }
 

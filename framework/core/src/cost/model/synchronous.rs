@@ -26,6 +26,9 @@ pub(super) struct StepCost {
 }
 
 impl StepCost {
+    pub(super) const ZERO: Self =
+        Self { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
+
     /// Returns the larger of this cost and the time in which the busiest node's bytes enter or
     /// leave the network, at `unit_us` per unit of load. In that time, the bytes of the longest
     /// message count as transmission, and all other bytes as contention.
@@ -42,7 +45,7 @@ impl StepCost {
 /// A model of synchronous steps.
 pub(super) trait StepModel: Model + Copy {
     /// A cost of 0, in which kinds of cost that the model does not have are `None`.
-    const ZERO: StepCost;
+    const ZERO: StepCost = StepCost::ZERO;
 
     /// Whether the model reads [`Step::busiest_links`].
     const WANTS_BUSIEST_LINKS: bool = false;
@@ -76,6 +79,23 @@ pub(super) struct CommonCosts {
     /// limit.
     pub channels: Option<u64>,
 }
+
+/// Creates the [`CommonCosts`] of a model, whose parameters have the names of these fields.
+macro_rules! common_costs {
+    ($model:expr, $channels:expr) => {
+        CommonCosts {
+            ports: $model.ports,
+            barrier_us: $model.barrier_us,
+            rearrange_byte_us: $model.rearrange_byte_us,
+            rearrangement: $model.rearrangement,
+            rearrange_block_us: $model.rearrange_block_us,
+            reduce_byte_us: $model.reduce_byte_us,
+            injection_byte_us: $model.injection_byte_us,
+            channels: $channels,
+        }
+    };
+}
+pub(super) use common_costs;
 
 impl CommonCosts {
     /// Returns a lower bound from start-ups, transmission, barriers and reductions. `network_us` is

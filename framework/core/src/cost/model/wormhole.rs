@@ -20,7 +20,7 @@
 use super::protocol::{EAGER_BYTE_US, Protocols, RENDEZVOUS_BYTES, RENDEZVOUS_US};
 use super::rearrangement::{REARRANGE_BLOCK_US, REARRANGEMENT, Rearrangement};
 use super::rounds::Rounds;
-use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous};
+use super::synchronous::{CommonCosts, StepCost, StepModel, Synchronous, common_costs};
 use super::{Evaluator, Model, ModelKind, NetworkRates, PortRate, PricingContext};
 use crate::cost::bound::{self, Bound, Traffic};
 use crate::cost::parameter::{
@@ -145,20 +145,8 @@ impl Model for Wormhole {
 }
 
 impl StepModel for Wormhole {
-    const ZERO: StepCost =
-        StepCost { startup: 0.0, transmission: 0.0, propagation: Some(0.0), contention: 0.0 };
-
     fn common_costs(&self) -> CommonCosts {
-        CommonCosts {
-            ports: self.ports,
-            barrier_us: self.barrier_us,
-            rearrange_byte_us: self.rearrange_byte_us,
-            rearrangement: self.rearrangement,
-            rearrange_block_us: self.rearrange_block_us,
-            reduce_byte_us: self.reduce_byte_us,
-            injection_byte_us: self.injection_byte_us,
-            channels: None,
-        }
+        common_costs!(self, None)
     }
 
     fn step_cost(
