@@ -6,6 +6,7 @@ use super::demand::Demand;
 use super::{BoundKind, Traffic};
 use crate::cost::machine::Machine;
 use crate::cost::model::PricingContext;
+use crate::cost::model::test_steps::Random;
 use crate::delivery::boxes::NodeSet;
 use crate::delivery::collective::{
     ALL_GATHER, ALL_TO_ALL, BlockSizes, Collective, GATHER, SCATTER,
@@ -65,17 +66,6 @@ fn optimal_load(topology: &dyn Topology, demand: &Demand<'_>) -> f64 {
     }
 }
 
-/// A deterministic generator of small numbers.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % most
-    }
-}
-
 /// Returns a random tree, to which up to `more` edges are added. Bandwidths are from 1 to 4.
 fn network(nodes: u64, more: u64, random: &mut Random) -> Arc<dyn Topology> {
     let mut edges: Vec<(u64, u64)> = (1..nodes).map(|node| (random.below(node), node)).collect();
@@ -125,17 +115,8 @@ fn slack(task: &Task, stepwise: bool, machine: &str) -> f64 {
         }
     }
     simulation.finish().unwrap();
-    let parts = evaluator.cost().unwrap().parts;
-    let all = [
-        parts.startup,
-        parts.transmission,
-        parts.propagation,
-        parts.rearrangement,
-        parts.barrier,
-        parts.contention,
-    ];
     let bound = machine.lower_bound(task.topology.as_ref(), &Traffic::of(task));
-    all.into_iter().flatten().sum::<f64>() / bound.total_us()
+    evaluator.cost().unwrap().parts.total() / bound.total_us()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::cost::machine::Machine;
-use crate::cost::model::{Cost, Parts, PricingContext};
+use crate::cost::model::{Cost, PricingContext};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{
     ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER,
@@ -127,25 +127,27 @@ fn distances_bound_irregular_networks() {
     assert_eq!(stored, (33_600.0, BoundKind::Distances));
 }
 
-/// Block sizes on a ring of 16 nodes. Nodes 0 to 7 have one byte for each other, and all remaining
-/// blocks are empty.
+/// Block sizes that a function computes from origin and destination, and the largest of them.
 #[derive(Debug)]
-struct HalfToHalf;
+struct Sizes(u64, fn(u64, u64) -> u64);
 
-impl BlockSizes for HalfToHalf {
+impl BlockSizes for Sizes {
     fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        u64::from(origin < 8 && destination >= 8)
+        (self.1)(origin, destination)
     }
 
     fn largest(&self) -> u64 {
-        1
+        self.0
     }
 }
+
+/// Nodes 0 to 7 have one byte for each node from 8 on, and all other blocks are empty.
+const HALF_TO_HALF: Sizes = Sizes(1, |from, to| u64::from(from < 8 && to >= 8));
 
 #[test]
 fn uneven_traffic_is_bounded_by_its_own_cuts_and_distances() {
     let task = Task::new(parse("ring:16").unwrap(), Collective::of(&ALL_TO_ALL));
-    let traffic = Traffic::of(&Task { sizes: Some(Arc::new(HalfToHalf)), ..task.clone() });
+    let traffic = Traffic::of(&Task { sizes: Some(Arc::new(HALF_TO_HALF)), ..task.clone() });
     let machine = Machine::parse("free:byte_us=1,ports=all").unwrap();
     let bound = machine.lower_bound(task.topology.as_ref(), &traffic);
     assert_eq!(
@@ -156,11 +158,11 @@ fn uneven_traffic_is_bounded_by_its_own_cuts_and_distances() {
     assert_eq!((traffic.hop_bytes, traffic.farthest), (344.0, 8));
 }
 
-/// The block size of each node in an allgatherv.
+/// The block size of each of four nodes in an allgatherv.
 #[derive(Debug)]
-struct OfOrigins<const NODES: usize>([u64; NODES]);
+struct OfOrigins([u64; 4]);
 
-impl<const NODES: usize> BlockSizes for OfOrigins<NODES> {
+impl BlockSizes for OfOrigins {
     fn bytes(&self, origin: u64, _: u64) -> u64 {
         self.0[origin as usize]
     }
@@ -230,33 +232,20 @@ fn blocks_cross_as_many_links_as_their_ends_are_apart_when_messages_are_stored()
     assert_eq!(words("mesh:8"), 21.0, "168 hops over 8 nodes");
 }
 
-/// Block sizes of a scatter from node 0: a large block for node 11, a small block for node 1, and
-/// empty blocks for all other nodes.
-#[derive(Debug)]
-struct TwoBlocks;
-
-impl BlockSizes for TwoBlocks {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        match (origin, destination) {
-            (0, 11) => 5,
-            (0, 1) => 1,
-            _ => 0,
-        }
-    }
-
-    fn largest(&self) -> u64 {
-        5
-    }
-}
-
 /// The message with most hops need not be the longest message: the root sends its bytes while empty
-/// blocks travel 6 hops.
+/// blocks travel 6 hops. The root, node 0, has a large block for node 11, a small one for node 1, and
+/// empty blocks for all other nodes.
 #[test]
 fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() {
     let machine = Machine::parse("free:model=store-and-forward,startup_us=1,byte_us=1").unwrap();
     let topology = parse("ring:12").unwrap();
     let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
-    let task = Task { sizes: Some(Arc::new(TwoBlocks)), ..scatter };
+    let bytes = |_, to| match to {
+        11 => 5,
+        1 => 1,
+        _ => 0,
+    };
+    let task = Task { sizes: Some(Arc::new(Sizes(5, bytes))), ..scatter };
     let mut evaluator = machine.evaluator(PricingContext::new(&topology, 1.0));
     let mut simulation = Simulation::new(task, vec![evaluator.as_mut()]).unwrap();
     // Each message is (sender, receiver, first destination, last destination). The last two numbers
@@ -279,11 +268,7 @@ fn hops_of_one_message_overlap_with_bytes_of_another_when_messages_are_stored() 
     }
     simulation.finish().unwrap();
     let Cost { parts, note, ranks: _ } = evaluator.cost().unwrap();
-    let time: f64 = [parts.startup, parts.transmission, parts.barrier, parts.contention]
-        .into_iter()
-        .flatten()
-        .sum();
-    assert_eq!((time, note), (11.0, None), "1 + 6 + 2 + 1 + 1");
+    assert_eq!((parts.total(), note), (11.0, None), "1 + 6 + 2 + 1 + 1");
     let traffic =
         Traffic { sent: 6.0, received: 6.0, peers: 11, farthest: 6, ..Traffic::default() };
     let bound = machine.lower_bound(topology.as_ref(), &traffic);
@@ -359,31 +344,17 @@ fn an_allreduce_moves_almost_twice_the_vector() {
     assert_eq!(transmission, 2.0 * 3.0 / 4.0 * 100.0);
 }
 
-/// Only nodes of the first half send, each to the next node.
-#[derive(Debug)]
-struct ToNext;
-
-impl BlockSizes for ToNext {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        u64::from(origin < 300 && destination == origin + 1)
-    }
-
-    fn largest(&self) -> u64 {
-        1
-    }
-}
-
 /// With more than 512 nodes, the distances of all pairs are not examined. If some blocks are empty,
 /// the farthest pair may be one of those that exchange nothing.
 #[test]
 fn the_diameter_counts_only_if_all_pairs_exchange_data() {
-    let farthest = |collective, sizes: Arc<dyn BlockSizes>| {
-        let task = Task { sizes: Some(sizes), ..Task::new(parse("ring:600").unwrap(), collective) };
-        Traffic::of(&task).farthest
+    let farthest = |sizes: Sizes| {
+        let task = Task::new(parse("ring:600").unwrap(), Collective::of(&ALL_TO_ALL));
+        Traffic::of(&Task { sizes: Some(Arc::new(sizes)), ..task }).farthest
     };
-    assert_eq!(farthest(Collective::of(&ALL_TO_ALL), Arc::new(ToNext)), 1);
-    assert_eq!(farthest(Collective::of(&ALL_TO_ALL), Arc::new(HalfToHalf)), 1);
-    assert_eq!(farthest(Collective::of(&ALL_TO_ALL), Arc::new(OfOrigins([1; 600]))), 300);
+    // Only nodes of the first half send, each to the next node.
+    let to_next = Sizes(1, |from, to| u64::from(from < 300 && to == from + 1));
+    assert_eq!([to_next, HALF_TO_HALF, Sizes(1, |_, _| 1)].map(farthest), [1, 1, 300]);
 }
 
 /// Random factors can make messages faster than their mean, so no schedule has a lower bound.
@@ -410,19 +381,4 @@ fn loggp_processes_the_bytes_of_a_node_one_after_another() {
     assert_eq!(total("latency_us=3,overhead_us=2,byte_us=0.5"), 4.0 * 100.0 * 0.5 - 0.5 + 7.0);
     assert_eq!(total("latency_us=3,overhead_us=0.25,byte_us=0.5"), 399.0 * 0.25 + 3.5);
     assert_eq!(total("latency_us=3,overhead_us=0.25,gap_us=1,byte_us=0.5"), 399.0 * 0.5 + 3.5);
-}
-
-#[test]
-fn the_time_is_the_sum_of_all_parts() {
-    let parts = Parts {
-        startup: Some(1.0),
-        transmission: Some(2.0),
-        propagation: Some(4.0),
-        rearrangement: Some(8.0),
-        barrier: Some(16.0),
-        contention: Some(32.0),
-        reduction: Some(64.0),
-    };
-    assert_eq!(parts.each().iter().filter_map(|(_, us)| *us).sum::<f64>(), parts.total());
-    assert_eq!(parts.total(), 127.0);
 }

@@ -16,13 +16,52 @@ use std::sync::Arc;
 /// the latest step in which the sender received data of the message.
 pub(super) type Sends = Vec<Vec<(u32, u32, u64, u32)>>;
 
+/// The messages of a step, as (sender, receiver, bytes).
+pub(super) type Messages = Vec<(u32, u32, u64)>;
+
+/// Returns messages that forward no received data.
+pub(super) fn sends(steps: &[impl AsRef<[(u32, u32, u64)]>]) -> Sends {
+    let send = |&(from, to, bytes): &(u32, u32, u64)| (from, to, bytes, 0);
+    steps.iter().map(|step| step.as_ref().iter().map(send).collect()).collect()
+}
+
+/// Returns the steps of a well-known schedule on n ranks, with blocks of `block` bytes.
+pub(super) fn schedule(name: &str, n: u32, block: u64) -> Vec<Messages> {
+    let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect();
+    let doubling = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
+    match name {
+        "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, block)).collect()).collect(),
+        "gen" => (1..n).map(|k| rotated(k, block)).collect(),
+        "ring" => (1..n).map(|k| rotated(1, block * u64::from(n - k))).collect(),
+        "bruck" => doubling()
+            .map(|k| rotated(k, block * (1..n).filter(|d| d & k != 0).count() as u64))
+            .collect(),
+        "linear" => {
+            vec![(0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, block))).collect()]
+        }
+        "gather" => vec![(1..n).map(|r| (r, 0, block)).collect()],
+        "scatter" => vec![(1..n).map(|r| (0, r, block)).collect()],
+        "binomial" => doubling()
+            .map(|k| (0..k).filter(|r| r + k < n).map(|r| (r, r + k, block)).collect())
+            .collect(),
+        other => panic!("no schedule {other}"),
+    }
+}
+
+/// A deterministic generator of small numbers.
+pub(in crate::cost) struct Random(pub u64);
+
+impl Random {
+    pub(in crate::cost) fn below(&mut self, most: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+}
+
 /// Returns the cost of steps of messages (sender, receiver, bytes).
 pub(super) fn cost(topology: &str, machine: &str, steps: &[&[(u32, u32, u64)]]) -> Cost {
-    let steps: Vec<Vec<_>> = steps
-        .iter()
-        .map(|sends| sends.iter().map(|(from, to, bytes)| (*from, *to, *bytes, 0)).collect())
-        .collect();
-    cost_of_forwarding(topology, machine, &steps)
+    cost_of_forwarding(topology, machine, &sends(steps))
 }
 
 /// Returns the cost of steps whose messages forward received data.
@@ -84,16 +123,13 @@ pub(super) fn cost_with_background(
     background: Background,
     topology: &str,
     machine: &str,
-    steps: &[Vec<(u32, u32, u64)>],
+    steps: &[Messages],
 ) -> Result<Cost, String> {
     let topology = parse(topology).unwrap();
     let machine = Machine::parse(machine).unwrap().with_background(background);
     let context = PricingContext::new(&topology, 1.0);
     let mut evaluator = machine.evaluator(context);
-    let first = |step: &Vec<(u32, u32, u64)>| {
-        step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect()
-    };
-    run(&topology, evaluator.as_mut(), &steps.iter().map(first).collect(), &[], |_, _| 0);
+    run(&topology, evaluator.as_mut(), &sends(steps), &[], |_, _| 0);
     evaluator.cost()
 }
 

@@ -118,25 +118,16 @@ impl DataOrder {
 
 #[cfg(test)]
 mod tests {
-    use crate::cost::model::test_steps::cost_of_forwarding;
+    use crate::cost::model::test_steps::{Sends, cost_of_forwarding};
 
-    type Steps = Vec<Vec<(u32, u32, u64, u32)>>;
-
-    fn us(nodes: u32, machine: &str, steps: &Steps) -> f64 {
-        let parts = cost_of_forwarding(
-            &format!("fully-connected:{nodes}"),
-            &format!("free:{machine}"),
-            steps,
-        )
-        .parts;
-        let parts =
-            [parts.startup, parts.transmission, parts.propagation, parts.barrier, parts.contention];
-        parts.into_iter().map(Option::unwrap).sum()
+    fn us(nodes: u32, machine: &str, steps: &Sends) -> f64 {
+        let (network, machine) = (format!("fully-connected:{nodes}"), format!("free:{machine}"));
+        cost_of_forwarding(&network, &machine, steps).parts.total()
     }
 
     /// A pipeline: 64 bytes are forwarded from node to node, in segments. In each step, a node
     /// forwards at most one segment, by one hop.
-    fn chain(nodes: u32, segments: u32) -> Steps {
+    fn chain(nodes: u32, segments: u32) -> Sends {
         let in_step = |step: u32, from: u32| (from..from + segments).contains(&(step - 1));
         let send = |step: u32, from: u32| {
             (from, from + 1, u64::from(64 / segments), if from == 0 { 0 } else { step - 1 })
@@ -153,14 +144,14 @@ mod tests {
     }
 
     /// A binomial broadcast: in each step, every node that has the data sends it to one more node.
-    fn binomial(levels: u32) -> Steps {
+    fn binomial(levels: u32) -> Sends {
         let came = |rank: u32| if rank == 0 { 0 } else { rank.ilog2() + 1 };
         (0..levels)
             .map(|i| (0..1 << i).map(|rank| (rank, rank + (1 << i), 64, came(rank))).collect())
             .collect()
     }
 
-    fn ring_allgather(nodes: u32) -> Steps {
+    fn ring_allgather(nodes: u32) -> Sends {
         (1..nodes)
             .map(|step| (0..nodes).map(|rank| (rank, (rank + 1) % nodes, 64, step - 1)).collect())
             .collect()

@@ -1,6 +1,7 @@
 use super::stage::{Stage, StageMessage};
 use super::*;
 use crate::cost::machine::Machine;
+use crate::cost::model::path::Path;
 use crate::cost::model::test_steps::cost_with_sums;
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{ALL_TO_ALL, Collective};
@@ -19,10 +20,10 @@ fn flat(machine: &Machine) -> Flat {
 }
 
 /// Returns a stage with these messages (from, to, bytes), step by step.
-fn stage(nodes: usize, steps: &[&[(u32, u32, f64)]]) -> Stage {
+fn stage(nodes: usize, steps: &[impl AsRef<[(u32, u32, f64)]>]) -> Stage {
     let mut stage = Stage::new(nodes);
     for (step, messages) in (1..).zip(steps) {
-        for &(from, to, bytes) in *messages {
+        for &(from, to, bytes) in messages.as_ref() {
             stage.add(StageMessage { from, to, step, after: 0, bytes });
         }
     }
@@ -37,7 +38,7 @@ fn run(stage: &Stage, machine: &Machine) -> Clock {
 fn uniform(nodes: u32, bytes: f64) -> Stage {
     let steps: Vec<Vec<_>> =
         (1..nodes).map(|s| (0..nodes).map(|j| (j, (j + s) % nodes, bytes)).collect()).collect();
-    stage(nodes as usize, &steps.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    stage(nodes as usize, &steps)
 }
 
 /// Equation (1) of Liu, Wang & Prasanna: a step of equal messages takes Ts + m (tc + td).
@@ -72,15 +73,8 @@ fn a_node_receives_one_message_at_a_time() {
     let blocking = run(&two, &machine("startup_us=10,byte_us=1"));
     // The start takes 5, each message 100, and each completion 5. The completion of the first
     // message overlaps with the transfer of the second.
-    assert_eq!(
-        (
-            blocking.us(),
-            blocking.path.startup,
-            blocking.path.transmission,
-            blocking.path.contention
-        ),
-        (210.0, 10.0, 100.0, 100.0)
-    );
+    let Path { startup, transmission, contention, .. } = blocking.path;
+    assert_eq!((blocking.us(), startup, transmission, contention), (210.0, 10.0, 100.0, 100.0));
     assert_eq!(
         run(&two, &machine("startup_us=10,byte_us=1,ports=2")).us(),
         115.0,
@@ -122,16 +116,8 @@ fn a_clock_is_the_sum_of_its_parts() {
         let steps: [&[(u32, u32, f64)]; 2] =
             [&[(0, 1, 9.0), (2, 1, 80.0)], &[(1, 0, 7.0), (0, 2, 1.0)]];
         let c = stage(3, &steps).run(&flat(&m), Clock::default().composed(5.0), true);
-        assert!(
-            (c.us()
-                - c.path.startup
-                - c.path.transmission
-                - c.path.rearrangement
-                - c.path.contention)
-                .abs()
-                < 1e-9,
-            "{c:?}"
-        );
+        let parts = c.path.startup + c.path.transmission + c.path.rearrangement + c.path.contention;
+        assert!((c.us() - parts).abs() < 1e-9, "{c:?}");
         assert!(c.path.rearrangement >= 5.0);
     }
 }
@@ -193,8 +179,7 @@ fn direct(machine: &str, steps: &[Vec<(u64, u64, u32)>]) -> f64 {
         }
     }
     simulation.finish().unwrap();
-    let p = evaluator.cost().unwrap().parts;
-    p.startup.unwrap() + p.transmission.unwrap() + p.rearrangement.unwrap() + p.contention.unwrap()
+    evaluator.cost().unwrap().parts.total()
 }
 
 #[test]
@@ -290,14 +275,8 @@ fn a_waiting_send_delays_the_sends_after_it() {
 fn a_second_buffer_hides_composing_behind_transfers() {
     let with =
         |more: &str| two_phases(&format!("rearrange_byte_us=0.1,startup_us=1,byte_us=1{more}"));
-    let time = |p: Parts| {
-        p.startup.unwrap()
-            + p.transmission.unwrap()
-            + p.rearrangement.unwrap()
-            + p.contention.unwrap()
-    };
     let (one, two) = (with(",mode=nonblocking"), with(",mode=nonblocking,buffers=2"));
-    assert!(time(two) < time(one), "{two:?} {one:?}");
+    assert!(two.total() < one.total(), "{two:?} {one:?}");
     assert_eq!(with(",buffers=2"), with(""), "in blocking mode there is nothing to hide behind");
 }
 
@@ -331,7 +310,6 @@ proptest! {
 fn equal_times_do_not_depend_on_the_order_of_additions() {
     let ends = |bytes: &[f64]| {
         let steps: Vec<[(u32, u32, f64); 1]> = bytes.iter().map(|bytes| [(0, 1, *bytes)]).collect();
-        let steps: Vec<&[_]> = steps.iter().map(<[_; 1]>::as_slice).collect();
         run(&stage(2, &steps), &machine("byte_us=0.1"))
     };
     assert_eq!(ends(&[1.0, 2.0]).us(), ends(&[3.0]).us());

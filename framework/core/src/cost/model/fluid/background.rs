@@ -51,14 +51,14 @@ mod tests {
     use crate::cost::background::Background;
     use crate::cost::machine::Machine;
     use crate::cost::model::Cost;
-    use crate::cost::model::test_steps::cost_with_background;
+    use crate::cost::model::test_steps::{Messages, Random, cost_with_background};
 
     fn cost_with_flows(
         nodes: u64,
         flows: &[(u32, u32, u64)],
         network: &str,
         machine: &str,
-        steps: &[Vec<(u32, u32, u64)>],
+        steps: &[Messages],
     ) -> Cost {
         let is_from = |from: u64, to: u64| {
             move |flow: &&(u32, u32, u64)| (u64::from(flow.0), u64::from(flow.1)) == (from, to)
@@ -78,12 +78,10 @@ mod tests {
         {
             for order in ["step", "data", "barrier"] {
                 let machine = format!("byte_us=1,hop_us=5,order={order}");
-                let parts =
-                    cost_with_flows(2, &[(0, 1, b)], "mesh:2", &machine, &[vec![(0, 1, m)]]).parts;
-                assert!(
-                    (parts.total() - expected - 5.0).abs() < 1e-9,
-                    "{m} {b} {order}: {parts:?}"
-                );
+                let (flows, steps) = ([(0, 1, b)], [vec![(0, 1, m)]]);
+                let parts = cost_with_flows(2, &flows, "mesh:2", &machine, &steps).parts;
+                let error = (parts.total() - expected - 5.0).abs();
+                assert!(error < 1e-9, "{m} {b} {order}: {parts:?}");
                 assert_eq!(parts.transmission, Some(m as f64));
             }
         }
@@ -93,30 +91,19 @@ mod tests {
     fn messages_after_a_flow_or_on_other_links_are_not_delayed() {
         // The flow ends after 80 µs; the second message starts at 140 µs.
         let twice = [vec![(0, 1, 100)], vec![(0, 1, 100)]];
-        assert!(
-            (cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total()
-                - 240.0)
-                .abs()
-                < 1e-9
-        );
+        let us = cost_with_flows(2, &[(0, 1, 40)], "mesh:2", "byte_us=1", &twice).parts.total();
+        assert!((us - 240.0).abs() < 1e-9, "{us}");
         // Flows in the opposite direction or on other links do not delay the schedule, because
         // links are directed. The schedule does not wait for background flows.
         let flows = [(1, 0, 1000), (2, 3, 1000)];
-        assert!(
-            (cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total() - 200.0).abs()
-                < 1e-9
-        );
+        let us = cost_with_flows(4, &flows, "mesh:4", "byte_us=1", &twice).parts.total();
+        assert!((us - 200.0).abs() < 1e-9, "{us}");
     }
 
     #[test]
     fn random_flows_delay_messages_as_in_the_oracle() {
-        let mut state = 1_u64;
-        let mut below = |most: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % most
-        };
+        let mut random = Random(1);
+        let mut below = |most| random.below(most);
         for (network, nodes) in
             [("torus:4x4", 16), ("mesh:3x3", 9), ("ring:8", 8), ("torus:2x2x2", 8)]
         {

@@ -28,7 +28,7 @@ pub(super) fn ends(
     let flow = |ends, now: f64, (from, to, bytes): (u32, u32, u64)| {
         let mut links = Vec::new();
         let add = &mut |run: crate::network::topology::Run| {
-            links.extend((0..run.len).map(|i| (run.first + i * run.stride) as usize));
+            links.extend(run.links().map(|link| link as usize));
         };
         topology.route(from.into(), to.into(), None, add).unwrap();
         let latency = links.len() as f64 * hop_us;

@@ -4,18 +4,21 @@ use super::oracle;
 use super::simulation::Simulation;
 use super::{EPSILON_US, Fluid};
 use crate::cost::machine::Machine;
-use crate::cost::model::test_steps::{Sends, run_with_orbits};
+use crate::cost::model::test_steps::{self, Messages, run_with_orbits, sends};
 use crate::cost::model::time_space::TimeSpace;
 use crate::cost::model::{Cost, Evaluator, PricingContext};
 use crate::network::symmetry::Group;
 use crate::network::symmetry::Symmetry::{Shift, Xor};
 use crate::network::topology::parse;
 
-type Step = Vec<(u32, u32, u64)>;
-
 /// Returns the cost, the number of orbits at the end, and the time-space record. If `plain`, the
 /// network is not folded.
-fn priced(topology: &str, machine: &str, steps: &[Step], plain: bool) -> (Cost, usize, TimeSpace) {
+fn priced(
+    topology: &str,
+    machine: &str,
+    steps: &[Messages],
+    plain: bool,
+) -> (Cost, usize, TimeSpace) {
     priced_of(None, topology, machine, steps, plain)
 }
 
@@ -25,7 +28,7 @@ fn priced_of(
     group: Option<&Group>,
     topology: &str,
     machine: &str,
-    steps: &[Step],
+    steps: &[Messages],
     plain: bool,
 ) -> (Cost, usize, TimeSpace) {
     let network = parse(topology).unwrap();
@@ -34,25 +37,20 @@ fn priced_of(
     let ranks = Simulation::new(Fluid::of(machine.settings()).unwrap(), context, EPSILON_US);
     let mut ranks = if plain { ranks.unfolded() } else { ranks };
     ranks.record_time_space(TimeSpace::new(network.nodes(), None, 1 << 16)).unwrap();
-    let first = |step: &Step| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
-    let sends: Sends = steps.iter().map(first).collect();
-    run_with_orbits(&network, &mut ranks, &sends, group, &[], |_, _| 0);
+    run_with_orbits(&network, &mut ranks, &sends(steps), group, &[], |_, _| 0);
     (ranks.cost().unwrap(), ranks.orbits(), ranks.time_space().unwrap())
 }
 
-fn schedule(name: &str, n: u32) -> Vec<Step> {
+fn schedule(name: &str, n: u32) -> Vec<Messages> {
     let shift = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
-    let everyone = |bytes: u64| {
-        (0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, bytes))).collect::<Vec<_>>()
-    };
     match name {
-        "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, 700)).collect()).collect(),
-        "gen" => (1..n).map(|k| shift(k, 700)).collect(),
-        "ring" => (1..n).map(|k| shift(1, 100 * u64::from(n - k))).collect(),
-        "linear" => vec![everyone(300)],
+        "pairwise" | "gen" => test_steps::schedule(name, n, 700),
+        "ring" => test_steps::schedule(name, n, 100),
+        "linear" => test_steps::schedule(name, n, 300),
         // Each step has fewer symmetries than the step before it.
         "broken" => {
-            vec![shift(n / 2, 500), everyone(40), shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
+            let everyone = test_steps::schedule("linear", n, 40).remove(0);
+            vec![shift(n / 2, 500), everyone, shift(1, 300), vec![(0, 1, 900)], shift(3, 200)]
         }
         // Loads differ, destinations are symmetric.
         "uneven" => (1..n)
@@ -174,7 +172,7 @@ fn folded_times_equal_those_of_the_oracle() {
 /// messages of later steps must not be confused with those messages.
 #[test]
 fn orbits_are_split_while_messages_end() {
-    let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Step>();
+    let shift = |k: u32| (0..8).map(|r| (r, (r + k) % 8, 64)).collect::<Messages>();
     let steps = [shift(4), vec![(0, 1, 64)], shift(2), shift(1)];
     for (network, _) in NETWORKS.into_iter().filter(|(_, n)| *n == 8) {
         let ends = oracle::ends(network, [0.5, 1.0], false, &steps, &[]);

@@ -1,29 +1,12 @@
-use crate::cost::model::test_steps::{cost, cost_by_routes, cost_with_sums};
+use crate::cost::model::test_steps::{
+    Messages, cost, cost_by_routes, cost_of_forwarding, cost_with_sums, schedule, sends,
+};
 use crate::network::topology::Route;
 
 const SIMGRID: &str = include_str!("simgrid.csv");
 
-/// Returns the messages (from, to, bytes) of each step, as in the input of SimGrid.
-fn schedule(name: &str, n: u32, block: u64) -> Vec<Vec<(u32, u32, u64)>> {
-    let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
-    let powers = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
-    match name {
-        "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, block)).collect()).collect(),
-        "gen" => (1..n).map(|k| rotated(k, block)).collect(),
-        "ring" => (1..n).map(|k| rotated(1, block * u64::from(n - k))).collect(),
-        "bruck" => powers()
-            .map(|k| rotated(k, block * (1..n).filter(|d| d & k != 0).count() as u64))
-            .collect(),
-        "linear" => {
-            vec![(0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, block))).collect()]
-        }
-        other => panic!("no schedule {other}"),
-    }
-}
-
-fn priced(topology: &str, machine: &str, steps: &[Vec<(u32, u32, u64)>]) -> (f64, f64, [f64; 5]) {
-    let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
-    let cost = cost(topology, &format!("free:model=fluid,{machine}"), &steps);
+fn priced(topology: &str, machine: &str, steps: &[Messages]) -> (f64, f64, [f64; 5]) {
+    let cost = cost_of_forwarding(topology, &format!("free:model=fluid,{machine}"), &sends(steps));
     let p = cost.parts;
     let parts =
         [p.startup, p.transmission, p.propagation, p.barrier, p.contention].map(Option::unwrap);
@@ -74,21 +57,9 @@ fn times_with_other_routes_equal_those_of_simgrid() {
         |from: u32, to: u32| goes_back(from / 4, to / 4) + 2 * goes_back(from % 4, to % 4);
     for (name, times) in BY_SIMGRIDS_ZONE {
         for (block, expected) in [1024, 65_536].into_iter().zip(times) {
-            let steps = schedule(name, 16, block).into_iter();
-            let steps: Vec<Vec<_>> =
-                steps.map(|sends| sends.iter().map(|&(a, b, m)| (a, b, m, 0)).collect()).collect();
-            let cost = cost_by_routes(
-                "torus:4x4",
-                "free:model=fluid,byte_us=0.001,hop_us=0.1",
-                &steps,
-                &routes,
-                route_of,
-            );
-            let p = cost.parts;
-            let us: f64 = [p.startup, p.transmission, p.propagation, p.barrier, p.contention]
-                .into_iter()
-                .flatten()
-                .sum();
+            let steps = sends(&schedule(name, 16, block));
+            let machine = "free:model=fluid,byte_us=0.001,hop_us=0.1";
+            let us = cost_by_routes("torus:4x4", machine, &steps, &routes, route_of).parts.total();
             assert!((us / expected - 1.0).abs() < 0.01, "{name} {block}: {us}, {expected}");
         }
     }
@@ -174,19 +145,26 @@ fn weights_are_inverse_round_trip_times_or_equal() {
     assert!((mean - (200.0 + 200.0 + 400.0 / 3.0) / 4.0).abs() < 0.01, "{mean}");
 }
 
-/// The longest reduction after the last step is not that of the rank that receives last. With
-/// `order=data`, each rank ends after its own reduction, as with `order=step`.
+/// The longest reduction after the last step is not that of the rank that receives last, and node 2
+/// reduces data without receiving a message. With `order=data`, each rank ends after its own
+/// reduction, as with `order=step`.
 #[test]
 fn last_reductions_of_different_ranks_are_not_added() {
     let steps = vec![vec![(0, 1, 11, 0)]];
-    let on = |sums, order| {
-        let machine = format!("free:model=fluid,byte_us=1,reduce_byte_us=1,order={order}");
-        cost_with_sums("fully-connected:3", &machine, sums, &steps)
-    };
-    for sums in [&[0, 100, 5000], &[0, 100, 0], &[200, 0, 0]] {
-        let (by_data, by_step) = (on(sums, "data"), on(sums, "step"));
-        assert_eq!(by_data.parts.total(), by_step.parts.total(), "{sums:?}");
-        assert_eq!(by_data.ranks.unwrap().mean, by_step.ranks.unwrap().mean, "{sums:?}");
+    for model in ["fluid", "loggp"] {
+        let on = |sums, order| {
+            let machine = format!("free:model={model},byte_us=1,reduce_byte_us=1,order={order}");
+            cost_with_sums("fully-connected:3", &machine, sums, &steps)
+        };
+        for sums in [&[0, 100, 5000], &[0, 100, 0], &[200, 0, 0]] {
+            let (by_data, by_step) = (on(sums, "data"), on(sums, "step"));
+            assert_eq!(by_data.parts.total(), by_step.parts.total(), "{model} {sums:?}");
+            assert_eq!(
+                by_data.ranks.unwrap().mean,
+                by_step.ranks.unwrap().mean,
+                "{model} {sums:?}"
+            );
+        }
+        assert_eq!(on(&[0, 100, 5000], "data").parts.reduction, Some(5000.0), "{model}");
     }
-    assert_eq!(on(&[0, 100, 5000], "data").parts.reduction, Some(5000.0));
 }

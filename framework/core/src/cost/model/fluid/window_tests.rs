@@ -4,28 +4,24 @@ use super::sensitivity::Simulations;
 use super::simulation::Simulation;
 use super::{EPSILON_US, Fluid, oracle};
 use crate::cost::machine::Machine;
-use crate::cost::model::test_steps::{Sends, cost, run};
+use crate::cost::model::test_steps::{Messages, Random, cost, cost_of_forwarding, run, sends};
 use crate::cost::model::{Cost, Evaluator, PricingContext};
 use crate::network::topology::parse;
 
-type Step = Vec<(u32, u32, u64)>;
-
 /// Returns the cost with windows in every step in which at least 200 messages share links.
-fn with_windows(topology: &str, machine: &str, steps: &[Step]) -> Cost {
+fn with_windows(topology: &str, machine: &str, steps: &[Messages]) -> Cost {
     let network = parse(topology).unwrap();
     let machine = Machine::parse(&format!("free:model=fluid,{machine}")).unwrap();
     let machine = Fluid::of(machine.settings()).unwrap();
     let simulation = Simulation::new(machine, PricingContext::new(&network, 1.0), EPSILON_US);
     let mut simulations = Simulations::new(simulation.with_windows_in_all_steps());
-    let first = |step: &Step| step.iter().map(|&(from, to, bytes)| (from, to, bytes, 0)).collect();
-    let sends: Sends = steps.iter().map(first).collect();
-    run(&network, &mut simulations, &sends, &[], |_, _| 0);
+    run(&network, &mut simulations, &sends(steps), &[], |_, _| 0);
     simulations.cost().unwrap()
 }
 
-fn exact(topology: &str, machine: &str, steps: &[Step]) -> Cost {
-    let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
-    cost(topology, &format!("free:model=fluid,flow_window=0,{machine}"), &steps)
+fn exact(topology: &str, machine: &str, steps: &[Messages]) -> Cost {
+    let machine = format!("free:model=fluid,flow_window=0,{machine}");
+    cost_of_forwarding(topology, &machine, &sends(steps))
 }
 
 /// Returns the completion time, the time at which the first rank ends, and the mean of the times at
@@ -43,13 +39,9 @@ fn assert_close(found: [f64; 3], expected: [f64; 3], errors: [f64; 3], case: &st
 
 /// Returns a pair: a step in which each rank sends to all other ranks, and the number of ranks.
 /// `kind` names the distribution of sizes.
-fn complete(kind: &str, ranks: u32) -> Step {
-    let mut state = 7_u64;
-    let mut below = |most: u64| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % most
-    };
+fn complete(kind: &str, ranks: u32) -> Messages {
+    let mut random = Random(7);
+    let mut below = |most| random.below(most);
     let mut size = |from: u32, to: u32| match kind {
         "equal" => 1000,
         "two sizes" => 500 + 1000 * below(2),
@@ -101,7 +93,7 @@ fn windows_agree_with_exact_shares() {
 #[test]
 fn windows_agree_with_the_closed_form_of_an_incast() {
     let n = 400_u64;
-    let step: Step = (1..=n).map(|i| (i as u32, 0, 100 * i * i / 7)).collect();
+    let step: Messages = (1..=n).map(|i| (i as u32, 0, 100 * i * i / 7)).collect();
     let (mut now, mut before, mut sum) = (0.0, 0, 0.0);
     for (i, (_, _, bytes)) in step.iter().enumerate() {
         now += (bytes - before) as f64 * (n - i as u64) as f64 * 0.01;
@@ -151,7 +143,7 @@ fn small_steps_have_exact_shares() {
         // The messages of rank 0 are longer, so that the schedule is not symmetric.
         let bytes = |from, k| 100 + u64::from(k) + u64::from(from == 0);
         let sends = |from: u32| (1..=per_rank).map(move |k| (from, (from + k) % n, bytes(from, k)));
-        let steps = [(0..n).flat_map(sends).collect::<Step>()];
+        let steps = [(0..n).flat_map(sends).collect::<Messages>()];
         let machine = "byte_us=0.01,injection_byte_us=0.01,hop_us=0.1";
         let network = format!("fully-connected:{n}");
         let found = cost(&network, &format!("free:model=fluid,{machine}"), &[&steps[0]]);

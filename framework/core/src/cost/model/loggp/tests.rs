@@ -1,5 +1,5 @@
 use crate::cost::model::asynchronous::noise::Noise;
-use crate::cost::model::test_steps::{cost, cost_with_sums};
+use crate::cost::model::test_steps::{Messages, cost, cost_of_forwarding, schedule, sends};
 
 /// Machines with times in µs. One unit of LogGOPSim is a nanosecond.
 const MACHINES: [&str; 4] = [
@@ -25,40 +25,18 @@ const LOGGOPSIM: [(&str, u32, u64, [u64; 4]); 10] = [
     ("uneven", 17, 400, [160306, 23673, 87813, 184030]),
 ];
 
-/// Returns the messages (from, to, bytes) of each step.
-fn schedule(name: &str, n: u32, m: u64) -> Vec<Vec<(u32, u32, u64)>> {
-    let rotated = |k: u32, bytes: u64| (0..n).map(|r| (r, (r + k) % n, bytes)).collect::<Vec<_>>();
-    let doubling = || (0..32).map(|i| 1_u32 << i).take_while(|k| *k < n);
-    match name {
-        "pairwise" => (1..n).map(|k| (0..n).map(|r| (r, r ^ k, m)).collect()).collect(),
-        "gen" => (1..n).map(|k| rotated(k, m)).collect(),
-        "ring" => (1..n).map(|k| rotated(1, m * u64::from(n - k))).collect(),
-        "bruck" => doubling()
-            .map(|k| rotated(k, m * (1..n).filter(|d| d & k != 0).count() as u64))
-            .collect(),
-        "linear" => vec![(0..n).flat_map(|r| (1..n).map(move |k| (r, (r + k) % n, m))).collect()],
-        "gather" => vec![(1..n).map(|r| (r, 0, m)).collect()],
-        "scatter" => vec![(1..n).map(|r| (0, r, m)).collect()],
-        "binomial" => doubling()
-            .map(|k| (0..k).filter(|r| r + k < n).map(|r| (r, r + k, m)).collect())
-            .collect(),
-        // Some ranks have no messages in some steps, and sizes differ.
-        "uneven" => {
-            let bytes =
-                |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
-            let step = |k| {
-                (0..n).filter(|r| (r + k) % 3 > 0).map(|r| (r, (r + k) % n, bytes(r, k))).collect()
-            };
-            (1..n).map(step).collect()
-        }
-        other => panic!("no schedule {other}"),
-    }
+/// Returns steps in which some ranks have no messages, and in which sizes differ.
+fn uneven(n: u32, m: u64) -> Vec<Messages> {
+    let bytes = |r: u32, k: u32| 1 + (u64::from(r) * 7919 + u64::from(k) * 104_729) % (2 * m);
+    let step =
+        |k| (0..n).filter(|r| (r + k) % 3 > 0).map(|r| (r, (r + k) % n, bytes(r, k))).collect();
+    (1..n).map(step).collect()
 }
 
-fn parts(machine: &str, n: u32, steps: &[Vec<(u32, u32, u64)>]) -> [f64; 5] {
-    let steps: Vec<&[_]> = steps.iter().map(Vec::as_slice).collect();
-    let parts =
-        cost(&format!("fully-connected:{n}"), &format!("free:model=loggp,{machine}"), &steps).parts;
+fn parts(machine: &str, n: u32, steps: &[Messages]) -> [f64; 5] {
+    let (network, machine) =
+        (format!("fully-connected:{n}"), format!("free:model=loggp,{machine}"));
+    let parts = cost_of_forwarding(&network, &machine, &sends(steps)).parts;
     [parts.startup, parts.transmission, parts.propagation, parts.barrier, parts.contention]
         .map(Option::unwrap)
 }
@@ -66,8 +44,9 @@ fn parts(machine: &str, n: u32, steps: &[Vec<(u32, u32, u64)>]) -> [f64; 5] {
 #[test]
 fn times_equal_those_of_loggopsim() {
     for (name, n, m, expected) in LOGGOPSIM {
+        let steps = if name == "uneven" { uneven(n, m) } else { schedule(name, n, m) };
         for (machine, ns) in MACHINES.iter().zip(expected) {
-            let us: f64 = parts(machine, n, &schedule(name, n, m)).iter().sum();
+            let us: f64 = parts(machine, n, &steps).iter().sum();
             assert!(
                 (us * 1e3 - ns as f64).abs() < 1e-6,
                 "{name} {n} {m} {machine}: {us} us, {ns} ns"
@@ -112,23 +91,6 @@ fn messages_of_exactly_the_rendezvous_size_do_not_wait_for_a_match() {
         parts(&machine, 2, &steps).iter().sum::<f64>()
     };
     assert_eq!([99, 100, 101].map(total), [22.0, 14.0, 14.0]);
-}
-
-/// With `order=data`, node 2 reduces 5000 bytes and receives no message, so it ends after 5000 µs,
-/// as with `order=step`.
-#[test]
-fn reductions_without_later_receives_take_time() {
-    let steps = vec![vec![(0, 1, 11, 0)]];
-    let on = |sums, order| {
-        let machine = format!("free:model=loggp,byte_us=1,reduce_byte_us=1,order={order}");
-        cost_with_sums("fully-connected:3", &machine, sums, &steps)
-    };
-    for sums in [&[0, 100, 5000], &[0, 100, 0], &[200, 0, 0]] {
-        let (by_data, by_step) = (on(sums, "data"), on(sums, "step"));
-        assert_eq!(by_data.parts.total(), by_step.parts.total(), "{sums:?}");
-        assert_eq!(by_data.ranks.unwrap().mean, by_step.ranks.unwrap().mean, "{sums:?}");
-    }
-    assert_eq!(on(&[0, 100, 5000], "data").parts.reduction, Some(5000.0));
 }
 
 /// Noise multiplies all times of a message by the same factor.
