@@ -17,12 +17,13 @@ use std::time::Duration;
 const LIMIT: &str = "120";
 
 /// Cases: (machine, lines). Each line has a topology, an algorithm, a workload and the goal in
-/// seconds. The goal of a combine is the time of the dispatch of the same tokens.
+/// seconds, in one case with a goal for memory. The goal of a combine is the time of the dispatch of
+/// the same tokens.
 const SECTIONS: [(&str, &str); 6] = [
     (
         "free:model=fluid,byte_us=0.001,hop_us=0.1",
         "torus:16x16 linear irregular:dist=lognormal,mean=1024,cv=1 0.5
-         dragonfly:33x8x4 linear moe:experts=1056,top=8,tokens=4096,bytes=7KiB 8
+         dragonfly:33x8x4 linear moe:experts=1056,top=8,tokens=4096,bytes=7KiB 8;200MB
          dragonfly:33x8x4 linear uniform:1KiB 5
          fat-tree:64x2 linear moe:experts=256,top=8,tokens=1024,bytes=7KiB 30
          fat-tree:128x2 pairwise uniform:1KiB 30
@@ -41,7 +42,11 @@ const SECTIONS: [(&str, &str); 6] = [
          fat-tree:64x2 linear moe:experts=256,top=8,tokens=1024,bytes=7KiB 30
          fat-tree:128x2 linear moe:experts=256,top=8,tokens=1024,bytes=7KiB 60
          fat-tree:128x2 pairwise uniform:1KiB 4
-         dragonfly:128x16x32 ring-allreduce allreduce/uniform:1MiB 10",
+         dragonfly:128x16x32 ring-allreduce allreduce/uniform:1MiB 10
+         dragonfly:32x16x8 pairwise uniform:1KiB 1
+         hyperx:16x16,nodes=16 pairwise uniform:1KiB 1
+         groups:512x8,inside=9 pairwise uniform:1KiB 1
+         groups:512x8,inside=9 ring-allreduce allreduce/uniform:1MiB 1",
     ),
     (
         "free:model=loggp,latency_us=2.5,overhead_us=1.5,gap_us=1,byte_us=0.006",
@@ -58,7 +63,10 @@ const SECTIONS: [(&str, &str); 6] = [
         "groups:32x8,inside=9 direct-dispatch dispatch/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3
          groups:32x8,inside=9 hierarchical-dispatch dispatch/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3
          groups:32x8,inside=9 direct-combine combine/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3
-         groups:32x8,inside=9 hierarchical-combine combine/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3",
+         groups:32x8,inside=9 hierarchical-combine combine/moe:experts=256,top=8,tokens=64,bytes=7KiB 0.3
+         groups:512x8,inside=9 direct-dispatch dispatch/moe:experts=4096,top=8,tokens=128,bytes=7KiB 30
+         groups:512x8,inside=9 hierarchical-combine combine/moe:experts=4096,top=8,tokens=128,bytes=7KiB 30
+         fat-tree:128x2 direct-dispatch dispatch/moe:experts=16384,top=8,tokens=8,bytes=7KiB 30",
     ),
 ];
 
