@@ -71,6 +71,24 @@ impl Collective {
         Self::Combine,
     ];
 
+    /// Returns the name of the collective in workload specs and in schedule files, such as
+    /// `reduce-scatter`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::AllToAll => "alltoall",
+            Self::Broadcast => "broadcast",
+            Self::Scatter => "scatter",
+            Self::Gather => "gather",
+            Self::AllGather => "allgather",
+            Self::Permutation => "permutation",
+            Self::Reduce => "reduce",
+            Self::ReduceScatter => "reduce-scatter",
+            Self::AllReduce => "allreduce",
+            Self::Dispatch => "dispatch",
+            Self::Combine => "combine",
+        }
+    }
+
     /// Returns whether only the root has blocks at the start.
     pub(crate) fn starts_at_root(self) -> bool {
         matches!(self, Self::Broadcast | Self::Scatter)

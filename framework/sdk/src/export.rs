@@ -97,7 +97,8 @@ pub trait Algorithm: Sync {
     fn about(&self) -> About;
 
     /// Checks whether the algorithm can run on a problem. The default implementation accepts every
-    /// problem.
+    /// problem. `plan` can return the same error. It is then not necessary to implement this
+    /// method.
     ///
     /// # Errors
     ///
@@ -113,8 +114,8 @@ pub trait Algorithm: Sync {
     ///
     /// # Errors
     ///
-    /// [`Stop::Stopped`], returned with `?`, if the host has refused a call; [`Stop::Failed`] if
-    /// the algorithm cannot continue.
+    /// [`Stop::Stopped`], returned with `?`, if the host has refused a call; [`Stop::Unsupported`]
+    /// as in `supports`; [`Stop::Failed`] if the algorithm cannot continue.
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop>;
 }
 

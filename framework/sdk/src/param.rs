@@ -38,6 +38,13 @@ pub struct ParamInfo {
 }
 
 impl ParamInfo {
+    /// The parameter `group`, which [`Problem::group`](crate::Problem::group) reads.
+    pub const GROUP: Self = Self::number(
+        "group",
+        "",
+        "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
+    );
+
     /// Declares a parameter with a text as its value. `default` is the value that applies if the
     /// user gives none. Leave it empty if the default depends on the problem, and explain the
     /// default in `help`. `help` is one line with the meaning and the possible values.

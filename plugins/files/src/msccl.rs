@@ -49,10 +49,6 @@ impl Algorithm for Msccl {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        program(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (path, program) = program(problem)?;
         pass_on(&program, problem.root(), schedule).map_err(|stop| match stop {

@@ -34,12 +34,10 @@ impl Algorithm for FromSchedule {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        file(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let path = file(problem)?;
+        let path = problem
+            .given::<String>("file")?
+            .ok_or_else(|| Stop::unsupported("needs a file, as in schedule:file=X.json"))?;
         let content = File::open(&path).map_err(|e| Stop::failed(format!("{path}: {e}")))?;
         let mut reader =
             FileReader { problem, schedule, waiting: 0, segments: 0, step: 0, stop: None };
@@ -51,11 +49,6 @@ impl Algorithm for FromSchedule {
         }
         outcome.map(|_| ()).map_err(|e| Stop::failed(format!("{path}: {e}")))
     }
-}
-
-fn file(problem: &Problem<'_>) -> Result<String, Stop> {
-    let given = problem.given::<String>("file")?;
-    given.ok_or_else(|| Stop::unsupported("needs a file, as in schedule:file=X.json"))
 }
 
 /// The state of the reader, which passes the events of the file to the schedule.
@@ -75,7 +68,7 @@ struct FileReader<'a, 'p, 's> {
 impl EventHandler for FileReader<'_, '_, '_> {
     fn head(&mut self, head: Header) -> Result<(), HandlerError> {
         let nodes = self.problem.topology().nodes();
-        let word = word(self.problem.collective());
+        let word = self.problem.collective().word();
         let stop = if head.nodes != nodes {
             Some(Stop::unsupported(format!(
                 "the file's schedule is for {} nodes, but the topology has {nodes}",
@@ -253,21 +246,4 @@ fn coordinates(runs: &Option<Runs>, radix: u64, what: &str) -> Result<Option<Num
 /// Returns the axis that selects these coordinates, or all coordinates if `numbers` is `None`.
 fn axis(numbers: &Option<Numbers>) -> Axis<'_> {
     numbers.as_ref().map_or(Axis::ALL, Numbers::axis)
-}
-
-/// Returns the name of a collective in schedule files.
-fn word(collective: Collective) -> &'static str {
-    match collective {
-        Collective::AllToAll => "alltoall",
-        Collective::Broadcast => "broadcast",
-        Collective::Scatter => "scatter",
-        Collective::Gather => "gather",
-        Collective::AllGather => "allgather",
-        Collective::Permutation => "permutation",
-        Collective::Reduce => "reduce",
-        Collective::ReduceScatter => "reduce-scatter",
-        Collective::AllReduce => "allreduce",
-        Collective::Dispatch => "dispatch",
-        Collective::Combine => "combine",
-    }
 }

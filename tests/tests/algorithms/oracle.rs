@@ -38,20 +38,9 @@ pub(super) fn rehearsal(
     answers: PlanInputs,
 ) -> Rehearsal {
     let topology = task.topology.as_ref();
-    let collective = match task.collective.kind().word {
-        "alltoall" => sdk::Collective::AllToAll,
-        "broadcast" => sdk::Collective::Broadcast,
-        "scatter" => sdk::Collective::Scatter,
-        "gather" => sdk::Collective::Gather,
-        "allgather" => sdk::Collective::AllGather,
-        "permutation" => sdk::Collective::Permutation,
-        "reduce" => sdk::Collective::Reduce,
-        "reduce-scatter" => sdk::Collective::ReduceScatter,
-        "allreduce" => sdk::Collective::AllReduce,
-        "dispatch" => sdk::Collective::Dispatch,
-        "combine" => sdk::Collective::Combine,
-        other => panic!("the SDK knows no {other}"),
-    };
+    let word = task.collective.kind().word;
+    let collective = sdk::Collective::ALL.into_iter().find(|collective| collective.word() == word);
+    let collective = collective.unwrap_or_else(|| panic!("the SDK has no {word}"));
     let mut rehearsal = match topology.base() {
         Some((base, levels)) => Rehearsal::dual_net(levels, base.kind(), base.radices()),
         None => Rehearsal::on(topology.kind(), topology.radices()),
@@ -213,23 +202,7 @@ struct AsDrawn;
 
 impl sdk::Algorithm for AsDrawn {
     fn about(&self) -> sdk::About {
-        use sdk::Collective::{
-            AllGather, AllReduce, AllToAll, Broadcast, Combine, Dispatch, Gather, Permutation,
-            Reduce, ReduceScatter, Scatter,
-        };
-        let collectives = &[
-            AllToAll,
-            Broadcast,
-            Scatter,
-            Gather,
-            AllGather,
-            Permutation,
-            Reduce,
-            ReduceScatter,
-            AllReduce,
-            Dispatch,
-            Combine,
-        ];
+        let collectives = &sdk::Collective::ALL;
         sdk::About { name: "as-drawn", collectives, ..sdk::About::DEFAULT }
     }
 

@@ -5,7 +5,6 @@ use super::record::{RehearsedRedistribution, RehearsedSend};
 use super::recorder::Recorder;
 use std::cell::RefCell;
 use std::ffi::c_void;
-use std::ops::Range;
 use swapmeet_abi::{
     SwmBlocks, SwmBucket, SwmByteCount, SwmBytes, SwmHost, SwmLayout, SwmLink, SwmRedistribution,
     SwmStr, SwmSymmetry, read_sized,
@@ -59,16 +58,6 @@ unsafe fn with_recorder<T>(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) ->
     // on one thread.
     let recorder = unsafe { &*ctx.cast::<RefCell<Recorder>>() };
     work(&mut recorder.borrow_mut())
-}
-
-/// Performs a call that the host can refuse, and returns its return code.
-///
-/// # Safety
-///
-/// The requirements are those of [`with_recorder`].
-unsafe fn record(ctx: *mut c_void, work: impl FnOnce(&mut Recorder) -> Result<(), String>) -> i32 {
-    // SAFETY: the caller guarantees that `ctx` is the context of this host.
-    unsafe { with_recorder(ctx, |recorder| recorder.call(work)) }
 }
 
 unsafe extern "C" fn fail(ctx: *mut c_void, reason: SwmStr) {
@@ -125,191 +114,114 @@ unsafe fn write_list<T: Copy>(items: &[T], list: *mut T, room: u64, count: *mut 
     }
 }
 
-unsafe extern "C" fn token_bytes(
-    ctx: *mut c_void,
-    node: u64,
-    bytes: *mut u64,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        record(ctx, |recorder| {
-            let classes = recorder.settings.tokens.get(node as usize);
-            let listed = classes.map_or(&[][..], |classes| classes);
-            let listed: Vec<u64> = listed.iter().map(|class| class.bytes).collect();
-            write_list(&listed, bytes, room, count);
-            Ok(())
-        })
-    }
+/// Defines functions that the host can refuse. They return the return code of the call.
+macro_rules! calls {
+    ($($name:ident($recorder:ident $(, $argument:ident: $type:ty)*) $work:expr;)+) => {
+        $(unsafe extern "C" fn $name(ctx: *mut c_void $(, $argument: $type)*) -> i32 {
+            // SAFETY: for the reason given in `fail`.
+            unsafe { with_recorder(ctx, |recorder| recorder.call(|$recorder| $work)) }
+        })+
+    };
 }
 
-unsafe extern "C" fn token_receivers(
-    ctx: *mut c_void,
-    node: u64,
-    class: u64,
-    receivers: *mut u64,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        record(ctx, |recorder| {
-            let found = recorder.settings.class(node, class);
-            let found = found.ok_or_else(|| {
-                format!("the plugin reads the receivers of class {class} of node {node}")
-            })?;
-            write_list(&found.receivers, receivers, room, count);
-            Ok(())
-        })
-    }
-}
+calls! {
+    token_bytes(recorder, node: u64, bytes: *mut u64, room: u64, count: *mut u64) {
+        let classes = recorder.settings.tokens.get(node as usize);
+        let listed: Vec<u64> = classes.into_iter().flatten().map(|class| class.bytes).collect();
+        write_list(&listed, bytes, room, count);
+        Ok(())
+    };
 
-unsafe extern "C" fn links(
-    ctx: *mut c_void,
-    vertex: u64,
-    links: *mut SwmLink,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        record(ctx, |recorder| {
-            let settings = &recorder.settings;
-            if vertex >= settings.vertices() {
-                return Err(format!("the plugin reads the links of vertex {vertex}"));
-            }
-            write_list(&settings.links_of(vertex), links, room, count);
-            Ok(())
-        })
-    }
-}
+    token_receivers(
+        recorder,
+        node: u64,
+        class: u64,
+        receivers: *mut u64,
+        room: u64,
+        count: *mut u64
+    ) {
+        let found = recorder.settings.class(node, class);
+        let found = found.ok_or_else(|| {
+            format!("the plugin reads the receivers of class {class} of node {node}")
+        })?;
+        write_list(&found.receivers, receivers, room, count);
+        Ok(())
+    };
 
-unsafe extern "C" fn demand(
-    ctx: *mut c_void,
-    from: u64,
-    demand: *mut SwmByteCount,
-    room: u64,
-    count: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        record(ctx, |recorder| {
-            write_list(&recorder.demand(from)?, demand, room, count);
-            Ok(())
-        })
-    }
-}
+    links(recorder, vertex: u64, links: *mut SwmLink, room: u64, count: *mut u64) {
+        let settings = &recorder.settings;
+        if vertex >= settings.vertices() {
+            return Err(format!("the plugin reads the links of vertex {vertex}"));
+        }
+        write_list(&settings.links_of(vertex), links, room, count);
+        Ok(())
+    };
 
-unsafe extern "C" fn layout(ctx: *mut c_void, layout: *const SwmLayout) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
+    demand(recorder, from: u64, demand: *mut SwmByteCount, room: u64, count: *mut u64) {
+        write_list(&recorder.demand(from)?, demand, room, count);
+        Ok(())
+    };
+
+    layout(recorder, layout: *const SwmLayout) {
         let layout = &*layout;
-        let radices = list(layout.radices, layout.axis_count as usize);
-        record(ctx, |recorder| recorder.layout(radices, layout))
-    }
-}
+        recorder.layout(list(layout.radices, layout.axis_count as usize), layout)
+    };
 
-unsafe extern "C" fn place(ctx: *mut c_void, node: u64, physical: u64, home: u32) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe { record(ctx, |recorder| recorder.place(node, physical, home != 0)) }
-}
+    place(recorder, node: u64, physical: u64, home: u32) {
+        recorder.place(node, physical, home != 0)
+    };
 
-unsafe extern "C" fn symmetric(
-    ctx: *mut c_void,
-    axes: *const SwmSymmetry,
-    axis_count: u64,
-    planned: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        let axes = list(axes, axis_count as usize);
-        let write = |ranges: Vec<Range<u64>>| {
-            (0..).zip(ranges).for_each(|(axis, range)| planned.add(axis).write(range.end));
-        };
-        record(ctx, |recorder| recorder.symmetric(&axes, false).map(write))
-    }
-}
+    symmetric(recorder, axes: *const SwmSymmetry, axis_count: u64, planned: *mut u64) {
+        let ranges = recorder.symmetric(&list(axes, axis_count as usize), false)?;
+        (0..).zip(ranges).for_each(|(axis, range)| planned.add(axis).write(range.end));
+        Ok(())
+    };
 
-unsafe extern "C" fn symmetric_from(
-    ctx: *mut c_void,
-    axes: *const SwmSymmetry,
-    axis_count: u64,
-    first: *mut u64,
-    planned: *mut u64,
-) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        let axes = list(axes, axis_count as usize);
-        let write = |ranges: Vec<Range<u64>>| {
-            (0..).zip(ranges).for_each(|(axis, range)| {
-                first.add(axis).write(range.start);
-                planned.add(axis).write(range.end - range.start);
-            });
-        };
-        record(ctx, |recorder| recorder.symmetric(&axes, true).map(write))
-    }
-}
+    symmetric_from(
+        recorder,
+        axes: *const SwmSymmetry,
+        axis_count: u64,
+        first: *mut u64,
+        planned: *mut u64
+    ) {
+        let ranges = recorder.symmetric(&list(axes, axis_count as usize), true)?;
+        for (axis, range) in ranges.into_iter().enumerate() {
+            first.add(axis).write(range.start);
+            planned.add(axis).write(range.end - range.start);
+        }
+        Ok(())
+    };
 
-unsafe extern "C" fn phase(ctx: *mut c_void, name: SwmStr) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        let name = String::from_utf8_lossy(name.bytes()).into_owned();
-        record(ctx, |recorder| {
-            (recorder.phase, recorder.in_step) = (name, false);
-            Ok(())
-        })
-    }
-}
+    phase(recorder, name: SwmStr) {
+        recorder.phase = String::from_utf8_lossy(name.bytes()).into_owned();
+        recorder.in_step = false;
+        Ok(())
+    };
 
-unsafe extern "C" fn step(ctx: *mut c_void) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe { record(ctx, Recorder::step) }
-}
+    step(recorder) recorder.step();
 
-unsafe extern "C" fn send_blocks(ctx: *mut c_void, send: *const SwmBlocks) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        record(ctx, |recorder| {
-            let send = read_sized(send)
-                .map_err(|size| format!("a send of blocks has a `size` of {size}"))?;
-            recorder.add_blocks(&send)
-        })
-    }
-}
+    send_blocks(recorder, send: *const SwmBlocks) {
+        let send =
+            read_sized(send).map_err(|size| format!("a send of blocks has a `size` of {size}"))?;
+        recorder.add_blocks(&send)
+    };
 
-unsafe extern "C" fn send_bucket(ctx: *mut c_void, send: *const SwmBucket) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
+    send_bucket(recorder, send: *const SwmBucket) {
         let send = &*send;
-        let route = route(send.route);
-        record(ctx, |recorder| {
-            let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
-            recorder.add_byte_counts(RehearsedSend { bucket: Some(send.bucket), ..envelope })
-        })
-    }
-}
+        let envelope = recorder.envelope(send.from, send.to, send.flags, route(send.route))?;
+        recorder.add_byte_counts(RehearsedSend { bucket: Some(send.bucket), ..envelope })
+    };
 
-unsafe extern "C" fn send_bytes(ctx: *mut c_void, send: *const SwmBytes) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
+    send_bytes(recorder, send: *const SwmBytes) {
         let send = &*send;
-        let (route, byte_counts) = (route(send.route), list(send.counts, send.count as usize));
-        record(ctx, |recorder| {
-            let envelope = recorder.envelope(send.from, send.to, send.flags, route)?;
-            recorder.add_byte_counts(RehearsedSend { byte_counts, ..envelope })
-        })
-    }
-}
+        let byte_counts = list(send.counts, send.count as usize);
+        let envelope = recorder.envelope(send.from, send.to, send.flags, route(send.route))?;
+        recorder.add_byte_counts(RehearsedSend { byte_counts, ..envelope })
+    };
 
-unsafe extern "C" fn redistribute(
-    ctx: *mut c_void,
-    redistribution: *const SwmRedistribution,
-) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
+    redistribute(recorder, redistribution: *const SwmRedistribution) {
         let raw = &*redistribution;
-        let how = RehearsedRedistribution {
+        recorder.redistribute(RehearsedRedistribution {
             after: 0,
             node: raw.node,
             buckets: raw.buckets,
@@ -317,17 +229,11 @@ unsafe extern "C" fn redistribute(
             first: raw.first,
             starts: list(raw.starts, raw.node_count as usize),
             firsts: list(raw.firsts, raw.node_count as usize),
-        };
-        record(ctx, |recorder| recorder.redistribute(how))
-    }
-}
-
-unsafe extern "C" fn rearrange(ctx: *mut c_void) -> i32 {
-    // SAFETY: for the reason given in `fail`.
-    unsafe {
-        record(ctx, |recorder| {
-            recorder.schedule.rearrangements += 1;
-            recorder.begin()
         })
-    }
+    };
+
+    rearrange(recorder) {
+        recorder.schedule.rearrangements += 1;
+        recorder.begin()
+    };
 }
