@@ -43,7 +43,11 @@
 //! 4. To the partner: the node sends the blocks whose destination is the partner.
 
 use crate::net::{Line, Net};
-use crate::sets::{Blocks, NodeSelection, Sets};
+use crate::sets::{
+    Blocks,
+    NodeSelection::{self, All, Hole, One, Product},
+    Sets,
+};
 use crate::{DUAL_NET, NetCollective, Payload, VARIANT, Variant};
 use swapmeet_sdk::{About, Collective, Planned, Problem, Schedule, Set, Stop, Symmetry};
 
@@ -146,77 +150,50 @@ impl AllToAll<'_, '_> {
         // Two helpers: `of` restricts blocks to the given nodes, and `but` restricts blocks to all
         // clusters except c.
         let sets = self.sets;
-        let of = |b: &Blocks<'static>, t: u64, c: &NodeSelection<'_>, x: &NodeSelection<'_>| {
+        let of = |b: &Blocks<'static>, t: u64, c: NodeSelection<'_>, x: NodeSelection<'_>| {
             b.restrict(sets, level, t, c, x)
         };
-        let but =
-            |b: &Blocks<'static>, t: u64, c: u64, x: &NodeSelection<'_>| -> Vec<Blocks<'static>> {
-                sets.all_but(level - 1, c)
-                    .iter()
-                    .map(|others| of(b, t, &NodeSelection::Product(others), x))
-                    .collect()
-            };
+        let but = |b: &Blocks<'static>, t: u64, c: u64, x: NodeSelection<'_>| {
+            let others = sets.all_but(level - 1, c);
+            others.iter().map(|others| of(b, t, Product(others), x)).collect::<Vec<_>>()
+        };
         match (self.payload, self.variant) {
             // Algorithm 3, steps 1 to 4.
             (Payload::Shared, variant) => {
-                self.inside(level, clusters, &|b, t, c| {
-                    vec![of(b, t, &NodeSelection::One(c), &NodeSelection::Hole)]
-                })?;
-                self.cross(level, clusters, &|b, t, c, _| {
-                    vec![of(b, t, &NodeSelection::One(c), &NodeSelection::All)]
-                })?;
-                self.inside(level, clusters, &|b, t, _| {
-                    vec![of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::All)]
-                })?;
+                self.inside(level, clusters, &|b, t, c| vec![of(b, t, One(c), Hole)])?;
+                self.cross(level, clusters, &|b, t, c, _| vec![of(b, t, One(c), All)])?;
+                self.inside(level, clusters, &|b, t, _| vec![of(b, 1 - t, Hole, All)])?;
                 self.cross(level, clusters, &|b, t, _, x| match variant {
-                    Variant::Printed => {
-                        vec![of(b, 1 - t, &NodeSelection::All, &NodeSelection::All)]
-                    }
-                    Variant::Lean => but(b, 1 - t, x, &NodeSelection::All),
+                    Variant::Printed => vec![of(b, 1 - t, All, All)],
+                    Variant::Lean => but(b, 1 - t, x, All),
                 })
             }
             // Algorithm 4 as printed, steps 1 to 4.
             (Payload::Personal, Variant::Printed) => {
                 self.cross(level, clusters, &|b, t, c, x| {
-                    let mut blocks = but(b, t, c, &NodeSelection::All);
+                    let mut blocks = but(b, t, c, All);
                     let others = sets.all_but(level - 1, x);
-                    blocks.extend(others.iter().map(|others| {
-                        of(b, t, &NodeSelection::One(c), &NodeSelection::Product(others))
-                    }));
+                    blocks.extend(others.iter().map(|others| of(b, t, One(c), Product(others))));
                     blocks
                 })?;
-                self.inside(level, clusters, &|b, t, _| {
-                    vec![of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::All)]
-                })?;
-                self.cross(level, clusters, &|b, t, _, x| {
-                    vec![of(b, 1 - t, &NodeSelection::One(x), &NodeSelection::All)]
-                })?;
-                self.inside(level, clusters, &|b, t, c| {
-                    vec![of(b, t, &NodeSelection::One(c), &NodeSelection::Hole)]
-                })
+                self.inside(level, clusters, &|b, t, _| vec![of(b, 1 - t, Hole, All)])?;
+                self.cross(level, clusters, &|b, t, _, x| vec![of(b, 1 - t, One(x), All)])?;
+                self.inside(level, clusters, &|b, t, c| vec![of(b, t, One(c), Hole)])
             }
             // Algorithm 4, lean, steps 1 to 4.
             (Payload::Personal, Variant::Lean) => {
                 self.inside(level, clusters, &|b, t, _| {
-                    vec![
-                        of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::All),
-                        of(b, t, &NodeSelection::All, &NodeSelection::Hole),
-                    ]
+                    vec![of(b, 1 - t, Hole, All), of(b, t, All, Hole)]
                 })?;
                 self.cross(level, clusters, &|b, t, c, x| {
-                    let mut blocks = but(b, t, c, &NodeSelection::One(x));
-                    blocks.push(of(b, 1 - t, &NodeSelection::One(x), &NodeSelection::All));
+                    let mut blocks = but(b, t, c, One(x));
+                    blocks.push(of(b, 1 - t, One(x), All));
                     blocks
                 })?;
                 self.inside(level, clusters, &|b, t, c| {
-                    vec![
-                        of(b, t, &NodeSelection::One(c), &NodeSelection::Hole),
-                        of(b, 1 - t, &NodeSelection::Hole, &NodeSelection::One(c)),
-                    ]
+                    vec![of(b, t, One(c), Hole), of(b, 1 - t, Hole, One(c))]
                 })?;
-                self.cross(level, clusters, &|b, t, c, x| {
-                    vec![of(b, 1 - t, &NodeSelection::One(x), &NodeSelection::One(c))]
-                })
+                self.cross(level, clusters, &|b, t, c, x| vec![of(b, 1 - t, One(x), One(c))])
             }
         }
     }

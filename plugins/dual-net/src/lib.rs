@@ -109,11 +109,6 @@ impl Algorithm for NetCollective {
         self.about
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        Net::read(problem)?;
-        Variant::read(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (net, variant) = (Net::read(problem)?, Variant::read(problem)?);
         schedule.layout(Sets::new(&net, false).grid(), 1)?;

@@ -27,7 +27,11 @@
 //!   part of the net would receive nothing.
 
 use crate::net::{Line, Net};
-use crate::sets::{Blocks, NodeSelection, Sets};
+use crate::sets::{
+    Blocks,
+    NodeSelection::{self, All, Hole, One, Product},
+    Sets,
+};
 use crate::{DUAL_NET, NetCollective, ONE_TO_ALL_VARIANT, Payload, Variant};
 use line::{
     LineMessage, broadcast_by_halves, broadcast_on_ring, scatter_by_halves, scatter_on_ring,
@@ -90,8 +94,8 @@ impl RootedCluster {
         sets: &Sets<'_>,
         level: usize,
         t: u64,
-        clusters: &NodeSelection<'_>,
-        nodes: &NodeSelection<'_>,
+        clusters: NodeSelection<'_>,
+        nodes: NodeSelection<'_>,
     ) -> Option<Blocks<'static>> {
         self.blocks.as_ref().map(|blocks| blocks.restrict(sets, level, t, clusters, nodes))
     }
@@ -131,6 +135,7 @@ impl OneToAll<'_, '_> {
         let n = net.nodes(level - 1);
         let printed = self.variant == Variant::Printed;
 
+        // Step 1: from s to s'.
         self.schedule.step()?;
         for cluster in clusters {
             let partner = net.partner(level, cluster.root);
@@ -141,17 +146,12 @@ impl OneToAll<'_, '_> {
                 continue;
             }
             for others in sets.all_but(level - 1, s1) {
-                let blocks = cluster.blocks(
-                    sets,
-                    level,
-                    s0,
-                    &NodeSelection::Product(&others),
-                    &NodeSelection::All,
-                );
+                let blocks = cluster.blocks(sets, level, s0, Product(&others), All);
                 self.send(from, to, blocks.as_ref())?;
             }
         }
 
+        // Step 2: within C and C'.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -159,22 +159,17 @@ impl OneToAll<'_, '_> {
             inner.push(RootedCluster {
                 first: cluster.first + net.join(level, s0, s1, 0),
                 root: s2,
-                blocks: cluster.blocks(
-                    sets,
-                    level,
-                    1 - s0,
-                    &NodeSelection::Hole,
-                    &NodeSelection::All,
-                ),
+                blocks: cluster.blocks(sets, level, 1 - s0, Hole, All),
             });
             inner.push(RootedCluster {
                 first: cluster.first + net.join(level, 1 - s0, s2, 0),
                 root: inner_root,
-                blocks: cluster.blocks(sets, level, s0, &NodeSelection::Hole, &NodeSelection::All),
+                blocks: cluster.blocks(sets, level, s0, Hole, All),
             });
         }
         self.within(level - 1, &inner)?;
 
+        // Step 3: over the cross-edges of C and C'.
         self.schedule.step()?;
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -191,22 +186,15 @@ impl OneToAll<'_, '_> {
                         continue;
                     }
                     let from = net.join(level, t, c, x);
-                    let blocks = cluster.blocks(
-                        sets,
-                        level,
-                        1 - t,
-                        &NodeSelection::One(x),
-                        &NodeSelection::All,
-                    );
-                    self.send(
-                        cluster.first + from,
-                        cluster.first + net.partner(level, from),
-                        blocks.as_ref(),
-                    )?;
+                    let blocks = cluster.blocks(sets, level, 1 - t, One(x), All);
+                    let (from, to) =
+                        (cluster.first + from, cluster.first + net.partner(level, from));
+                    self.send(from, to, blocks.as_ref())?;
                 }
             }
         }
 
+        // Step 4: within each cluster.
         let mut inner = Vec::new();
         for cluster in clusters {
             let (s0, s1, s2) = net.split(level, cluster.root);
@@ -223,13 +211,7 @@ impl OneToAll<'_, '_> {
                     inner.push(RootedCluster {
                         first: cluster.first + net.join(level, t, c, 0),
                         root,
-                        blocks: cluster.blocks(
-                            sets,
-                            level,
-                            t,
-                            &NodeSelection::One(c),
-                            &NodeSelection::Hole,
-                        ),
+                        blocks: cluster.blocks(sets, level, t, One(c), Hole),
                     });
                 }
             }

@@ -99,6 +99,7 @@ impl<'a> Sets<'a> {
 }
 
 /// A selection of nodes of a cluster.
+#[derive(Clone, Copy)]
 pub(crate) enum NodeSelection<'a> {
     All,
     One(u64),
@@ -124,27 +125,26 @@ impl<'a> Blocks<'a> {
         sets: &Sets<'_>,
         level: usize,
         t: u64,
-        clusters: &NodeSelection<'_>,
-        nodes: &NodeSelection<'_>,
+        clusters: NodeSelection<'_>,
+        nodes: NodeSelection<'_>,
     ) -> Self {
         let mut blocks = self.clone();
         let width = sets.radices[level - 1].len();
         blocks.axes[self.hole] = Axis::one(t);
-        let (first, second) =
-            if sets.swapped && t == 1 { (nodes, clusters) } else { (clusters, nodes) };
-        for (selection, start) in [(first, self.hole + 1), (second, self.hole + 1 + width)] {
+        let mut selections = [clusters, nodes];
+        if sets.swapped && t == 1 {
+            selections.reverse();
+        }
+        for (i, selection) in selections.into_iter().enumerate() {
+            let start = self.hole + 1 + i * width;
+            let axes = &mut blocks.axes[start..start + width];
             match selection {
                 NodeSelection::All => {}
                 NodeSelection::One(node) => {
-                    let at = sets.coordinates(level - 1, *node);
-                    blocks.axes[start..start + width]
-                        .iter_mut()
-                        .zip(at)
-                        .for_each(|(axis, c)| *axis = Axis::one(c));
+                    let at = sets.coordinates(level - 1, node);
+                    axes.iter_mut().zip(at).for_each(|(axis, c)| *axis = Axis::one(c));
                 }
-                NodeSelection::Product(axes) => {
-                    blocks.axes[start..start + width].copy_from_slice(axes);
-                }
+                NodeSelection::Product(product) => axes.copy_from_slice(product),
                 NodeSelection::Hole => blocks.hole = start,
             }
         }
