@@ -95,10 +95,6 @@ impl Algorithm for Butterfly {
         self.about
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        grid_and_ports(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (grid, ports) = grid_and_ports(problem)?;
         let collective = problem.collective();

@@ -101,10 +101,6 @@ impl Algorithm for Tree {
         self.about
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        grid_and_ports(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (grid, ports) = grid_and_ports(problem)?;
         let (collective, root) = (problem.collective(), problem.root());

@@ -50,12 +50,9 @@ impl Algorithm for Bruck {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        radix(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (n, k) = (line(problem, schedule)?, radix(problem)?);
+        let k = problem.whole("radix", 2..=u64::MAX)?;
+        let n = line(problem, schedule)?;
         // The sends depend only on distances between ranks, so shifts of all ranks leave the
         // schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
@@ -110,11 +107,6 @@ fn all_to_all(
         let axes = [Axis::bits(&destinations)];
         schedule.send(&Blocks::new(from, (from + distance) % n).destinations(Set::product(&axes)))
     })
-}
-
-/// Returns k, the radix that the user chose.
-fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
-    problem.whole("radix", 2..=u64::MAX)
 }
 
 /// A set of distances from 0 to n - 1, with one bit for each distance.

@@ -40,12 +40,6 @@ pub(crate) struct Hierarchical {
     collectives: &'static [Collective],
 }
 
-const GROUP: ParamInfo = ParamInfo::number(
-    "group",
-    "",
-    "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
-);
-
 impl Algorithm for Hierarchical {
     fn about(&self) -> About {
         About {
@@ -54,13 +48,9 @@ impl Algorithm for Hierarchical {
             paper: "DeepSeek: DeepEP, normal kernels; https://github.com/deepseek-ai/DeepEP (2025)",
             accepts: "any topology whose nodes can be divided into equal groups",
             collectives: self.collectives,
-            params: &[GROUP],
+            params: &[ParamInfo::GROUP],
             ..ANYWHERE
         }
-    }
-
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        problem.group("group").map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {

@@ -25,10 +25,6 @@ impl Algorithm for Binary {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        square(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
         // If the same number is combined with all coordinates by exclusive-or, the schedule does

@@ -29,10 +29,6 @@ impl Algorithm for Cyclic {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        square(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square(problem)?;
         // The schedule does not change if the highest bit of the row, or of the column, is flipped
@@ -41,16 +37,16 @@ impl Algorithm for Cyclic {
         // highest bit. Two partners differ in one bit, and flipping the highest bit in both does
         // not change this.
         let planned = schedule.symmetric(&[Symmetry::xor((grid.radix(0) / 2).max(1)); 2])?;
-        let (mut distance, mut has_begun) = (grid.radix(0) / 2, false);
+        let farthest = grid.radix(0) / 2;
+        let mut distance = farthest;
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..distance.max(2) {
                 // Between two steps, each node rearranges its blocks so that those of the next
                 // message are contiguous.
-                if has_begun {
+                if (distance, step) != (farthest, 0) {
                     schedule.rearrange()?;
                 }
-                has_begun = true;
                 schedule.step()?;
                 for node in &planned {
                     let turn = (grid.coordinate(node, 0) + grid.coordinate(node, 1)) % distance;

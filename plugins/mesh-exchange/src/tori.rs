@@ -42,25 +42,20 @@ impl Algorithm for Tori {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        square_torus(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let grid = square_torus(problem)?;
         let side = grid.radix(0);
         // The step in which a node sends depends on its coordinates modulo at most half a side.
         let planned = schedule.symmetric(&[Symmetry::shift((side / 2).max(1)); 2])?;
-        let (mut distance, mut has_begun) = (side / 2, false);
+        let mut distance = side / 2;
         while distance > 0 {
             schedule.phase(&format!("distance {distance}"))?;
             for step in 0..(distance / 2).max(2) {
                 // Between two steps, each node rearranges its blocks so that those of the next
                 // message are contiguous.
-                if has_begun {
+                if (distance, step) != (side / 2, 0) {
                     schedule.rearrange()?;
                 }
-                has_begun = true;
                 schedule.step()?;
                 for node in &planned {
                     match distance {

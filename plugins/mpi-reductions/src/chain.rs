@@ -24,10 +24,6 @@ impl Algorithm for Chain {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        segments(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let segments = segments(problem)?;
         let (n, root, s) = (problem.topology().nodes(), problem.root(), u64::from(segments));

@@ -61,11 +61,8 @@ impl Algorithm for Circulant {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         let all = problem.collective() == Collective::AllReduce;
-        if all {
-            schedule.layout_in_parts(&[n], 1)?;
-        } else {
-            schedule.layout(&[n], 1)?;
-        }
+        let lay_out = if all { Schedule::layout_in_parts } else { Schedule::layout };
+        lay_out(schedule, &[n], 1)?;
         // All ranks apply the same rule, so shifts of the ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
         let distances = distances(n);

@@ -123,10 +123,6 @@ impl Algorithm for Pat {
         self.about
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        aggregation(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let (n, collective) = (problem.topology().nodes(), problem.collective());
         let steps = steps(collective, n, aggregation(problem)?);

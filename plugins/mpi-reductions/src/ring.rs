@@ -48,11 +48,8 @@ impl Algorithm for Ring {
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let n = problem.topology().nodes();
         let all = problem.collective() == Collective::AllReduce;
-        if all {
-            schedule.layout_in_parts(&[n], 1)?;
-        } else {
-            schedule.layout(&[n], 1)?;
-        }
+        let lay_out = if all { Schedule::layout_in_parts } else { Schedule::layout };
+        lay_out(schedule, &[n], 1)?;
         // In each step, every rank sends to the next rank the segment whose number has the same
         // distance from the rank, so shifts of all ranks leave the schedule unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;

@@ -32,10 +32,6 @@ impl Algorithm for TwoTree {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        segments(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let segments = segments(problem)?;
         let n = problem.topology().nodes() as usize;

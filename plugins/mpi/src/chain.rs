@@ -28,12 +28,8 @@ impl Algorithm for Chain {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        segments(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let segments = segments(problem)?;
+        let segments = problem.whole("segments", 1..=4096)?;
         let (n, root) = (line(problem, schedule, segments as u32)?, problem.root());
         let steps = if n > 1 { n + segments - 2 } else { 0 };
         for step in 0..steps {
@@ -45,10 +41,6 @@ impl Algorithm for Chain {
         }
         Ok(())
     }
-}
-
-fn segments(problem: &Problem<'_>) -> Result<u64, Stop> {
-    problem.whole("segments", 1..=4096)
 }
 
 #[cfg(test)]

@@ -15,12 +15,6 @@ use swapmeet_sdk::{About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule,
 
 pub(crate) struct Hierarchical;
 
-pub(crate) const GROUP: ParamInfo = ParamInfo::number(
-    "group",
-    "",
-    "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
-);
-
 impl Algorithm for Hierarchical {
     fn about(&self) -> About {
         About {
@@ -28,13 +22,9 @@ impl Algorithm for Hierarchical {
             title: "All-to-all via group leaders",
             paper: "J. L. Träff, A. Rougier: MPI Collectives and Datatypes for Hierarchical All-to-all Communication (2014)",
             accepts: "any topology whose nodes can be divided into equal groups",
-            params: &[GROUP],
+            params: &[ParamInfo::GROUP],
             ..ANYWHERE
         }
-    }
-
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        problem.group("group").map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {

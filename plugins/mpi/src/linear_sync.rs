@@ -31,22 +31,17 @@ impl Algorithm for LinearSync {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         /// The largest number of messages in a step. The limit is needed because all messages of a
         /// step are held in memory.
         const MAX_MESSAGES: u64 = 1 << 22;
-        let n = problem.topology().nodes();
-        let messages = n.saturating_mul(window(problem)?.min(n));
+        let (n, window) = (problem.topology().nodes(), problem.whole("window", 1..=u64::MAX)?);
+        let messages = n.saturating_mul(window.min(n));
         if messages > MAX_MESSAGES {
             return Err(Stop::unsupported(format!(
                 "a step of {messages} messages is too large; the limit is {MAX_MESSAGES}"
             )));
         }
-        Ok(())
-    }
-
-    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (n, window) = (problem.topology().nodes(), window(problem)?);
         // All ranks send at the same distances, so shifts of the ranks leave the schedule
         // unchanged.
         let planned = schedule.symmetric(&[Symmetry::shift(1)])?;
@@ -64,10 +59,6 @@ impl Algorithm for LinearSync {
         }
         Ok(())
     }
-}
-
-fn window(problem: &Problem<'_>) -> Result<u64, Stop> {
-    problem.whole("window", 1..=u64::MAX)
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@
 //!    groups after it.
 
 use crate::ANYWHERE;
-use crate::hierarchical::GROUP;
 use swapmeet_sdk::{
     About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry, bit_words,
 };
@@ -32,18 +31,13 @@ impl Algorithm for Tuna {
             title: "Radix exchange within groups, then between groups",
             paper: "K. Fan, J. Domke, S. Ba, S. Kumar: Configurable Non-uniform All-to-all Algorithms, arXiv 2411.02581 (2024)",
             accepts: "any topology whose nodes can be divided into equal groups",
-            params: &[GROUP, RADIX],
+            params: &[ParamInfo::GROUP, RADIX],
             ..ANYWHERE
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        radix(problem)?;
-        problem.group("group").map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let (g, k) = (problem.group("group")?, radix(problem)?);
+        let (g, k) = (problem.group("group")?, problem.whole("radix", 2..=u64::MAX)?);
         let groups = problem.topology().nodes() / g;
         schedule.layout(&[groups, g], 1)?;
         // All ranks apply the same rule relative to their group and their position, so shifts along
@@ -77,11 +71,6 @@ impl Algorithm for Tuna {
         }
         Ok(())
     }
-}
-
-/// Returns k, the radix that the user chose.
-fn radix(problem: &Problem<'_>) -> Result<u64, Stop> {
-    problem.whole("radix", 2..=u64::MAX)
 }
 
 #[cfg(test)]

@@ -65,10 +65,6 @@ impl Algorithm for SuhShin {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        Network::new(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         let mut network = Network::new(problem)?;
         if network.nodes.machine().nodes() == 1 {

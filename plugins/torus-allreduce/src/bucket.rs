@@ -42,12 +42,6 @@ const VARIANT: ParamInfo = ParamInfo::choice(
     "one-port: one collective; all-ports: one for each direction of each dimension, on a share each",
 );
 
-const GROUP: ParamInfo = ParamInfo::number(
-    "group",
-    "",
-    "number of consecutive nodes of a group; by default the size of the last of several dimensions, or all nodes",
-);
-
 pub(crate) const BUCKET: Bucket = Bucket {
     about: About {
         name: "bucket-allreduce",
@@ -68,7 +62,7 @@ pub(crate) const HIERARCHICAL: Bucket = Bucket {
         paper: "E. Chan et al.: Collective Communication: Theory, Practice, and Experience (2007), over groups instead of dimensions",
         accepts: "any topology whose nodes can be divided into equal groups",
         collectives: &[Collective::AllReduce],
-        params: &[GROUP],
+        params: &[ParamInfo::GROUP],
         ports: 1,
     },
     rings: by_group,
@@ -77,10 +71,6 @@ pub(crate) const HIERARCHICAL: Bucket = Bucket {
 impl Algorithm for Bucket {
     fn about(&self) -> About {
         self.about
-    }
-
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        (self.rings)(problem).map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {

@@ -66,12 +66,8 @@ impl Algorithm for Swing {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        grid(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let grid = grid(problem)?;
+        let grid = grid_of_powers(problem, u64::is_power_of_two, "two")?;
         let variant = problem.choice("variant", &VARIANTS)?;
         if variant == Variant::Latency {
             return exchange_whole(&grid, &Swings::new(&grid, 0, false, false), schedule);
@@ -82,10 +78,6 @@ impl Algorithm for Swing {
             .collect();
         allreduce(&grid, &swings, schedule)
     }
-}
-
-fn grid(problem: &Problem<'_>) -> Result<Grid, Stop> {
-    grid_of_powers(problem, u64::is_power_of_two, "two")
 }
 
 /// Returns the sum of the first s + 1 terms of 1 - 2 + 4 - 8 + 16, etc.

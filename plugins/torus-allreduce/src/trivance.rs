@@ -49,12 +49,9 @@ impl Algorithm for Trivance {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        grid(problem).map(|_| ())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let grid = grid(problem)?;
+        let is_power = |radix| 3_u64.pow(log3(radix)) == radix;
+        let grid = grid_of_powers(problem, is_power, "three")?;
         if problem.choice("variant", &[("bandwidth", false), ("latency", true)])? {
             return exchange_whole(&grid, &TernaryExchange::new(&grid, 0), schedule);
         }
@@ -62,10 +59,6 @@ impl Algorithm for Trivance {
             (0..grid.dimensions()).map(|first| TernaryExchange::new(&grid, first)).collect();
         allreduce(&grid, &exchanges, schedule)
     }
-}
-
-fn grid(problem: &Problem<'_>) -> Result<Grid, Stop> {
-    grid_of_powers(problem, |radix| 3_u64.pow(log3(radix)) == radix, "three")
 }
 
 fn log3(radix: u64) -> u32 {

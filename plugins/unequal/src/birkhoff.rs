@@ -27,13 +27,11 @@ impl Algorithm for Birkhoff {
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        check_pairs(demand(problem)?.iter().map(|row| row.len() as u64).sum())
-    }
-
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
+        let demand = demand(problem)?;
+        check_pairs(demand.iter().map(|row| row.len() as u64).sum())?;
         schedule.move_byte_counts(&[])?;
-        for round in Rounds::new(&demand(problem)?) {
+        for round in Rounds::new(&demand) {
             schedule.step()?;
             for (from, to, bytes) in round {
                 let counts = [ByteCount { destination: to, bytes }];

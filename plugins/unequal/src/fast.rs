@@ -4,8 +4,9 @@
 //! rounds between groups of g ranks, it takes at most `(g + R) alpha + T/g beta` plus the time of
 //! the bytes within groups. alpha is the start-up of a message, and beta is the time per byte. T is
 //! the largest number of bytes that one group sends to other groups, or receives from other groups.
-//! If each rank has one port for other groups, no schedule can transmit these bytes in less than
-//! `T/g beta`.
+//! If the data of a pair of groups cannot be divided equally among g ranks, their share is rounded
+//! up to whole elements. If each rank has one port for other groups, no schedule can transmit these
+//! bytes in less than `T/g beta`.
 //!
 //! 1. The ranks of a group move data so that each rank has an equal share of the data for every
 //!    other group. They also exchange the data for ranks of their own group. In step s each rank
@@ -21,9 +22,9 @@
 
 use crate::birkhoff::check_pairs;
 use crate::rounds::Rounds;
-use crate::{ANYWHERE, GROUP, demand};
+use crate::{ANYWHERE, demand};
 use std::collections::BTreeMap;
-use swapmeet_sdk::{About, Algorithm, ByteCount, Bytes, Problem, Schedule, Stop};
+use swapmeet_sdk::{About, Algorithm, ByteCount, Bytes, ParamInfo, Problem, Schedule, Stop};
 
 pub(crate) struct Fast;
 
@@ -34,25 +35,22 @@ impl Algorithm for Fast {
             title: "Balance within groups, balanced rounds between groups",
             paper: "Y. Lei et al.: FAST: An Efficient Scheduler for All-to-All GPU Communication, arXiv 2505.09764 (2025)",
             accepts: "up to 4,096 nodes that can be divided into at most 256 equal groups",
-            params: &[GROUP],
+            params: &[ParamInfo::GROUP],
             // In a step, a rank can send to another group and to all other ranks of its group.
             ports: u64::MAX,
             ..ANYWHERE
         }
     }
 
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
+    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
         /// The largest number of ranks. Their holdings take 8 bytes for each pair.
         const MAX_NODES: u64 = 4096;
         let (n, g) = (problem.topology().nodes(), problem.group("group")?);
         if n > MAX_NODES {
             return Err(Stop::unsupported(format!("{n} nodes are more than {MAX_NODES}")));
         }
-        check_pairs((n / g).saturating_mul(n / g))
-    }
-
-    fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
-        let g = problem.group("group")? as usize;
+        check_pairs((n / g).saturating_mul(n / g))?;
+        let g = g as usize;
         let mut held = Held::new(&demand(problem)?, g, problem.element_bytes().max(1));
         schedule.move_byte_counts(&[])?;
         // Stage 1: balance the data for other groups, and exchange the data within groups.

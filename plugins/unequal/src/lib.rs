@@ -10,7 +10,7 @@
 //!
 //! The first lines of each file state the time that its algorithm takes.
 
-use swapmeet_sdk::{About, ParamInfo, Problem, Stop, export_plugin};
+use swapmeet_sdk::{About, Problem, Stop, export_plugin};
 
 mod birkhoff;
 mod bruck;
@@ -19,13 +19,6 @@ mod node_aware;
 mod rounds;
 
 const ANYWHERE: About = About { ports: 1, ..About::DEFAULT };
-const IN_GROUPS: &str = "any topology whose nodes can be divided into equal groups";
-
-const GROUP: ParamInfo = ParamInfo::number(
-    "group",
-    "",
-    "number of consecutive ranks of a group; by default the size of the last of several dimensions, or all ranks",
-);
 
 /// Reads the demand: for each rank the other ranks for which it has data, each with the number of
 /// bytes.

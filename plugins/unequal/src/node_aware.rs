@@ -8,8 +8,10 @@
 //! 2. Each rank distributes the received data, and its own, within its group. In step s it sends to
 //!    the rank s positions after it.
 
-use crate::{ANYWHERE, GROUP, IN_GROUPS};
-use swapmeet_sdk::{About, Algorithm, Axis, Blocks, Problem, Schedule, Set, Stop, Symmetry};
+use crate::ANYWHERE;
+use swapmeet_sdk::{
+    About, Algorithm, Axis, Blocks, ParamInfo, Problem, Schedule, Set, Stop, Symmetry,
+};
 
 pub(crate) struct NodeAware;
 
@@ -19,14 +21,10 @@ impl Algorithm for NodeAware {
             name: "node-aware",
             title: "Exchange between groups, then distribution within groups",
             paper: "MPI Advance: locality_aware, node-aware all-to-all; https://github.com/mpi-advance/locality_aware",
-            accepts: IN_GROUPS,
-            params: &[GROUP],
+            accepts: "any topology whose nodes can be divided into equal groups",
+            params: &[ParamInfo::GROUP],
             ..ANYWHERE
         }
-    }
-
-    fn supports(&self, problem: &Problem<'_>) -> Result<(), Stop> {
-        problem.group("group").map(|_| ())
     }
 
     fn plan(&self, problem: &Problem<'_>, schedule: &mut Schedule<'_>) -> Result<(), Stop> {
