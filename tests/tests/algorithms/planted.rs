@@ -22,13 +22,13 @@ type Events = Vec<Value>;
 
 /// A corruption: its description, the function that corrupts the events, and whether the corrupted
 /// schedule can still be valid.
-type Spoilt = (&'static str, fn(&mut Events), bool);
+type Corruption = (&'static str, fn(&mut Events), bool);
 
-const SPOILT: [Spoilt; 4] = [
-    ("its last send left out", leave_out, false),
-    ("its first send misdirected", misdirect, false),
-    ("what is passed on sent in the step in which it comes", hurry, false),
-    ("a circuit crossing its first link twice", detour, true),
+const CORRUPTIONS: [Corruption; 4] = [
+    ("without its last send", leave_out, false),
+    ("with its first send to another node", misdirect, false),
+    ("with data forwarded in the step in which it arrives", advance, false),
+    ("with a circuit that crosses its first link twice", detour, true),
 ];
 
 fn sends(events: &mut Events) -> impl DoubleEndedIterator<Item = &mut Value> {
@@ -50,10 +50,10 @@ fn misdirect(events: &mut Events) {
 
 /// Finds the first step in which a node forwards data that arrived in the step before it. Moves
 /// this step and all later steps one step earlier.
-fn hurry(events: &mut Events) {
-    let passes_on =
+fn advance(events: &mut Events) {
+    let forwards =
         |event: &Value| event["after"].as_u64().is_some_and(|after| event["step"] == after + 1);
-    let Some(first) = events.iter().position(passes_on) else { return };
+    let Some(first) = events.iter().position(forwards) else { return };
     let step = events[first]["step"].as_u64();
     for send in sends(events).filter(|send| send["step"].as_u64() >= step) {
         send["step"] = json!(send["step"].as_u64().unwrap() - 1);
@@ -78,9 +78,12 @@ fn detour(events: &mut Events) {
     longest.as_object_mut().unwrap().remove("own_route");
 }
 
-/// Asserts that the exported schedule has the expected property `does`, and that no corrupted
-/// schedule has it.
-pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&Record) -> bool) {
+/// Asserts that the row of the exported schedule has an expected property, and that the row of no
+/// corrupted schedule has it.
+pub(super) fn only_the_right_schedule_does(
+    planned: Planned<'_>,
+    has_property: impl Fn(&Record) -> bool,
+) {
     let Planned { topology, algorithm, workload, machine } = planned;
     let place = ["--topology", topology, "--workload", workload, "--machine", machine];
     let args = [&["trace", "--format", "json", "--algorithm", algorithm], &place[..]].concat();
@@ -93,25 +96,25 @@ pub(super) fn only_the_right_schedule_does(planned: Planned<'_>, does: impl Fn(&
         let text =
             format!("{{\"schedule\":{},\"events\":{}}}", document["schedule"], document["events"]);
         std::fs::write(&file, text).unwrap();
-        let told = format!("schedule:file={}", file.display());
-        rows(&[&["--algorithm", &told], &place[..]].concat()).remove(0)
+        let algorithm = format!("schedule:file={}", file.display());
+        rows(&[&["--algorithm", &algorithm], &place[..]].concat()).remove(0)
     };
     let right = run(&document);
     assert!(
-        right.status == Status::Ok && does(&right),
+        right.status == Status::Ok && has_property(&right),
         "{algorithm} on {topology}, read back: {}",
         right.reason
     );
-    for (what, spoil, may_deliver) in SPOILT {
+    for (what, corrupt, may_deliver) in CORRUPTIONS {
         let mut wrong = document.clone();
-        spoil(wrong["events"].as_array_mut().unwrap());
+        corrupt(wrong["events"].as_array_mut().unwrap());
         if wrong == document {
             continue;
         }
         let row = run(&wrong);
-        let case = format!("{algorithm} on {topology}, {what}: {} {}", row.status, row.reason);
+        let case = format!("{algorithm} on {topology} {what}: {} {}", row.status, row.reason);
         if may_deliver {
-            assert!(row.status == Status::Ok && !does(&row), "{case}");
+            assert!(row.status == Status::Ok && !has_property(&row), "{case}");
         } else {
             assert_eq!(row.status, Status::Invalid, "{case}");
         }
