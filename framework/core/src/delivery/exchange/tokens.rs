@@ -17,12 +17,12 @@ use crate::delivery::collective::{BlockSizes, Collective, Tokens};
 use crate::delivery::contents::Contents;
 use crate::delivery::exchange::Division;
 use crate::delivery::exchange::loads::Loads;
-use crate::delivery::fault::{
-    Block, BlockLocation, Count, DeliveryFault, EndFault, Fault, PlacedNode,
-};
+use crate::delivery::fault::{Block, BlockLocation, Count, DeliveryFault, EndFault, Fault};
 use crate::delivery::holdings::Holdings;
 use crate::delivery::placement::Placement;
 use std::sync::Arc;
+
+mod receipts;
 
 /// A class of tokens, or the contribution of one node to their sum.
 #[derive(Debug, Clone, Copy)]
@@ -70,8 +70,6 @@ pub(crate) struct TokenExchange {
     latest_arrival: u64,
     /// Buffer for the tokens that the current send selects.
     selection: Selection,
-    /// Buffer for the value of a node after a receipt.
-    merged: Vec<Piece>,
 }
 
 impl TokenExchange {
@@ -98,7 +96,6 @@ impl TokenExchange {
             tracks_arrivals: false,
             step: 0,
             latest_arrival: 0,
-            merged: Vec::new(),
         };
         let (mut held, mut total) = (Vec::new(), 0);
         for node in 0..exchange.tokens.nodes() {
@@ -238,70 +235,6 @@ impl TokenExchange {
 
     pub(crate) fn begin_step(&mut self) {
         self.step += 1;
-    }
-
-    /// Ends the step: every piece in flight is received.
-    pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
-        let in_flight = std::mem::take(&mut self.in_flight);
-        let sends = std::mem::take(&mut self.sends);
-        let ends = sends.iter().skip(1).map(|send| send.first).chain([in_flight.len()]);
-        let mut received = sends.iter().zip(ends).map(|(send, end)| {
-            let values = in_flight[send.first..end].chunk_by(|a, b| a.class == b.class);
-            values.into_iter().try_for_each(|value| self.receive(send, value))
-        });
-        let received = received.try_for_each(|received| received);
-        let placement = &self.inventory.placement;
-        let receivers = sends.iter().map(|send| placement.physical(send.to));
-        self.loads.end_step(receivers);
-        // Reuse the memory of the lists.
-        (self.in_flight, self.sends) = (in_flight, sends);
-        self.in_flight.clear();
-        self.sends.clear();
-        received
-    }
-
-    /// Adds the pieces of one class to the receiver's holdings. In a dispatch, the receiver must not
-    /// hold the class. In a combine, the value is combined with the receiver's value, or replaces
-    /// this value.
-    fn receive(&mut self, send: &TokenSend, received: &[Piece]) -> Result<(), Fault> {
-        let class = received[0].class;
-        let held = &self.holdings[send.to as usize];
-        let start = held.partition_point(|piece| piece.class < class);
-        let own = held[start..].partition_point(|piece| piece.class == class);
-        let own = &held[start..start + own];
-        let (range, load) = (start..start + own.len(), self.bytes(&received[0]));
-        self.merged.clear();
-        self.merged.extend_from_slice(received);
-        if !own.is_empty() {
-            let fault = |piece: &Piece, fault: fn(PlacedNode, Block) -> DeliveryFault| {
-                let node = self.inventory.placement.locate(send.to);
-                Err(Fault::Delivery(self.step, fault(node, self.block(piece))))
-            };
-            let is_received = |own: &&Piece| received.iter().any(|p| p.origin == own.origin);
-            let twice = own.iter().find(is_received);
-            if !self.sums() {
-                let twice = twice.unwrap_or(&own[0]);
-                return fault(twice, |node, block| DeliveryFault::DeliveredTwice { node, block });
-            }
-            if send.combine {
-                if let Some(twice) = twice {
-                    return fault(twice, |node, block| DeliveryFault::CountedTwice { node, block });
-                }
-                self.merged.extend_from_slice(own);
-                self.merged.sort_unstable_by_key(Piece::key);
-            } else if let Some(lost) = own.iter().find(|own| !is_received(own)) {
-                return fault(lost, |node, block| DeliveryFault::Replaced { node, block });
-            }
-            // The receiver had two values of the class. Only one remains, whether they are combined
-            // or replaced.
-            let account = self.inventory.placement.physical(send.to);
-            self.loads.discarded(account, load);
-            if send.combine {
-                self.loads.summed(account, load);
-            }
-        }
-        self.holdings[send.to as usize].splice(range, self.merged.iter().copied());
-        Ok(())
     }
 
     /// Verifies that each node holds what the collective requires.

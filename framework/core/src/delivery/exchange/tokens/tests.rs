@@ -74,6 +74,18 @@ fn the_second_arrival_of_a_token_is_a_fault() {
     );
 }
 
+/// Node 1 holds two classes, which two sends repeat. The second of these sends has the lower class.
+#[test]
+fn of_several_faults_in_a_step_that_of_the_first_send_is_reported() {
+    let mut x = start(&DISPATCH);
+    step(&mut x, &[token(0, 0, 0, 1), token(0, 1, 0, 1), token(3, 0, 3, 2)]).unwrap();
+    let twice = [token(3, 0, 3, 0), token(0, 1, 0, 1), token(0, 0, 0, 1), token(3, 0, 3, 2)];
+    assert_eq!(
+        message(step(&mut x, &twice)),
+        "step 2: token class 1 of node 0 is delivered twice: node 1 already holds it"
+    );
+}
+
 #[test]
 fn a_token_that_does_not_arrive_is_reported() {
     let mut x = start(&DISPATCH);
