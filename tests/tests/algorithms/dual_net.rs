@@ -95,9 +95,9 @@ fn broadcast_and_scatter_reach_every_node_from_every_root_with_minimal_words() {
     for (spec, broadcast, scatter) in nets {
         let n = topology::parse(spec).unwrap().nodes();
         for root in 0..n {
-            let told =
+            let numbers =
                 totals(outcome(spec, "rdn-broadcast", "lean", Collective::of(&BROADCAST).at(root)));
-            assert_eq!(told, Ok((broadcast, broadcast)), "broadcast on {spec} from {root}");
+            assert_eq!(numbers, Ok((broadcast, broadcast)), "broadcast on {spec} from {root}");
             let given =
                 totals(outcome(spec, "rdn-scatter", "lean", Collective::of(&SCATTER).at(root)));
             assert_eq!(given, Ok((scatter, n - 1)), "scatter on {spec} from {root}");
@@ -257,11 +257,11 @@ fn bases_with_switches_and_large_bases_work() {
 
 #[test]
 fn other_networks_are_refused_with_the_reason() {
-    let told = |topology: &str, algorithm: &str| {
+    let refusal = |topology: &str, algorithm: &str| {
         let row = run(topology, algorithm, "broadcast/uniform:1");
         (row.status, row.reason)
     };
-    let (status, reason) = told("torus:4x4", "rdn-broadcast");
+    let (status, reason) = refusal("torus:4x4", "rdn-broadcast");
     assert_eq!(status, Status::Unsupported);
     assert_eq!(reason, "runs only on a recursive dual-net; this topology is a torus");
     let args = words(

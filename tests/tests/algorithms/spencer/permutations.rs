@@ -200,7 +200,7 @@ fn the_form_is_the_cheapest_on_the_machine() {
             ["", ":form=standard", ":form=balanced"].map(|form| time(form, prices));
         assert!(
             best <= standard.min(balanced),
-            "{prices}: {best} beside {standard} and {balanced}"
+            "{prices}: {best} is more than the lower of {standard} and {balanced}"
         );
     }
     let dear_hops = "startup_us=1,hop_us=5";
