@@ -21,7 +21,9 @@ use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
 use swapmeet_core::network::topology::{Topology, parse};
 use swapmeet_core::simulation::Task;
-use swapmeet_optimum::{Options, Question, solve};
+use swapmeet_optimum::network::{PortRule, Ports};
+use swapmeet_optimum::optimum::{problem, solve_problem};
+use swapmeet_optimum::{Options, Question};
 use swapmeet_sdk::abi::{
     SWM_ALLGATHER, SWM_ALLTOALL, SWM_OK, SwmAlgorithm, SwmBlocks, SwmHost, SwmLayout, SwmLink,
     SwmProblem, SwmStr, SwmSymmetry, SwmTopology,
@@ -122,14 +124,14 @@ fn measure(row: &Row) {
         // Compute the optimum after the memory of the plan has been read, because it needs memory
         // too.
         let task = Task::new(Arc::clone(&topology), Collective::of(&ALL_TO_ALL));
-        let machine = match row.ports {
-            1 => "free:byte_us=1,ports=1,model=store-and-forward",
-            _ => "free:byte_us=1,ports=all",
-        };
-        let rates = Machine::parse(machine).unwrap().network_rates().unwrap();
-        let question = Question { task: &task, unit_bytes: 1.0, rates };
+        let rates = Machine::parse("free:byte_us=1,ports=all").unwrap().network_rates().unwrap();
+        let mut problem = problem(&Question { task: &task, unit_bytes: 1.0, rates }).unwrap();
+        if row.ports == 1 {
+            // A schedule in steps stores every block at every node on its path.
+            problem.0.ports.push(Ports { rule: PortRule::EveryHop, capacity: 1 });
+        }
         let options = &mut Options { gap: 0.005, progress: &mut |_, _| true };
-        solve(&question, options).unwrap().lower_us
+        solve_problem(problem, options).unwrap().lower_us
     };
     let above = (host.steps as f64 / lower.ceil() - 1.0) * 100.0;
     println!(

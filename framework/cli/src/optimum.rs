@@ -6,7 +6,7 @@ use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
 use crate::output;
 use crate::run;
 use crate::say::say;
-use answer::Answer;
+use answer::{Answer, Times};
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,9 +15,12 @@ use std::time::{Duration, Instant};
 use swapmeet_core::cost::bound::Traffic;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::delivery::collective::of_bits;
+use swapmeet_core::network::topology::Topology;
 use swapmeet_core::simulation::Task;
 use swapmeet_optimum::certificate::{Certificate, Origin};
 use swapmeet_optimum::check::check;
+use swapmeet_optimum::demand::Demand;
+use swapmeet_optimum::network::Network;
 use swapmeet_optimum::optimum::{Optimum, Options, Question, problem, solve};
 use swapmeet_results::duration;
 use swapmeet_runner::case::{Case, Product, drawn, spec_error};
@@ -26,7 +29,7 @@ use swapmeet_runner::input::Text;
 use swapmeet_runner::optimum::NO_LINKS;
 use swapmeet_runner::plugin::{Algorithm, ParamKind};
 use swapmeet_runner::registry::Registry;
-use swapmeet_runner::topology;
+use swapmeet_runner::topology::parse as parse_topology;
 use swapmeet_workloads::Workload;
 use swapmeet_workloads::file::{MAX_BYTES, read_bounded};
 
@@ -46,29 +49,35 @@ pub(crate) fn optimum(args: &OptimumArgs) -> Result<ExitCode, Failure> {
     }
     // Find the interval of the optimum, and write the certificate.
     let start = Instant::now();
-    let setting = Setting::of(first)?;
+    let Case { topology, workload, machine, .. } = first;
+    let setting = Setting::new(topology, workload, Arc::clone(machine), first.seed)?;
     let mut optimum = setting.solve(args.gap)?;
     let seconds = start.elapsed().as_secs_f64();
     optimum.certificate.origin = Origin {
-        topology: first.topology.spec(),
-        workload: first.workload.to_string(),
-        machine: first.machine.to_string(),
+        topology: topology.spec(),
+        workload: workload.to_string(),
+        machine: machine.to_string(),
         seed: args.seed,
     };
     if let Some(path) = &args.certificate {
         output::file(path, |out| Ok(serde_json::to_writer(out, &optimum.certificate)?))?;
     }
+    // Print the interval before the algorithms run, because they can take minutes.
+    let optimum_us = setting.with_startups(&optimum);
+    let answer = Answer { optimum, wanted_gap: args.gap, optimum_us, seconds };
+    if args.format == OptimumFormat::Text {
+        output::print(&answer.interval_text())?;
+    }
     // Run the algorithms, unless the network is too large.
-    let runs = first.topology.nodes() <= answer::MAX_RUN_NODES;
+    let runs = topology.nodes() <= answer::MAX_RUN_NODES;
     let cases = if runs { &cases[..] } else { &[] };
     let Some(rows) = run::collect(cases, None, &args.plugins)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
-    let optimum_us = setting.with_startups(&optimum);
-    let answer = Answer::new((optimum, args.gap), optimum_us, rows, seconds);
+    let times = Times::of(rows);
     output::print(&match args.format {
-        OptimumFormat::Text => answer.text(),
-        OptimumFormat::Json => format!("{:#}\n", answer.json()),
+        OptimumFormat::Text => answer.times_text(&times),
+        OptimumFormat::Json => format!("{:#}\n", answer.json(&times)),
     })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -111,12 +120,16 @@ struct Setting {
 }
 
 impl Setting {
-    fn of(case: &Case) -> Result<Self, Failure> {
-        let Case { workload, machine, topology, seed, .. } = case;
-        let task = workload.task(topology, *seed).map_err(Failure::Usage)?;
+    fn new(
+        topology: &Arc<dyn Topology>,
+        workload: &Workload,
+        machine: Arc<Machine>,
+        seed: u64,
+    ) -> Result<Self, Failure> {
+        let task = workload.task(topology, seed).map_err(Failure::Usage)?;
         let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
         let name = format!("{}, {workload}", topology.spec());
-        Ok(Self { task, unit_bytes, machine: Arc::clone(machine), name })
+        Ok(Self { task, unit_bytes, machine, name })
     }
 
     fn question(&self) -> Result<Question<'_>, Failure> {
@@ -211,18 +224,13 @@ fn verify(file: &Path, format: OptimumFormat) -> Result<ExitCode, Failure> {
 }
 
 /// Builds the network, the demand and the time unit from the specs that a certificate names.
-fn named(
-    origin: &Origin,
-) -> Result<(swapmeet_optimum::network::Network, swapmeet_optimum::demand::Demand, f64), Failure> {
-    let text = |name: &str, spec: &str| Text::flag(name, spec);
-    let at = text("topology", &origin.topology);
-    let network = topology::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
-    let at = text("workload", &origin.workload);
+fn named(origin: &Origin) -> Result<(Network, Demand, f64), Failure> {
+    let at = Text::flag("topology", &origin.topology);
+    let network = parse_topology(&at.value).map_err(|e| spec_error(&at, &e))?;
+    let at = Text::flag("workload", &origin.workload);
     let workload = Workload::parse(&at.value).map_err(|e| spec_error(&at, &e))?;
-    let machine = swapmeet_runner::case::machine(&text("machine", &origin.machine), &[])?;
+    let machine = swapmeet_runner::case::machine(&Text::flag("machine", &origin.machine), &[])?;
     let network = drawn(&network, origin.seed);
-    let task = workload.task(&network, origin.seed).map_err(Failure::Usage)?;
-    let unit_bytes = if workload.counts_blocks() { workload.block_bytes() as f64 } else { 1.0 };
-    let setting = Setting { task, unit_bytes, machine: Arc::new(machine), name: String::new() };
+    let setting = Setting::new(&network, &workload, Arc::new(machine), origin.seed)?;
     problem(&setting.question()?).map_err(Failure::usage)
 }

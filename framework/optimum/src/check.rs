@@ -102,6 +102,8 @@ struct Graph {
     out: Vec<Vec<u32>>,
     /// The rules and the capacities of the ports.
     ports: Vec<(PortRule, u64)>,
+    /// The number of links in the certificate.
+    own: usize,
     /// The number of nodes whose ports the certificate lists.
     listed: usize,
     /// The factor by which ports slow down a node whose links are all full: the largest capacity of
@@ -133,8 +135,13 @@ impl Graph {
         for copy in 0..copies {
             for (image, link) in network.links.iter().enumerate() {
                 let (from, to) = (link.from as usize, link.to as usize);
-                if from >= vertices || to >= vertices || !sides.is_empty() && from != 0 {
+                if from >= vertices || to >= vertices {
                     return Err(format!("link {image}: there is no vertex {}", from.max(to)));
+                }
+                if !sides.is_empty() && from != 0 {
+                    return Err(format!(
+                        "link {image} leaves vertex {from}: with translations, list only the links of vertex 0"
+                    ));
                 }
                 if link.capacity == 0 || link.capacity > 1 << 49 {
                     return Err(format!("link {image}: expected a capacity from 1 to 2^49"));
@@ -169,15 +176,16 @@ impl Graph {
         let most = through[..nodes].iter().map(|(out, into)| *out.max(into)).max().unwrap_or(0);
         let least = ports.iter().map(|(_, capacity)| *capacity).min();
         let slowed = least.map_or(1.0, |least| (most as f64 / least as f64).max(1.0));
-        Ok(Self { nodes, vertices, links, out, ports, listed: nodes / copies, slowed })
+        let (own, listed) = (network.links.len(), nodes / copies);
+        Ok(Self { nodes, vertices, links, out, ports, own, listed, slowed })
     }
 
     /// Returns the resources that data on a link uses. They are the link itself and, depending on
     /// the rules, ports.
-    fn resources(&self, link: usize, own: usize) -> Vec<usize> {
+    fn resources(&self, link: usize) -> Vec<usize> {
         let (from, to, _, image) = self.links[link];
         let mut resources = vec![image];
-        let mut first = own;
+        let mut first = self.own;
         let port = |vertex: usize| if self.listed == 1 { 0 } else { vertex };
         for (rule, _) in &self.ports {
             match rule {
@@ -202,8 +210,7 @@ impl Graph {
 
     /// Returns the capacities of all resources: first the links of the certificate, then the ports.
     fn capacities(&self) -> Vec<u64> {
-        let own = self.links.iter().map(|link| link.3 + 1).max().unwrap_or(0);
-        let mut capacities: Vec<u64> = self.links[..own].iter().map(|link| link.2).collect();
+        let mut capacities: Vec<u64> = self.links[..self.own].iter().map(|link| link.2).collect();
         for &(rule, capacity) in &self.ports {
             match rule {
                 PortRule::Ends => {}
@@ -282,14 +289,17 @@ fn rows(certificate: &Certificate, graph: &Graph) -> Result<Rows, String> {
 fn by_lengths(graph: &Graph, rows: &Rows, own: &[u32], ports: &[u32]) -> Result<f64, String> {
     let lengths: Vec<u64> = own.iter().chain(ports).map(|length| u64::from(*length)).collect();
     let capacities = graph.capacities();
-    if lengths.len() != capacities.len() {
-        let (found, expected) = (lengths.len(), capacities.len());
-        return Err(format!("there are {found} lengths, expected {expected}"));
+    for (what, found, expected) in [
+        ("lengths", own.len(), graph.own),
+        ("port_lengths", ports.len(), capacities.len() - graph.own),
+    ] {
+        if found != expected {
+            return Err(format!("there are {found} {what}, expected {expected}"));
+        }
     }
     let terms = lengths.iter().zip(&capacities);
     let below: u128 = terms.map(|(length, c)| u128::from(*length) * u128::from(*c)).sum();
-    let of_link =
-        |link| graph.resources(link, own.len()).into_iter().map(|r| lengths[r]).sum::<u64>();
+    let of_link = |link| graph.resources(link).into_iter().map(|r| lengths[r]).sum::<u64>();
     let link_lengths: Vec<u64> = (0..graph.links.len()).map(of_link).collect();
     let mut above = 0_u128;
     for (from, row) in rows {
@@ -327,7 +337,6 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
     /// Largest relative error of the amounts, because flows are rounded.
     const ROUNDED: f64 = 1e-4;
     let capacities = graph.capacities();
-    let own = graph.links.iter().map(|link| link.3 + 1).max().unwrap_or(0);
     let mut load = vec![0.0; capacities.len()];
     if flows.len() != rows.len() {
         return Err(format!("there are flows of {} sources, expected {}", flows.len(), rows.len()));
@@ -349,7 +358,7 @@ fn by_flows(graph: &Graph, rows: &Rows, flows: &[SourceFlow]) -> Result<f64, Str
             }
             left[tail] -= f64::from(amount);
             left[head] += f64::from(amount);
-            for resource in graph.resources(link as usize, own) {
+            for resource in graph.resources(link as usize) {
                 load[resource] += f64::from(amount);
             }
         }

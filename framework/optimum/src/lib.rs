@@ -19,14 +19,12 @@
 
 pub mod certificate;
 pub mod check;
-mod cuts;
 pub mod demand;
 mod error;
 mod flow;
 mod max_flow;
 pub mod network;
 pub mod optimum;
-mod paths;
 mod trees;
 
 pub use certificate::Certificate;

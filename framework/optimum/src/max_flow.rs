@@ -1,7 +1,7 @@
 //! Maximum flow from one vertex to another. Amounts are whole numbers, and the method is that of
 //! blocking flows (Dinic, 1970).
 
-use crate::paths::{NONE, Rows};
+use swapmeet_flows::{Links, NONE};
 
 /// A network with residual capacities. Link `i` has two arcs: arc `2 i` in its direction, and arc
 /// `2 i + 1` in the opposite direction.
@@ -20,8 +20,8 @@ pub(crate) struct MaxFlow {
 }
 
 impl MaxFlow {
-    pub(crate) fn new(links: &Rows) -> Self {
-        let (vertices, count) = (links.first.len() - 1, links.head.len());
+    pub(crate) fn new(links: &Links) -> Self {
+        let (vertices, count) = (links.vertices(), links.count());
         let head: Vec<u32> =
             links.head.iter().zip(&links.tail).flat_map(|(head, tail)| [*head, *tail]).collect();
         let tail = |arc: u32| head[arc as usize ^ 1] as usize;

@@ -54,13 +54,12 @@ pub(crate) fn pack(
     let mut capacities: Vec<u128> =
         images.iter().map(|image| network.links[*image as usize].capacity.into()).collect();
     // Add a source, with a link to each node that has data.
-    let (own, source) = (links.head.len(), network.vertices);
+    let (own, source) = (links.count(), network.vertices);
     for &(node, amount) in amounts {
-        links.tail.push(source);
-        links.head.push(node);
+        links.push(node);
         capacities.push(amount.into());
     }
-    links.first.push(links.head.len() as u32);
+    links.end_vertex();
     let all: u128 = amounts.iter().map(|(_, amount)| u128::from(*amount)).sum();
     let mut packing = Packing { time: (0, 1), cut: Vec::new() };
     if all == 0 || network.nodes < 2 {

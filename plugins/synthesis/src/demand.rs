@@ -106,20 +106,24 @@ impl Demand {
     }
 }
 
-/// Returns the number of segments for blocks of different sizes. The number is first chosen so that
-/// a segment of the largest block is at most a sixteenth of the mean size, with at most 256
-/// segments. It is then halved until rounding up the sizes of segments adds at most 2 % to the
-/// bytes.
+/// Returns the number of segments for blocks of different sizes: a power of two up to 256, with
+/// segments of the largest block not much smaller than a sixteenth of the mean size. More segments
+/// fill the steps of a link better, but the size of each segment is rounded up to whole bytes. The
+/// number with the least estimated loss is chosen.
 fn segments_of<I: Iterator<Item = u64>>(sizes: impl Fn() -> I, mean: u64) -> u32 {
-    let total: u128 = sizes().map(u128::from).sum();
+    let total = sizes().map(u128::from).sum::<u128>() as f64;
     let largest = sizes().max().unwrap_or(1);
-    let wanted = (16 * largest).div_ceil(mean).clamp(1, 256).next_power_of_two();
-    let rounded = |segments: u64| {
-        sizes().map(|size| u128::from(size.div_ceil(segments)) * u128::from(segments)).sum::<u128>()
+    // The size of the block to which a byte belongs, on average over all bytes.
+    let of_byte = sizes().map(|size| size as f64 * size as f64).sum::<f64>() / total;
+    let loss = |segments: u64| {
+        let rounded = sizes().map(|size| u128::from(size.div_ceil(segments) * segments));
+        let of_rounding = rounded.sum::<u128>() as f64 / total - 1.0;
+        // A link carries about the mean size in a step. The unused part of the step grows with the
+        // size of segments.
+        let of_steps = of_byte / (6 * segments * mean) as f64;
+        of_rounding + of_steps
     };
-    let mut segments = wanted;
-    while segments > 1 && rounded(segments) * 100 > total * 102 {
-        segments /= 2;
-    }
-    segments as u32
+    let most = (16 * largest).div_ceil(mean).clamp(1, 256).next_power_of_two();
+    let candidates = (0..=most.ilog2()).map(|power| 1 << power);
+    candidates.min_by(|a, b| loss(*a).total_cmp(&loss(*b))).unwrap_or(1) as u32
 }

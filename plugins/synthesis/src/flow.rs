@@ -114,11 +114,11 @@ impl Algorithm for FlowSchedule {
         }
         let mut random = Random::new(problem.param(SEED.key())?);
         let demand = Demand::read(problem, blocks_per_link, segments)?;
-        if demand.sources.len() as u64 * network.links() as u64 > MAX_FLOWS {
+        if demand.sources.len() as u64 * network.links.count() as u64 > MAX_FLOWS {
             return Err(Stop::unsupported(format!(
                 "{} senders on a network of {} links need too much memory, expected at most {MAX_FLOWS} pairs of them: use fewer nodes, or an algorithm with a rule",
                 demand.sources.len(),
-                network.links()
+                network.links.count()
             )));
         }
         let ports = if form == Form::Steps { problem.ports() } else { u64::MAX };
@@ -240,7 +240,7 @@ impl Emitter<'_, '_> {
             let Event::Send { link, piece, first_segment, segments } = event else {
                 return schedule.step();
             };
-            let (from, to) = (network.tail[link].into(), network.head[link].into());
+            let (from, to) = (network.links.tail[link].into(), network.links.head[link].into());
             let segments = Axis::range(first_segment.into(), segments.into());
             schedule.send(&self.blocks(from, to, (piece.source, piece.target)).segments(segments))
         });
@@ -253,7 +253,7 @@ impl Emitter<'_, '_> {
         let mut vertices = Vec::new();
         for (piece, path) in routed.pieces.iter().zip(routed.paths.iter()) {
             vertices.clear();
-            vertices.extend(path.iter().map(|link| u64::from(network.head[*link as usize])));
+            vertices.extend(path.iter().map(|link| u64::from(network.links.head[*link as usize])));
             let route = Route::path(&vertices);
             let segments = Axis::range(piece.first_segment.into(), piece.segments.into());
             let pair = (piece.source, piece.target);

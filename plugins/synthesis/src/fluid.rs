@@ -17,9 +17,9 @@
 use crate::Deadline;
 use crate::demand::Demand;
 use crate::network::Network;
-use crate::paths::ShortestPaths;
 use crate::random::Random;
-use crate::resources::Resources;
+use crate::resources::{LONGEST, Resources};
+use swapmeet_flows::{BestCut, ShortestPaths, best_step, fast_exp};
 
 /// The factor by which the average of the prices is multiplied after each check of the interval, so
 /// that later prices have more weight.
@@ -54,10 +54,8 @@ struct Solver<'a> {
     /// The whole-number prices of the resources, from which the lengths are computed.
     whole: Vec<u32>,
     tree: Tree,
-    /// The reversed links, and the original link of each; `None` if the search examines no cuts.
-    into: Option<(Network, Vec<u32>)>,
-    /// The largest lower bound, in steps, of the cuts that have been examined so far.
-    cut: f64,
+    /// The cut that needs the most steps so far; `None` if the search examines no cuts.
+    cut: Option<BestCut<'a>>,
 }
 
 /// Buffers for the shortest-path tree of one source, and for the move of its flow to the tree.
@@ -79,12 +77,13 @@ pub(crate) fn solve(
     random: &mut Random,
     deadline: Deadline,
 ) -> Flow {
-    let (links, vertices, count) = (network.links(), network.vertices(), resources.count);
+    let (links, vertices, count) =
+        (network.links.count(), network.links.vertices(), resources.count);
     let mut solver = Solver {
         network,
         resources,
         demand,
-        paths: ShortestPaths::new(vertices),
+        paths: ShortestPaths::new(vertices, LONGEST),
         flows: vec![0.0; demand.sources.len() * links],
         load: vec![0.0; count],
         price: vec![1.0; count],
@@ -97,11 +96,10 @@ pub(crate) fn solve(
             change: vec![0.0; count],
             terms: Vec::new(),
         },
-        // Cuts are examined only if all pairs have the same demand, because [`Solver::best_prefix`]
-        // counts pairs, and only if ports are not limited.
-        into: (demand.is_even(network.nodes) && resources.ports.is_none())
-            .then(|| network.reversed()),
-        cut: 0.0,
+        // Cuts are examined only if all pairs have the same demand, because [`BestCut`] counts
+        // pairs, and only if ports are not limited.
+        cut: (demand.is_even(network.nodes) && resources.ports.is_none())
+            .then(|| BestCut::new(&network.links, &resources.quota, network.nodes as u32)),
     };
     let (lower, upper) = solver.run(random, deadline);
     Flow { flows: solver.flows, lower, upper }
@@ -183,7 +181,7 @@ impl Solver<'_> {
     fn route(&mut self, source: usize, is_first: bool, eta: f32, scale: f32) {
         // Find the tree, and add the present prices to the average.
         let total = self.set_lengths(false);
-        self.paths.find(self.network, &self.length, self.demand.sources[source]);
+        self.paths.find(&self.network.links, &self.length, self.demand.sources[source]);
         if !is_first {
             let weight = 1.0 / total as f32;
             for (average, whole) in self.average.iter_mut().zip(&self.whole) {
@@ -202,10 +200,10 @@ impl Solver<'_> {
         for &vertex in self.paths.order[1..].iter().rev() {
             let (link, amount) = (self.paths.parent[vertex as usize], below[vertex as usize]);
             flow[link as usize] = amount;
-            below[self.network.tail[link as usize] as usize] += amount;
+            below[self.network.links.tail[link as usize] as usize] += amount;
         }
         // Compute how the loads would change if the tree replaced the whole flow.
-        let links = self.network.links();
+        let links = self.network.links.count();
         let old = &mut self.flows[source * links..(source + 1) * links];
         change.fill(0.0);
         for column in &self.resources.columns {
@@ -221,7 +219,11 @@ impl Solver<'_> {
             }
         }
         // Move the best fraction of the flow: 0 keeps the flow, and 1 replaces it by the tree.
-        let step = if is_first { 1.0 } else { best_step(terms) };
+        let step = if is_first {
+            1.0
+        } else {
+            best_step(|| terms.iter().map(|(_, first, rate)| (*first, *rate)), BISECTIONS)
+        };
         if step == 0.0 {
             return;
         }
@@ -245,74 +247,15 @@ impl Solver<'_> {
         let total = self.set_lengths(averaged);
         let mut sum = 0.0;
         for (source, row) in self.demand.sources.iter().zip(&self.demand.rows) {
-            self.paths.find(self.network, &self.length, *source);
+            self.paths.find(&self.network.links, &self.length, *source);
             let distance = |to: u32| f64::from(self.paths.distance[to as usize]);
             sum += row.iter().map(|(to, size)| distance(*to) * f64::from(*size)).sum::<f64>();
-            self.cut = self.cut.max(self.best_prefix());
-        }
-        let lengths = sum * f64::from(self.demand.segments) * self.resources.slowest_steps / total;
-        lengths.max(self.cut)
-    }
-
-    /// Examines one cut for each vertex. The cut separates this vertex and all earlier vertices, in
-    /// the order of their distances from the root, from all later vertices. Returns the largest
-    /// number of steps that one of the cuts needs for the blocks that must cross it.
-    fn best_prefix(&self) -> f64 {
-        let Some((into, of_link)) = &self.into else { return 0.0 };
-        let (quota, nodes) = (&self.resources.quota, self.network.nodes as u64);
-        let mut inside = vec![false; self.network.vertices()];
-        let (mut capacity, mut count, mut best) = (0_i64, 0, 0.0_f64);
-        for &vertex in &self.paths.order {
-            let vertex = vertex as usize;
-            inside[vertex] = true;
-            count += u64::from(vertex < self.network.nodes);
-            let out = self.network.out(vertex);
-            let leaving = out.filter(|link| !inside[self.network.head[*link] as usize]);
-            capacity += leaving.map(|link| quota[link] as i64).sum::<i64>();
-            let entering = into.out(vertex).filter(|back| inside[into.head[*back] as usize]);
-            capacity -= entering.map(|back| quota[of_link[back] as usize] as i64).sum::<i64>();
-            if capacity > 0 {
-                best = best.max((count * (nodes - count)) as f64 / capacity as f64);
+            if let Some(cut) = &mut self.cut {
+                cut.try_prefixes(&self.paths.order);
             }
         }
-        best * f64::from(self.demand.segments)
+        let segments = f64::from(self.demand.segments);
+        let by_cut = self.cut.as_ref().map_or(0.0, |cut| cut.ratio() * segments);
+        by_cut.max(sum * segments * self.resources.slowest_steps / total)
     }
-}
-
-/// Returns the fraction of the flow to move, from 0 to 1, that minimizes the sum of the prices
-/// after the move. The sum is a convex function of the fraction, so bisection finds the zero of its
-/// slope.
-fn best_step(terms: &[(u32, f32, f32)]) -> f32 {
-    let slope = |step: f32| -> f32 {
-        terms.iter().map(|(_, first, rate)| first * fast_exp(step * rate)).sum()
-    };
-    if slope(0.0) >= 0.0 {
-        return 0.0;
-    }
-    if slope(1.0) <= 0.0 {
-        return 1.0;
-    }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..BISECTIONS {
-        let middle = 0.5 * (low + high);
-        if slope(middle) > 0.0 { high = middle } else { low = middle }
-    }
-    if low == 0.0 { high * 0.5 } else { low }
-}
-
-/// Returns e^x with a relative error of about 1e-5. The formula is a power of two times a
-/// polynomial in the fraction of the exponent, which compilers can vectorize.
-#[inline]
-pub(crate) fn fast_exp(x: f32) -> f32 {
-    let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);
-    let whole = exponent.floor();
-    let part = exponent - whole;
-    let ln_2 = std::f32::consts::LN_2;
-    let mantissa = 1.0
-        + part
-            * (ln_2
-                + part
-                    * (0.240_226_5
-                        + part * (0.055_490_6 + part * (0.009_678_1 + part * 0.001_894_3))));
-    f32::from_bits(((whole as i32 + 127) << 23) as u32) * mantissa
 }

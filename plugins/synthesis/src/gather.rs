@@ -137,7 +137,7 @@ pub(crate) fn gather(
 /// receive all blocks except its own. `own` has the number of blocks of each node at the start.
 pub(crate) fn lower_bound(into: &Network, blocks: usize, own: &[usize]) -> usize {
     let rate =
-        |node: usize| into.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
+        |node: usize| into.links.out(node).map(|link| into.bandwidth[link] as usize).sum::<usize>();
     let steps = |node: usize| (blocks - own[node]).div_ceil(rate(node).max(1));
     (0..into.nodes).map(steps).max().unwrap_or(0)
 }
@@ -193,7 +193,7 @@ impl<'a> Try<'a> {
             }
             // All blocks arrive at the end of the step.
             for &(link, block) in &moves.moves[start..] {
-                self.has.set(self.network.head[link as usize] as usize, block as usize);
+                self.has.set(self.network.links.head[link as usize] as usize, block as usize);
                 self.holders[block as usize] += 1;
             }
             // Sort the moves by link, so that the sends of a node are consecutive.
@@ -209,7 +209,7 @@ impl<'a> Try<'a> {
     /// all its links.
     fn choose(&mut self, node: usize, random: &mut Random) {
         self.choices.clear();
-        for back in self.into.out(node) {
+        for back in self.into.links.out(node) {
             // A link of larger bandwidth carries several blocks, so it is listed several times.
             let blocks = self.into.bandwidth[back] as usize;
             self.choices.extend(std::iter::repeat_n((self.of_link[back], None), blocks));
@@ -237,14 +237,14 @@ impl<'a> Try<'a> {
     /// Finds a block for a link by an exchange. The link takes over a block that was chosen for
     /// another link into the same node, and a further block is found for the other link.
     fn exchange(&mut self, link: u32, random: &mut Random) -> Option<u32> {
-        let from = self.network.tail[link as usize] as usize;
+        let from = self.network.links.tail[link as usize] as usize;
         for place in 0..self.choices.len() {
             let (other, Some(block)) = self.choices[place] else { continue };
             if !self.has.get(from, block as usize) {
                 continue;
             }
             if let Some(second) = self.pick(other, random.below(self.has.words)) {
-                let node = self.network.head[link as usize] as usize;
+                let node = self.network.links.head[link as usize] as usize;
                 self.choices[place].1 = Some(second);
                 self.lacks.clear(node, second as usize);
                 return Some(block);
@@ -256,8 +256,10 @@ impl<'a> Try<'a> {
     /// Returns a rare block that the sender of a link has and the receiver lacks. The search begins
     /// at word number `start`.
     fn pick(&self, link: u32, start: usize) -> Option<u32> {
-        let (from, to) =
-            (self.network.tail[link as usize] as usize, self.network.head[link as usize] as usize);
+        let (from, to) = (
+            self.network.links.tail[link as usize] as usize,
+            self.network.links.head[link as usize] as usize,
+        );
         let (words, groups) = (self.has.words, self.has.groups);
         let has = &self.has.bits[from * words..(from + 1) * words];
         let lacks = &self.lacks.bits[to * words..(to + 1) * words];

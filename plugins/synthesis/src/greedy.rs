@@ -251,7 +251,7 @@ fn forwards(
     for step in 0..moves.steps() {
         schedule.step()?;
         for &(link, block) in moves.step(step) {
-            let (from, to) = (network.tail[link as usize], network.head[link as usize]);
+            let (from, to) = (network.links.tail[link as usize], network.links.head[link as usize]);
             schedule.send(&select(Blocks::new(from.into(), to.into()), block.into()))?;
         }
     }
@@ -271,7 +271,8 @@ fn backwards(
         schedule.step()?;
         for &(link, block) in moves.step(step) {
             let link = of_link[link as usize] as usize;
-            let blocks = Blocks::new(network.tail[link].into(), network.head[link].into());
+            let blocks =
+                Blocks::new(network.links.tail[link].into(), network.links.head[link].into());
             schedule.send(&select(blocks, block.into()))?;
         }
     }

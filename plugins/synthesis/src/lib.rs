@@ -21,7 +21,6 @@ mod greedy;
 mod matching;
 mod network;
 mod orbits;
-mod paths;
 mod random;
 mod resources;
 mod routes;

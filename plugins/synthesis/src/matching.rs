@@ -2,11 +2,12 @@
 //! such that no node sends or receives over more links than it has ports.
 
 use crate::network::Network;
+use swapmeet_flows::Links;
 
 /// The choice of links for one step, with buffers that all steps use.
 pub(crate) struct Matching {
     ports: u64,
-    into: Network,
+    into: Links,
     of_link: Vec<u32>,
     /// Whether each link is chosen in the current step.
     pub chosen: Vec<bool>,
@@ -20,12 +21,12 @@ pub(crate) struct Matching {
 
 impl Matching {
     pub(crate) fn new(network: &Network, ports: u64) -> Self {
-        let (into, of_link) = network.reversed();
+        let (into, of_link) = network.links.reversed();
         Self {
             ports,
             into,
             of_link,
-            chosen: vec![false; network.links()],
+            chosen: vec![false; network.links.count()],
             sent: vec![0; network.nodes],
             received: vec![0; network.nodes],
             mark: vec![0; network.nodes],
@@ -68,11 +69,11 @@ impl Matching {
         from: usize,
     ) -> bool {
         let free = |link: &usize| waiting[*link] && !self.chosen[*link];
-        let mut links: Vec<usize> = network.out(from).filter(free).collect();
-        let need = |link: &usize| left[network.nodes + network.head[*link] as usize];
+        let mut links: Vec<usize> = network.links.out(from).filter(free).collect();
+        let need = |link: &usize| left[network.nodes + network.links.head[*link] as usize];
         links.sort_by(|a, b| need(b).total_cmp(&need(a)));
         for link in links {
-            let to = network.head[link] as usize;
+            let to = network.links.head[link] as usize;
             if std::mem::replace(&mut self.mark[to], self.search) == self.search {
                 continue;
             }
@@ -84,12 +85,12 @@ impl Matching {
                 let other = self.into.out(to).map(|back| self.of_link[back] as usize);
                 let others: Vec<usize> = other.filter(|other| self.chosen[*other]).collect();
                 let moved = others.into_iter().find(|other| {
-                    let sender = network.tail[*other] as usize;
+                    let sender = network.links.tail[*other] as usize;
                     self.send_from(network, waiting, left, sender)
                 });
                 let Some(other) = moved else { continue };
                 self.chosen[other] = false;
-                self.sent[network.tail[other] as usize] -= 1;
+                self.sent[network.links.tail[other] as usize] -= 1;
             }
             self.chosen[link] = true;
             self.sent[from] += 1;
@@ -103,7 +104,7 @@ impl Matching {
     fn receive_at(&mut self, network: &Network, waiting: &[bool], to: usize) -> bool {
         let links: Vec<usize> = self.into.out(to).map(|back| self.of_link[back] as usize).collect();
         for link in links {
-            let from = network.tail[link] as usize;
+            let from = network.links.tail[link] as usize;
             if !waiting[link]
                 || self.chosen[link]
                 || std::mem::replace(&mut self.mark[from], self.search) == self.search
@@ -114,13 +115,13 @@ impl Matching {
                 self.sent[from] += 1;
             } else {
                 let others: Vec<usize> =
-                    network.out(from).filter(|other| self.chosen[*other]).collect();
-                let moved = others
-                    .into_iter()
-                    .find(|other| self.receive_at(network, waiting, network.head[*other] as usize));
+                    network.links.out(from).filter(|other| self.chosen[*other]).collect();
+                let moved = others.into_iter().find(|other| {
+                    self.receive_at(network, waiting, network.links.head[*other] as usize)
+                });
                 let Some(other) = moved else { continue };
                 self.chosen[other] = false;
-                self.received[network.head[other] as usize] -= 1;
+                self.received[network.links.head[other] as usize] -= 1;
             }
             self.chosen[link] = true;
             self.received[to] += 1;

@@ -1,20 +1,12 @@
 //! The links of the network, as the plugin reads them from the host.
 
+use swapmeet_flows::Links;
 use swapmeet_sdk::{Problem, Stop};
 
-/// The number that means "no vertex" or "no link".
-pub(crate) const NONE: u32 = u32::MAX;
-
-/// The directed links of a network, sorted by the vertex that they leave (compressed sparse rows).
-/// The nodes have the lowest vertex numbers, and switches follow.
+/// The directed links of a network. The nodes have the lowest vertex numbers, and switches follow.
 pub(crate) struct Network {
     pub nodes: usize,
-    /// The links out of vertex `v` have the numbers `first[v]..first[v + 1]`.
-    pub first: Vec<u32>,
-    /// The vertex that each link leaves.
-    pub tail: Vec<u32>,
-    /// The vertex to which each link leads.
-    pub head: Vec<u32>,
+    pub links: Links,
     /// The bandwidth of each link, as a multiple of the smallest bandwidth.
     pub bandwidth: Vec<f64>,
 }
@@ -30,13 +22,7 @@ impl Network {
     pub(crate) fn read(problem: &Problem<'_>) -> Result<Self, Stop> {
         let topology = problem.topology();
         let (nodes, vertices) = (topology.nodes(), problem.vertices()?);
-        let mut network = Self {
-            nodes: nodes as usize,
-            first: vec![0],
-            tail: Vec::new(),
-            head: Vec::new(),
-            bandwidth: Vec::new(),
-        };
+        let (mut links, mut bandwidth) = (Links::default(), Vec::<f64>::new());
         for vertex in 0..vertices {
             for link in problem.links(vertex)?.into_iter().filter(|link| link.to != vertex) {
                 if !(link.bandwidth > 0.0 && link.bandwidth.is_finite()) {
@@ -45,21 +31,22 @@ impl Network {
                         link.to
                     )));
                 }
-                let start = network.first[vertex as usize] as usize;
-                if network.head.len() > start && network.head.last() == Some(&(link.to as u32)) {
-                    if let Some(slowest) = network.bandwidth.last_mut() {
+                let last = links.tail.last().zip(links.head.last());
+                match bandwidth.last_mut() {
+                    Some(slowest) if last == Some((&(vertex as u32), &(link.to as u32))) => {
                         *slowest = slowest.min(link.bandwidth);
                     }
-                    continue;
+                    _ => {
+                        links.push(link.to as u32);
+                        bandwidth.push(link.bandwidth);
+                    }
                 }
-                network.tail.push(vertex as u32);
-                network.head.push(link.to as u32);
-                network.bandwidth.push(link.bandwidth);
             }
-            network.first.push(network.head.len() as u32);
+            links.end_vertex();
         }
-        let slowest = network.bandwidth.iter().copied().fold(f64::INFINITY, f64::min);
-        network.bandwidth.iter_mut().for_each(|bandwidth| *bandwidth /= slowest);
+        let slowest = bandwidth.iter().copied().fold(f64::INFINITY, f64::min);
+        bandwidth.iter_mut().for_each(|bandwidth| *bandwidth /= slowest);
+        let network = Self { nodes: nodes as usize, links, bandwidth };
         network.check(topology.kind())?;
         Ok(network)
     }
@@ -71,7 +58,7 @@ impl Network {
                 "several ranks share a node, and have no links of their own: use one rank per node",
             ));
         }
-        for (links, is_reversed) in [(self, false), (&self.reversed().0, true)] {
+        for (links, is_reversed) in [(&self.links, false), (&self.links.reversed().0, true)] {
             let mut seen = vec![false; links.vertices()];
             let mut waiting = vec![0];
             if let Some(first) = seen.first_mut() {
@@ -95,40 +82,16 @@ impl Network {
         Ok(())
     }
 
-    pub(crate) fn vertices(&self) -> usize {
-        self.first.len() - 1
-    }
-
-    pub(crate) fn links(&self) -> usize {
-        self.head.len()
-    }
-
     /// Returns whether the network has switches.
     pub(crate) fn has_switches(&self) -> bool {
-        self.vertices() > self.nodes
-    }
-
-    /// Returns the numbers of the links that leave a vertex.
-    pub(crate) fn out(&self, vertex: usize) -> std::ops::Range<usize> {
-        self.first[vertex] as usize..self.first[vertex + 1] as usize
+        self.links.vertices() > self.nodes
     }
 
     /// Returns the network with all links reversed, and for each reversed link the number of the
     /// original link.
     pub(crate) fn reversed(&self) -> (Self, Vec<u32>) {
-        let mut order: Vec<u32> = (0..self.links() as u32).collect();
-        order.sort_by_key(|link| self.head[*link as usize]);
-        let mut first = vec![0; self.first.len()];
-        self.head.iter().for_each(|head| first[*head as usize + 1] += 1);
-        (1..first.len()).for_each(|vertex| first[vertex] += first[vertex - 1]);
-        let pick = |ends: &[u32]| order.iter().map(|link| ends[*link as usize]).collect();
-        let reversed = Self {
-            nodes: self.nodes,
-            first,
-            tail: pick(&self.head),
-            head: pick(&self.tail),
-            bandwidth: order.iter().map(|link| self.bandwidth[*link as usize]).collect(),
-        };
-        (reversed, order)
+        let (links, order) = self.links.reversed();
+        let bandwidth = order.iter().map(|link| self.bandwidth[*link as usize]).collect();
+        (Self { nodes: self.nodes, links, bandwidth }, order)
     }
 }

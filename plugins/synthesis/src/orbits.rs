@@ -27,15 +27,15 @@ impl Translations {
         {
             return None;
         }
-        let shifts = network.out(0).map(|link| network.head[link]).collect();
+        let shifts = network.links.out(0).map(|link| network.links.head[link]).collect();
         let group = Self { radices: radices.to_vec(), shifts };
         let mut ends = Vec::new();
         for node in 0..nodes as u32 {
             ends.clear();
             ends.extend(group.shifts.iter().map(|shift| group.add(node, *shift)));
             ends.sort_unstable();
-            let links = network.out(node as usize);
-            if !links.map(|link| network.head[link]).eq(ends.iter().copied()) {
+            let links = network.links.out(node as usize);
+            if !links.map(|link| network.links.head[link]).eq(ends.iter().copied()) {
                 return None;
             }
         }

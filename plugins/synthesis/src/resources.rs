@@ -2,7 +2,9 @@
 
 use crate::demand::Demand;
 use crate::network::Network;
-use crate::paths::LONGEST;
+
+/// The length to which the prices of the most expensive links are scaled.
+pub(crate) const LONGEST: u32 = 4000;
 
 /// The resources with limited capacity. The load of a resource is the number of steps that it needs
 /// for its data.
@@ -31,14 +33,14 @@ impl Resources {
     /// `quota` is the size that a link of the smallest bandwidth carries in a step. `ports` is the
     /// port limit of the machine.
     pub(crate) fn of(network: &Network, quota: u64, ports: u64) -> Self {
-        let (links, nodes) = (network.links(), network.nodes as u32);
+        let (links, nodes) = (network.links.count(), network.nodes as u32);
         let quota: Vec<u64> =
             network.bandwidth.iter().map(|factor| (quota as f64 * factor) as u64).collect();
         let steps = |share: f32| quota.iter().map(|quota| 1.0 / *quota as f32 / share).collect();
         // A port limit that is at least as large as the degree of every vertex has no effect.
-        let degree = (0..network.vertices()).map(|v| network.out(v).len() as u64);
-        let into = network.reversed().0;
-        let degree = degree.chain((0..network.vertices()).map(|v| into.out(v).len() as u64));
+        let degree = (0..network.links.vertices()).map(|v| network.links.out(v).len() as u64);
+        let into = network.links.reversed().0;
+        let degree = degree.chain((0..network.links.vertices()).map(|v| into.out(v).len() as u64));
         let ports = Some(ports).filter(|ports| degree.max().unwrap_or(0) > *ports);
         let mut columns = Vec::new();
         let mut count = 0;
@@ -49,7 +51,9 @@ impl Resources {
             count += links as u32;
         }
         if let Some(ports) = ports {
-            for (ends, first) in [(&network.tail, count), (&network.head, count + nodes)] {
+            for (ends, first) in
+                [(&network.links.tail, count), (&network.links.head, count + nodes)]
+            {
                 let resource = ends.iter().map(|end| end + first).collect();
                 columns.push(Column { resource, steps: steps(ports as f32) });
             }
@@ -63,7 +67,7 @@ impl Resources {
     /// the prices of the resources that it uses. Returns the sum of the prices as whole numbers.
     pub(crate) fn set_lengths(&self, prices: &[f32], whole: &mut [u32], length: &mut [u32]) -> f64 {
         let most = prices.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
-        let scale = LONGEST / self.columns.len() as f32 / most;
+        let scale = LONGEST as f32 / self.columns.len() as f32 / most;
         let mut sum = 0.0;
         for (whole, price) in whole.iter_mut().zip(prices) {
             *whole = 1 + (price * scale) as u32;
@@ -98,7 +102,7 @@ impl Resources {
         for (network, amounts) in [(network, &sent), (&network.reversed().0, &received)] {
             for (vertex, amount) in amounts.iter().enumerate().filter(|(_, amount)| **amount > 0.0)
             {
-                let factors = network.out(vertex).map(|link| network.bandwidth[link]);
+                let factors = network.links.out(vertex).map(|link| network.bandwidth[link]);
                 let mut quotas: Vec<u64> =
                     factors.map(|factor| (demand.quota as f64 * factor) as u64).collect();
                 quotas.sort_unstable_by_key(|quota| std::cmp::Reverse(*quota));

@@ -4,11 +4,11 @@
 
 use crate::Deadline;
 use crate::demand::Demand;
-use crate::fluid::{Flow, fast_exp};
+use crate::fluid::Flow;
 use crate::network::Network;
-use crate::paths::ShortestPaths;
 use crate::random::Random;
-use crate::resources::Resources;
+use crate::resources::{LONGEST, Resources};
+use swapmeet_flows::{Links, ShortestPaths, fast_exp};
 
 /// The number of pieces that a link of the smallest bandwidth carries in one step, if blocks have
 /// different sizes and are large enough to be divided.
@@ -110,7 +110,7 @@ fn pieces_of(demand: &Demand) -> (Vec<Piece>, Vec<usize>) {
 /// in proportion to the flow on it. Returns whether the walk has reached the source.
 fn walk_back(
     network: &Network,
-    (into, of_link): (&Network, &[u32]),
+    (into, of_link): (&Links, &[u32]),
     (source, target): (u32, u32),
     flow: &[f32],
     random: &mut Random,
@@ -134,9 +134,9 @@ fn walk_back(
             }
         }
         let Some(link) = chosen else { return false };
-        at = network.tail[link];
+        at = network.links.tail[link];
         // If the walk returns to a vertex that it has visited, remove the loop from the path.
-        match path.iter().position(|link: &u32| network.head[*link as usize] == at) {
+        match path.iter().position(|link: &u32| network.links.head[*link as usize] == at) {
             Some(again) => path.truncate(again),
             None => path.push(link as u32),
         }
@@ -161,8 +161,8 @@ pub(crate) fn route(
         load: vec![0.0; resources.count],
         price: vec![0.0; resources.count],
         whole: vec![0; resources.count],
-        length: vec![1; network.links()],
-        shortest: ShortestPaths::new(network.vertices()),
+        length: vec![1; network.links.count()],
+        shortest: ShortestPaths::new(network.links.vertices(), LONGEST),
         target: flow.lower.ceil().max(1.0) as f32,
         table: Vec::new(),
         per_step: 1.0,
@@ -200,8 +200,8 @@ impl Router<'_> {
         flow: &Flow,
         random: &mut Random,
     ) -> Vec<Box<[u32]>> {
-        let (network, links) = (self.network, self.network.links());
-        let (into, of_link) = network.reversed();
+        let (network, links) = (self.network, self.network.links.count());
+        let (into, of_link) = network.links.reversed();
         let mut paths: Vec<Box<[u32]>> = Vec::with_capacity(pieces.len());
         let mut path = Vec::new();
         for (index, (&source, &end)) in demand.sources.iter().zip(ends).enumerate() {
@@ -209,12 +209,12 @@ impl Router<'_> {
             // Pieces without bytes have no flow. They take a path with the fewest links.
             if demand.rows[index].iter().any(|(_, size)| *size == 0) {
                 self.length.fill(1);
-                self.shortest.find(network, &self.length, source);
+                self.shortest.find(&network.links, &self.length, source);
             }
             while paths.len() < end {
                 let piece = &pieces[paths.len()];
                 if piece.size == 0 {
-                    self.shortest.path_to(network, piece.target, &mut path);
+                    self.shortest.path_to(&network.links, piece.target, &mut path);
                     paths.push(path.as_slice().into());
                     continue;
                 }
@@ -229,8 +229,8 @@ impl Router<'_> {
                 ) {
                     // Because of rounding errors, there may be no flow to the target.
                     self.length.fill(1);
-                    self.shortest.find(network, &self.length, source);
-                    self.shortest.path_to(network, piece.target, &mut path);
+                    self.shortest.find(&network.links, &self.length, source);
+                    self.shortest.path_to(&network.links, piece.target, &mut path);
                 }
                 self.add(&path, piece.load() as f32);
                 paths.push(path.as_slice().into());
@@ -271,7 +271,7 @@ impl Router<'_> {
                     if piece.size == 0 {
                         continue;
                     }
-                    self.shortest.path_to(self.network, piece.target, &mut path);
+                    self.shortest.path_to(&self.network.links, piece.target, &mut path);
                     if path[..] == kept[..] {
                         continue;
                     }
@@ -305,7 +305,7 @@ impl Router<'_> {
             self.price[resource] = self.price_at(self.load[resource] + 1.0);
         }
         self.resources.set_lengths(&self.price, &mut self.whole, &mut self.length);
-        self.shortest.find(self.network, &self.length, source);
+        self.shortest.find(&self.network.links, &self.length, source);
     }
 
     /// Computes the table of prices. Prices rise exponentially with the load, and exceed 1 above

@@ -154,6 +154,27 @@ fn unequal_blocks_take_about_their_bytes() {
     assert!(proved.critical_bytes <= bound * 120 / 100, "{} {bound}", proved.critical_bytes);
 }
 
+/// Nodes receive very different amounts (a Zipf distribution), in blocks of about `mean` bytes. The
+/// bound is the largest amount that a node receives, divided by its four links. Small blocks take
+/// longer, because the sizes of their segments are rounded up to whole bytes.
+#[test]
+fn small_unequal_blocks_fill_the_steps() {
+    for (mean, within) in [(64.0, 1.10), (512.0, 1.06)] {
+        let size = |from: u64, to: u64| {
+            let share = ((to * 7 % 36 + 1) as f64).powf(-0.6) * 36.0 / 11.0;
+            let factor = 0.5 + ((from * 11 + to * 5) % 36) as f64 / 36.0;
+            if from == to { 0 } else { (mean * share * factor) as u64 }
+        };
+        let sizes: Vec<Vec<u64>> =
+            (0..36).map(|from| (0..36).map(|to| size(from, to)).collect()).collect();
+        let received = (0..36).map(|to| sizes.iter().map(|row| row[to]).sum::<u64>());
+        let bound = received.max().unwrap() as f64 / 4.0;
+        let proved = on("torus", &[6, 6]).sizes(&sizes).verify(&FlowSchedule).unwrap();
+        let ratio = proved.critical_bytes as f64 / bound;
+        assert!((1.0..=within).contains(&ratio), "{mean}: {ratio}");
+    }
+}
+
 #[test]
 fn other_demands_arrive() {
     let to: Vec<u64> = (0..16).map(|node| node % 4 * 4 + node / 4).collect();

@@ -2,7 +2,7 @@
 //! compared with the certified optimum of the network, which another crate computes.
 
 use super::matrix::bundled;
-use crate::support::{rows, words};
+use crate::support::{rows, swapmeet, words};
 use std::sync::Arc;
 use swapmeet_core::cost::machine::Machine;
 use swapmeet_core::network::topology::{Graph, Topology, parse};
@@ -92,12 +92,14 @@ fn steps_of_a_flow_are_near_the_certified_optimum() {
 /// the longest message of the step cannot be less than the optimum.
 #[test]
 fn unequal_sizes_and_bandwidths_are_near_the_certified_optimum() {
-    for (spec, mean) in [("torus:6x6", 65536), ("mesh:6x6", 65536), ("torus:6x6", 1024)] {
+    for (spec, mean, within) in
+        [("torus:6x6", 65536, 1.03), ("mesh:6x6", 65536, 1.03), ("torus:6x6", 1024, 1.05)]
+    {
         let topology = parse(spec).unwrap();
         let sizes = format!("irregular:dist=lognormal,mean={mean},cv=1");
         let lower = lower_end(&topology, &sizes);
         let taken = planned(&topology, &sizes, "flow", u64::MAX).critical_load as f64;
-        assert!(taken >= lower * 0.999 && taken <= lower * 1.06, "{spec}: {taken} {lower}");
+        assert!(taken >= lower * 0.999 && taken <= lower * within, "{spec}: {taken} {lower}");
     }
     // Links of bandwidth 1 carry one block per step. Links of bandwidths 2 and 4 carry two and four
     // blocks.
@@ -168,4 +170,13 @@ fn the_note_of_a_row_names_a_search_that_its_time_limit_ended() {
     };
     let why = "the search ended because of `seconds`, so another run may give another schedule";
     assert_eq!((run("flow:seconds=0"), run("flow")), (why.to_owned(), String::new()));
+}
+
+/// `--timeout` ends a case without a schedule, although `seconds` would keep the best so far.
+#[test]
+fn a_timeout_ends_a_search_without_a_schedule() {
+    let run = "run --topology mesh:32x32 --algorithm flow:seconds=60 --timeout 1 --out -";
+    let output = swapmeet(&words(run)).assert().code(1);
+    let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
+    assert!(text.contains(",timeout,not done after 1 s,none,"), "{text}");
 }

@@ -3,7 +3,10 @@
 
 use crate::support::{refused, swapmeet, words};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::{Command, Stdio};
+use swapmeet_tests::build;
 use tempfile::tempdir;
 
 /// Returns what `swapmeet optimum ARGS --format json` prints.
@@ -59,6 +62,20 @@ fn algorithms_that_take_too_long_are_named() {
     let text = String::from_utf8(text).unwrap();
     let named = text.lines().find_map(|l| l.strip_prefix("not finished in time (`--timeout`): "));
     assert!(named.is_some_and(|names| names.split(", ").any(|name| name == "flow")), "{text}");
+}
+
+/// The interval appears before the algorithms have run, because some of them take long.
+#[test]
+fn the_interval_is_printed_first() {
+    let mut command = Command::new(build().join("swapmeet"));
+    command.args(words("optimum --topology mesh:24x24")).stderr(Stdio::null());
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.find(|line| line.starts_with("bottleneck: "));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let rest: Vec<String> = lines.collect();
+    assert!(first.is_some() && rest.is_empty(), "{first:?} {rest:?}");
 }
 
 /// Runs all algorithms on regular and irregular networks under four models. No time may be below

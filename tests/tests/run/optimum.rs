@@ -3,7 +3,10 @@
 use crate::support::{rows, swapmeet, timeless, timeless_rows, words};
 use serde_json::Value;
 use std::path::Path;
-use swapmeet_results::{Record, Status};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use swapmeet_results::{Record, Status, read_file};
+use swapmeet_tests::build;
 use tempfile::tempdir;
 
 /// A sweep of two block sizes, on machines whose models use links and on machines whose models do
@@ -118,6 +121,34 @@ fn files_with_and_without_optimum_are_resumed_merged_and_run_again() {
     // A rerun of a row that has the optimum computes the optimum again.
     swapmeet(&["rerun", paths[3], "--all"]).assert().success();
     swapmeet(&["rerun", paths[2], "--all"]).assert().success();
+}
+
+/// Interrupts the search of `flow`, and the search for the optimum. The row of the first case stays.
+#[test]
+fn an_interrupt_ends_a_search() {
+    let dir = tempdir().unwrap();
+    for (name, flags) in [
+        ("flow.csv", "--topology mesh:32x32 --algorithm flow"),
+        ("optimum.csv", "--topology mesh:40x40 --algorithm pairwise --optimum"),
+    ] {
+        let out = dir.path().join(name);
+        let mut run = Command::new(build().join("swapmeet"));
+        run.args(words("run --jobs 1 --topology ring:4")).args(words(flags)).arg("--out").arg(&out);
+        let run = run.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let start = Instant::now();
+        while read_file(&out).map_or(0, |rows| rows.len()) < 1
+            && start.elapsed() < Duration::from_secs(60)
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+        let output = run.wait_with_output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{message}");
+        assert!(message.contains("interrupted: 1 case: 1 verified"), "{message}");
+        assert_eq!(read_file(&out).unwrap().len(), 1, "{name}");
+    }
 }
 
 #[test]

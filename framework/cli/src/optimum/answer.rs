@@ -10,29 +10,28 @@ use swapmeet_results::{Record, Status, duration};
 /// Algorithms are run only on networks with at most this number of nodes.
 pub(super) const MAX_RUN_NODES: u64 = 1024;
 
-/// The optimum of a case, and the rows of the algorithms.
+/// The optimum of a case.
 pub(super) struct Answer {
-    optimum: Optimum,
+    pub optimum: Optimum,
     /// The requested relative width of the interval.
-    wanted_gap: f64,
+    pub wanted_gap: f64,
     /// The lower end of the interval plus the start-ups and latencies that every schedule has, in
     /// µs.
-    optimum_us: f64,
+    pub optimum_us: f64,
+    /// The duration of the search for the optimum, in seconds.
+    pub seconds: f64,
+}
+
+/// The results of the algorithms.
+pub(super) struct Times {
     /// The rows that have a time, in ascending order of time.
     rows: Vec<Record>,
     /// The algorithms whose cases exceeded the time limit.
     unfinished: Vec<String>,
-    /// The duration of the search for the optimum, in seconds.
-    seconds: f64,
 }
 
-impl Answer {
-    pub(super) fn new(
-        (optimum, wanted_gap): (Optimum, f64),
-        optimum_us: f64,
-        mut rows: Vec<Record>,
-        seconds: f64,
-    ) -> Self {
+impl Times {
+    pub(super) fn of(mut rows: Vec<Record>) -> Self {
         let unfinished = rows.iter().filter(|row| row.status == Status::Timeout);
         let unfinished = unfinished.map(|row| row.algorithm.clone()).collect();
         rows.retain(|row| row.time_us.is_some());
@@ -40,10 +39,13 @@ impl Answer {
             let by_time = a.time_us.partial_cmp(&b.time_us).unwrap_or(std::cmp::Ordering::Equal);
             by_time.then_with(|| a.algorithm.cmp(&b.algorithm))
         });
-        Self { optimum, wanted_gap, optimum_us, rows, unfinished, seconds }
+        Self { rows, unfinished }
     }
+}
 
-    pub(super) fn text(&self) -> String {
+impl Answer {
+    /// Returns the lines about the interval and the bottleneck.
+    pub(super) fn interval_text(&self) -> String {
         let Optimum { lower_us, upper_us, certificate, .. } = &self.optimum;
         let origin = &certificate.origin;
         let mut text = format!("{}, {} on {}\n", origin.topology, origin.workload, origin.machine);
@@ -66,18 +68,24 @@ impl Answer {
             duration(self.optimum_us)
         );
         let _ = writeln!(text, "bottleneck: {}", self.bottleneck());
-        if !self.unfinished.is_empty() {
-            let names = self.unfinished.join(", ");
+        text
+    }
+
+    /// Returns the table of the algorithms.
+    pub(super) fn times_text(&self, times: &Times) -> String {
+        let mut text = String::new();
+        if !times.unfinished.is_empty() {
+            let names = times.unfinished.join(", ");
             let _ = writeln!(text, "not finished in time (`--timeout`): {names}");
         }
-        if self.rows.is_empty() {
+        if times.rows.is_empty() {
             let _ = writeln!(
                 text,
                 "no algorithm was run: none supports the case, or there are more than {MAX_RUN_NODES} nodes"
             );
             return text;
         }
-        let rows = self.rows.iter().map(|row| {
+        let rows = times.rows.iter().map(|row| {
             let [time, bytes] = self.ratios(row);
             let ratio = |ratio: Option<f64>| ratio.map_or(String::new(), |r| format!("{r:.2}"));
             vec![
@@ -91,10 +99,10 @@ impl Answer {
         text + "\n" + &table::plain(&header, &[1, 2, 3], rows.collect()) + "\n"
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(super) fn json(&self, times: &Times) -> Value {
         let Optimum { lower_us, upper_us, bottleneck, certificate } = &self.optimum;
         let origin = &certificate.origin;
-        let algorithms: Vec<Value> = self
+        let algorithms: Vec<Value> = times
             .rows
             .iter()
             .map(|row| {
@@ -116,7 +124,7 @@ impl Answer {
             "topology": origin.topology, "workload": origin.workload, "machine": origin.machine,
             "seed": origin.seed, "lower_us": lower_us, "upper_us": upper_us,
             "optimum_us": self.optimum_us, "bottleneck": bottleneck, "algorithms": algorithms,
-            "unfinished": self.unfinished,
+            "unfinished": times.unfinished,
             "seconds": self.seconds,
         })
     }

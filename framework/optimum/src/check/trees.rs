@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 pub(super) struct Side {
     /// The amount of data that the nodes inside the set have.
     amount: u128,
-    /// The capacity of the links that leave the set.
+    /// The capacity of the links that leave the set, at least 1.
     capacity: u128,
     amounts: Vec<(usize, u64)>,
     turned: bool,
@@ -35,18 +35,20 @@ impl Side {
             let (from, to) = graph.ends(*link, turned);
             inside[from] && !inside[to]
         });
-        let capacity = leaving.map(|link| u128::from(graph.links[link].2)).sum();
+        let capacity: u128 = leaving.map(|link| u128::from(graph.links[link].2)).sum();
         let amount: u128 =
             amounts.iter().filter(|(node, _)| inside[*node]).map(|(_, x)| u128::from(*x)).sum();
         if amount > 0 && capacity == 0 {
             return Err("no link leaves the set".to_owned());
         }
+        // Without data inside, the time of the set is 0, whatever its capacity.
+        let capacity = capacity.max(1);
         Ok(Self { amount, capacity, amounts: amounts.to_vec(), turned })
     }
 
     /// Returns the time that the data needs to leave the set.
     pub(super) fn time(&self) -> f64 {
-        if self.amount == 0 { 0.0 } else { self.amount as f64 / self.capacity as f64 }
+        self.amount as f64 / self.capacity as f64
     }
 
     /// Returns whether each node can receive all data in the time of the cut, if no other node

@@ -3,26 +3,23 @@
 
 use crate::demand::Demand;
 use crate::network::{Network, PortRule};
-use crate::paths::{NONE, Rows};
+use swapmeet_flows::{Links, NONE};
 
 /// Returns the links of the whole network. Also returns, for each of them, the index of the link in
 /// `network` of which it is an image under a translation.
-pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
-    let count = network.link_count() as usize;
-    let (tail, head) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    let mut rows = Rows { first: vec![0], tail, head };
-    let mut images = Vec::with_capacity(count);
+pub(crate) fn expand(network: &Network) -> (Links, Vec<u32>) {
+    let mut links = Links::default();
+    let mut images = Vec::with_capacity(network.link_count() as usize);
     if network.translations.is_empty() {
         let mut next = network.links.iter().zip(0..).peekable();
         for vertex in 0..network.vertices {
             while let Some((link, index)) = next.next_if(|(link, _)| link.from == vertex) {
-                rows.tail.push(vertex);
-                rows.head.push(link.to);
+                links.push(link.to);
                 images.push(index);
             }
-            rows.first.push(rows.head.len() as u32);
+            links.end_vertex();
         }
-        return (rows, images);
+        return (links, images);
     }
     let sides = &network.translations;
     let coordinates = |vertex: u32| {
@@ -36,18 +33,17 @@ pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
     };
     let shifts: Vec<Vec<u32>> = network.links.iter().map(|link| coordinates(link.to)).collect();
     let mut at = vec![0; sides.len()];
-    for vertex in 0..network.vertices {
+    for _ in 0..network.vertices {
         for (shift, index) in shifts.iter().zip(0..) {
             let mut head = 0;
             for ((at, shift), side) in at.iter().zip(shift).zip(sides) {
                 let moved = at + shift;
                 head = head * side + if moved >= *side { moved - side } else { moved };
             }
-            rows.tail.push(vertex);
-            rows.head.push(head);
+            links.push(head);
             images.push(index);
         }
-        rows.first.push(rows.head.len() as u32);
+        links.end_vertex();
         // Advance to the next vertex of the grid. The last axis varies fastest.
         for (coordinate, side) in at.iter_mut().zip(sides).rev() {
             *coordinate += 1;
@@ -57,7 +53,7 @@ pub(crate) fn expand(network: &Network) -> (Rows, Vec<u32>) {
             *coordinate = 0;
         }
     }
-    (rows, images)
+    (links, images)
 }
 
 /// The amount of data that each source has for each vertex.
@@ -144,7 +140,7 @@ pub(super) struct Resources {
 }
 
 impl Resources {
-    pub(super) fn of(network: &Network, links: &Rows, images: Vec<u32>) -> Self {
+    pub(super) fn of(network: &Network, links: &Links, images: Vec<u32>) -> Self {
         let one = !network.translations.is_empty();
         let mut capacities: Vec<u64> = network.links.iter().map(|link| link.capacity).collect();
         let mut columns = vec![images];

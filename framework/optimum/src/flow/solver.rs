@@ -3,9 +3,8 @@
 
 use super::problem::{Amounts, Resources};
 use super::{Progress, Ratio, Solution, value};
-use crate::cuts::BestCut;
 use crate::error::OptimumError;
-use crate::paths::{NONE, Rows, ShortestPaths};
+use swapmeet_flows::{BestCut, Links, NONE, ShortestPaths, best_step, fast_exp};
 
 /// Factor by which the sum of earlier prices is multiplied at each check, before the prices of
 /// later phases are added. The sum is thus a decaying average.
@@ -20,7 +19,7 @@ const BISECTIONS: u32 = 10;
 const PROGRESS: f64 = 1.0003;
 
 pub(super) struct Solver<'a> {
-    links: &'a Rows,
+    links: &'a Links,
     resources: &'a Resources,
     amounts: &'a Amounts,
     /// The largest length that a resource may have.
@@ -57,8 +56,8 @@ struct Tree {
 }
 
 impl<'a> Solver<'a> {
-    pub(super) fn new(links: &'a Rows, resources: &'a Resources, amounts: &'a Amounts) -> Self {
-        let (vertices, count) = (links.first.len() - 1, links.head.len());
+    pub(super) fn new(links: &'a Links, resources: &'a Resources, amounts: &'a Amounts) -> Self {
+        let (vertices, count) = (links.vertices(), links.count());
         let capacities = &resources.capacities;
         let equal = capacities.windows(2).all(|pair| pair[0] == pair[1]);
         // Distances must fit into 32 bits, even along a path through all vertices.
@@ -263,7 +262,7 @@ impl<'a> Solver<'a> {
                 terms.push((self.price[i] * *change, eta * *change));
             }
         }
-        let step = if first { 1.0 } else { best_step(terms) };
+        let step = if first { 1.0 } else { best_step(|| terms.iter().copied(), BISECTIONS) };
         if step == 0.0 {
             return Ok(());
         }
@@ -374,42 +373,6 @@ impl<'a> Solver<'a> {
             self.best = lengths;
         }
     }
-}
-
-/// Returns the step, a number from 0 to 1, that minimizes a sum of exponential functions. It finds
-/// the zero of the slope by bisection.
-fn best_step(terms: &[(f32, f32)]) -> f32 {
-    let slope =
-        |step: f32| terms.iter().map(|(first, rate)| first * fast_exp(step * rate)).sum::<f32>();
-    if slope(0.0) >= 0.0 {
-        return 0.0;
-    }
-    if slope(1.0) <= 0.0 {
-        return 1.0;
-    }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..BISECTIONS {
-        let middle = 0.5 * (low + high);
-        if slope(middle) > 0.0 { high = middle } else { low = middle }
-    }
-    if low == 0.0 { high * 0.5 } else { low }
-}
-
-/// Returns e^x with a relative error of about 1e-5. It computes a power of two times a polynomial
-/// in the fraction of the exponent, because compilers can vectorize this form.
-#[inline]
-fn fast_exp(x: f32) -> f32 {
-    let exponent = (x * std::f32::consts::LOG2_E).clamp(-120.0, 120.0);
-    let whole = exponent.floor();
-    let part = exponent - whole;
-    let ln_2 = std::f32::consts::LN_2;
-    let mantissa = 1.0
-        + part
-            * (ln_2
-                + part
-                    * (0.240_226_5
-                        + part * (0.055_490_6 + part * (0.009_678_1 + part * 0.001_894_3))));
-    f32::from_bits(((whole as i32 + 127) << 23) as u32) * mantissa
 }
 
 /// A deterministic pseudo-random generator (xorshift), which shuffles the order of the sources.

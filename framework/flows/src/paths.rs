@@ -4,29 +4,16 @@
 //! distance modulo the size of the ring (Dial, 1969). A two-level set of bits finds the next bucket
 //! that is not empty, so no heap is needed.
 
-/// The number that stands for no vertex or no link.
-pub(crate) const NONE: u32 = u32::MAX;
-
-/// The links of a network, sorted by the vertex that they leave (compressed sparse rows).
-#[derive(Debug)]
-pub(crate) struct Rows {
-    /// The first link of each vertex: the links out of vertex `v` have the numbers
-    /// `first[v]..first[v + 1]`.
-    pub first: Vec<u32>,
-    /// The vertex that each link leaves.
-    pub tail: Vec<u32>,
-    /// The vertex to which each link leads.
-    pub head: Vec<u32>,
-}
+use crate::links::{Links, NONE};
 
 /// The shortest-path tree of one vertex. It is computed again for each source.
 #[derive(Debug)]
-pub(crate) struct ShortestPaths {
-    /// The distance of each vertex from the source; `NONE` if there is no path.
+pub struct ShortestPaths {
+    /// The distance of each vertex from the source; [`NONE`] if there is no path.
     pub distance: Vec<u32>,
-    /// The last link on the path from the source to each vertex.
+    /// The last link on the path from the source to each vertex; [`NONE`] for the source.
     pub parent: Vec<u32>,
-    /// The vertices in ascending order of their distances from the source.
+    /// The vertices that have a path, in ascending order of their distances from the source.
     pub order: Vec<u32>,
     /// The first vertex of each bucket. The vertices of a bucket form a doubly linked list.
     bucket: Vec<u32>,
@@ -40,7 +27,7 @@ pub(crate) struct ShortestPaths {
 
 impl ShortestPaths {
     /// Creates tables for this number of vertices and for link lengths up to `longest`.
-    pub(crate) fn new(vertices: usize, longest: u32) -> Self {
+    pub fn new(vertices: usize, longest: u32) -> Self {
         let ring = (longest as usize + 1).next_power_of_two().max(4096);
         Self {
             distance: vec![NONE; vertices],
@@ -55,7 +42,7 @@ impl ShortestPaths {
     }
 
     /// Computes the shortest-path tree of vertex `from`. Distances must fit into 32 bits.
-    pub(crate) fn find(&mut self, links: &Rows, lengths: &[u32], from: u32) {
+    pub fn find(&mut self, links: &Links, lengths: &[u32], from: u32) {
         self.distance.fill(NONE);
         self.order.clear();
         self.distance[from as usize] = 0;
@@ -68,9 +55,7 @@ impl ShortestPaths {
             let here = self.distance[vertex as usize];
             self.remove(vertex, here);
             self.order.push(vertex);
-            let range =
-                links.first[vertex as usize] as usize..links.first[vertex as usize + 1] as usize;
-            for link in range {
+            for link in links.out(vertex as usize) {
                 let (to, distance) = (links.head[link], here + lengths[link]);
                 let known = self.distance[to as usize];
                 if distance < known {
@@ -83,6 +68,17 @@ impl ShortestPaths {
                 }
             }
         }
+    }
+
+    /// Replaces `path` by the links of the path to vertex `to`, in order.
+    pub fn path_to(&self, links: &Links, to: u32, path: &mut Vec<u32>) {
+        path.clear();
+        let mut at = to as usize;
+        while self.parent[at] != NONE {
+            path.push(self.parent[at]);
+            at = links.tail[self.parent[at] as usize] as usize;
+        }
+        path.reverse();
     }
 
     fn put(&mut self, vertex: u32, distance: u32) {

@@ -4,19 +4,17 @@
 //! the sum of demands times distances, divided by the sum of capacities times lengths. The bound of
 //! a cut is the bound of these lengths: 1 for the links that leave the set, 0 for all other links.
 
-use crate::paths::Rows;
+use crate::links::Links;
 
 /// The cut that gives the largest lower bound so far. It is the set of vertices with the largest
 /// ratio of the number of pairs of nodes across the cut to the capacity of the links that leave the
 /// set.
 #[derive(Debug)]
-pub(crate) struct BestCut<'a> {
-    links: &'a Rows,
+pub struct BestCut<'a> {
+    links: &'a Links,
     capacities: &'a [u64],
-    /// The numbers of all links, sorted by the vertex that they enter.
-    into: Vec<u32>,
-    /// For each vertex, the position in `into` at which the links into the vertex begin.
-    first_into: Vec<u32>,
+    /// The reversed links, and for each of them the number of the original link.
+    into: (Links, Vec<u32>),
     nodes: u32,
     inside: Vec<bool>,
     /// The number of nodes inside the set.
@@ -26,34 +24,27 @@ pub(crate) struct BestCut<'a> {
 }
 
 impl<'a> BestCut<'a> {
-    pub(crate) fn new(links: &'a Rows, capacities: &'a [u64], nodes: u32) -> Self {
-        let vertices = links.first.len() - 1;
-        let mut into: Vec<u32> = (0..links.head.len() as u32).collect();
-        into.sort_by_key(|link| links.head[*link as usize]);
-        let mut first_into = vec![0; vertices + 1];
-        links.head.iter().for_each(|head| first_into[*head as usize + 1] += 1);
-        for v in 0..vertices {
-            first_into[v + 1] += first_into[v];
-        }
-        let inside = vec![false; vertices];
-        Self { links, capacities, into, first_into, nodes, inside, size: 0, capacity: 1 }
+    /// Starts with the empty set. The vertices below `nodes` are nodes, and the others switches.
+    pub fn new(links: &'a Links, capacities: &'a [u64], nodes: u32) -> Self {
+        let (into, inside) = (links.reversed(), vec![false; links.vertices()]);
+        Self { links, capacities, into, nodes, inside, size: 0, capacity: 1 }
     }
 
     /// Returns the number of pairs of nodes across the cut, divided by the capacity of the cut.
-    pub(crate) fn ratio(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         self.pairs(self.size) / self.capacity as f64
     }
 
     /// Returns the lengths of all links: 1 for each link that leaves the set, 0 for all other
     /// links.
-    pub(crate) fn lengths(&self) -> Vec<u32> {
+    pub fn lengths(&self) -> Vec<u32> {
         let inside = |v: &u32| self.inside[*v as usize];
         let ends = self.links.tail.iter().zip(&self.links.head);
         ends.map(|(tail, head)| u32::from(inside(tail) && !inside(head))).collect()
     }
 
     /// Examines sets of the first `k` vertices of `order`, for every `k`, and keeps the best cut.
-    pub(crate) fn try_prefixes(&mut self, order: &[u32]) {
+    pub fn try_prefixes(&mut self, order: &[u32]) {
         let (mut inside, mut size, mut capacity) = (vec![false; self.inside.len()], 0, 0);
         let (mut best, mut length) = (self.ratio(), 0);
         for (k, &vertex) in order.iter().enumerate() {
@@ -72,7 +63,7 @@ impl<'a> BestCut<'a> {
     }
 
     /// Moves single vertices to the other side of the cut, as long as a move increases the ratio.
-    pub(crate) fn improve(&mut self) {
+    pub fn improve(&mut self) {
         let mut moved = self.size > 0;
         while std::mem::take(&mut moved) {
             for vertex in 0..self.inside.len() as u32 {
@@ -101,15 +92,12 @@ impl<'a> BestCut<'a> {
     /// Returns the change of the capacity of the links that leave a set, if `vertex` is added to
     /// the set.
     fn change(&self, inside: &[bool], vertex: u32) -> i64 {
-        let v = vertex as usize;
         let capacity = |link: usize| self.capacities[link] as i64;
-        let out = (self.links.first[v] as usize..self.links.first[v + 1] as usize)
-            .filter(|link| !inside[self.links.head[*link] as usize])
-            .map(capacity);
-        let into = self.into[self.first_into[v] as usize..self.first_into[v + 1] as usize]
-            .iter()
-            .filter(|link| inside[self.links.tail[**link as usize] as usize])
-            .map(|link| capacity(*link as usize));
-        out.sum::<i64>() - into.sum::<i64>()
+        let (into, of_link) = &self.into;
+        let out = self.links.out(vertex as usize);
+        let out = out.filter(|link| !inside[self.links.head[*link] as usize]).map(capacity);
+        let entering = into.out(vertex as usize).filter(|back| inside[into.head[*back] as usize]);
+        let entering = entering.map(|back| capacity(of_link[back] as usize));
+        out.sum::<i64>() - entering.sum::<i64>()
     }
 }
