@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::ExitCode;
 use swapmeet_core::text::shortened;
+use swapmeet_results::Record;
 use swapmeet_runner::input::InputError;
 
 /// The exit status if a case was invalid, crashed, timed out or failed.
@@ -101,6 +102,12 @@ impl Failure {
             Self::ClosedPipe => ExitCode::from(SOME_FAILED),
         }
     }
+}
+
+/// Prints the status of a case that has no result, and its reason.
+pub(crate) fn print_reason(record: &Record) {
+    let Record { algorithm, topology, status, reason, .. } = record;
+    say!("{algorithm} on {topology}: {status}: {reason}");
 }
 
 /// Renders an error as compilers do: the message, the line with the marked position, and the help.

@@ -2,9 +2,8 @@
 //! each algorithm without this link is compared with the time on the intact network.
 
 use crate::args::LinksArgs;
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED, print_reason};
 use crate::run::{self, SpecLists};
-use crate::say::say;
 use crate::{output, table};
 use std::process::ExitCode;
 use swapmeet_core::network::topology::{SingleFault, Topology, single_faults};
@@ -61,12 +60,12 @@ pub(crate) fn links(args: &LinksArgs) -> Result<ExitCode, Failure> {
         output::print(&(text(intact, &ranking) + "\n"))?;
     }
     for row in intact.iter().filter(|row| row.status == Status::Unsupported) {
-        say!("{} on {}: unsupported: {}", row.algorithm, row.topology, row.reason);
+        print_reason(row);
     }
     let failed = all().filter(|row| !matches!(row.status, Status::Ok | Status::Unsupported));
     let mut failed = failed.peekable();
     if let Some(first) = failed.peek() {
-        say!("{} on {}: {}: {}", first.algorithm, first.topology, first.status, first.reason);
+        print_reason(first);
         return Ok(ExitCode::from(SOME_FAILED));
     }
     Ok(ExitCode::SUCCESS)

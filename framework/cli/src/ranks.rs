@@ -3,7 +3,7 @@
 
 use crate::args::{CaseArgs, On, Overwrite, RowFormat, RunArgs};
 use crate::export::translated;
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED, print_reason};
 use crate::run::row_file::Remarks;
 use crate::run::rows::Rows;
 use crate::run::{
@@ -145,13 +145,7 @@ fn run_with_launcher(
             tally.add(&record);
             let is_new = record.status != Status::Ok && reasons.insert(record.reason.clone());
             if is_new && !args.quiet {
-                say!(
-                    "{} on {}: {}: {}",
-                    record.algorithm,
-                    record.topology,
-                    record.status,
-                    record.reason
-                );
+                print_reason(&record);
             }
             rows.push(record)?;
         }
@@ -383,13 +377,7 @@ fn write_job(args: &CaseArgs, plan: &Plan, script: &Path) -> Result<ExitCode, Fa
             return Ok(ExitCode::from(INTERRUPTED));
         };
         if record.status != Status::Ok {
-            say!(
-                "{} on {}: {}: {}",
-                record.algorithm,
-                record.topology,
-                record.status,
-                record.reason
-            );
+            print_reason(&record);
             std::fs::remove_dir_all(&place).map_err(|e| Failure::file(&place, &e))?;
             continue;
         }

@@ -2,7 +2,7 @@
 //! papers about schedules.
 
 use crate::args::{PluginArgs, ScheduleArgs, TraceArgs, TraceFormat};
-use crate::failure::{Failure, INTERRUPTED, SOME_FAILED};
+use crate::failure::{Failure, INTERRUPTED, SOME_FAILED, print_reason};
 use crate::output;
 use crate::run::{self, SpecLists};
 use crate::say::say;
@@ -148,9 +148,12 @@ pub(crate) fn cases(
 /// Prints the reason why there is no schedule. An unsupported case is a valid answer; any other
 /// reason is a failure.
 pub(crate) fn print_failure(record: &Record) -> ExitCode {
-    let status = record.status;
-    say!("{} on {}: {status}: {}", record.algorithm, record.topology, record.reason);
-    if status == Status::Unsupported { ExitCode::SUCCESS } else { ExitCode::from(SOME_FAILED) }
+    print_reason(record);
+    if record.status == Status::Unsupported {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(SOME_FAILED)
+    }
 }
 
 /// The row of a schedule (`None` after an interrupt), and the result of writing it.

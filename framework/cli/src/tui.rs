@@ -164,8 +164,8 @@ fn open(args: &CaseArgs, files: &[PathBuf]) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Says how many rows are in which file, and how to resume. Returns `None` if there is nothing to
-/// say: no rows, or rows that the user has not saved.
+/// Returns a text with the number of rows, their file, and how to resume. Returns `None` if there are
+/// no rows, or if the user has not saved them.
 fn rows_in_words(outcome: &Outcome, out: Option<&Path>) -> Option<String> {
     let rows = count(outcome.records.len(), "row");
     let more = if outcome.unfinished {
@@ -182,7 +182,7 @@ fn rows_in_words(outcome: &Outcome, out: Option<&Path>) -> Option<String> {
     }
 }
 
-/// Returns whether the command line says nothing about cases or rows.
+/// Returns whether the command line selects neither cases nor rows.
 fn is_bare(args: &CaseArgs, files: &[PathBuf]) -> bool {
     let lists = [&args.topologies, &args.algorithms, &args.workloads, &args.machines];
     args.experiment.is_none()

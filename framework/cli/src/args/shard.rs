@@ -125,7 +125,7 @@ fn from_variables(
             last.map(|last| last.checked_sub(first).map_or(0, |span| span.saturating_add(1)));
         let count = given(starter.count_in)?.or(span).or(of).ok_or_else(|| {
             format!(
-                "{} does not give the number of tasks: expected --shard auto/N, with N of them",
+                "{} does not give the number of tasks: expected --shard auto/N, where N is this number",
                 starter.name
             )
         })?;
@@ -137,9 +137,9 @@ fn from_variables(
             )
         })?;
         if let Some(of) = of.filter(|of| *of != count) {
-            return Err(format!("{} says that there are {count} tasks, not {of}", starter.name));
+            return Err(format!("{} has {count} tasks, not {of}", starter.name));
         }
-        // A single rank, as of `mpirun -n 1`, says nothing about the array around it.
+        // A job with a single rank, as of `mpirun -n 1`, may be a task of an array.
         if count > 1 {
             return Ok((index, count));
         }
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scheduler_says_which_of_its_tasks_a_process_is() {
+    fn index_and_count_are_read_from_the_variables_of_each_scheduler() {
         let slurm = [
             ("SLURM_ARRAY_TASK_ID", "5"),
             ("SLURM_ARRAY_TASK_COUNT", "4"),
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rank_goes_before_the_array_that_its_job_is_of_unless_it_is_alone() {
+    fn ranks_have_precedence_over_arrays_unless_there_is_only_one_rank() {
         let array = [("SLURM_ARRAY_TASK_ID", "1"), ("SLURM_ARRAY_TASK_COUNT", "2")];
         let rank = |size| [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", size)];
         assert_eq!(found(None, &[array, rank("4")].concat()), Ok((0, 4)));

@@ -189,5 +189,8 @@ mod tests {
             assert!(positions.len() as u64 >= topology.nodes(), "{spec}");
         }
         assert!(drawing(parse("torus:17x16").unwrap().as_ref()).is_none());
+        // The last switch connects the groups.
+        let groups = positions(parse("groups:4x4").unwrap().as_ref());
+        assert_eq!(groups.last(), Some(&[0.0, 0.0]));
     }
 }
