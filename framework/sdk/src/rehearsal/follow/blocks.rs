@@ -193,10 +193,6 @@ impl Holdings for Blocks<'_> {
         Ok(())
     }
 
-    fn redistribute_after(&mut self, _: u64) -> Result<(), String> {
-        Ok(())
-    }
-
     fn verify(&mut self) -> Result<(), String> {
         for node in 0..self.goal.nodes {
             let home = self.places.home[node as usize];

@@ -165,10 +165,6 @@ impl Holdings for Values<'_> {
         Ok(())
     }
 
-    fn redistribute_after(&mut self, _: u64) -> Result<(), String> {
-        Ok(())
-    }
-
     fn verify(&mut self) -> Result<(), String> {
         let scatters = self.goal.collective.final_blocks() == FinalBlocks::ByDestination;
         for node in 0..self.goal.nodes {
