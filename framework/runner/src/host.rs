@@ -8,6 +8,7 @@ use crate::plugin::{Algorithm, FunctionTable};
 use crate::plugin_output::REMARK;
 use crate::process::current_step::{in_step, record_step};
 use block_trace::BlockTrace;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::rc::Rc;
@@ -57,7 +58,7 @@ pub struct PlanInputs {
 }
 
 /// Which of the [`PlanInputs`] a plan has requested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Requested {
     /// Whether the plan has requested the block size.
     pub bytes: bool,

@@ -89,6 +89,19 @@ impl Filter {
         }
     }
 
+    /// Returns a filter in which each of these words matches only the tag of the same name, which
+    /// is the word in angle brackets.
+    #[must_use]
+    pub(crate) fn with_tags(&self, tags: &[&str]) -> Self {
+        let mut filter = self.clone();
+        for word in filter.terms.iter_mut().flat_map(|term| &mut term.words) {
+            if tags.contains(&word.as_str()) {
+                *word = format!("<{word}>");
+            }
+        }
+        filter
+    }
+
     /// Returns the filter as it was typed.
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -141,6 +154,16 @@ mod tests {
         for line in ["bruck", "pex 4x4", "bruck|ring", "!pex", "torus !8x8", "!bruck|pex"] {
             assert!(!passes(line), "{line}");
         }
+    }
+
+    #[test]
+    fn the_words_of_tags_are_searched_only_in_tags() {
+        let passes = |line: &str| {
+            let filter = Filter::of(line).with_tags(&["reduce"]);
+            filter.passes("ring: a reduce, then an allgather <allreduce>")
+        };
+        assert!(passes("ring allreduce") && passes("!reduce") && passes("reduc"));
+        assert!(!passes("reduce") && !passes("ring reduce"));
     }
 
     #[test]

@@ -180,6 +180,18 @@ impl<'f, 'h> Painter<'f, 'h> {
         x + width(&shown)
     }
 
+    /// Writes a text in the rows of an area, starting in the second column. If there are too few
+    /// rows, an ellipsis ends the last row.
+    pub(crate) fn paragraph(&mut self, area: Rect, text: &str, style: Style) {
+        let lines = wrap(text, area.width.saturating_sub(2));
+        for (y, line) in (0..area.height).zip(&lines) {
+            let is_cut = y + 1 == area.height && lines.len() > usize::from(area.height);
+            let rest = if is_cut { " …" } else { "" };
+            let line = cut(&format!("{line}{rest}"), area.width.saturating_sub(2));
+            self.put(area, 1, y, &line, style);
+        }
+    }
+
     /// Writes the entries of a legend one after another, in as many rows as they need. Each entry
     /// consists of a mark and a text with their styles. Returns the number of rows.
     pub(crate) fn legend(
@@ -230,6 +242,24 @@ impl<'f, 'h> Painter<'f, 'h> {
 
     pub(crate) fn clear(&mut self, area: Rect) {
         ratatui::widgets::Clear.render(area.intersection(self.clip), self.buffer);
+    }
+
+    /// Prepares the row of a list's line: makes it clickable, and highlights it if the cursor is
+    /// `here`. Returns the style of the line, which is `style` without the cursor.
+    pub(crate) fn list_line(
+        &mut self,
+        area: Rect,
+        y: u16,
+        index: usize,
+        here: bool,
+        style: Style,
+    ) -> Style {
+        self.add_click(area, 0, y, area.width, PanelPosition::Line(index));
+        let style = if here { self.cursor() } else { style };
+        if here {
+            self.shade(area, y, style);
+        }
+        style
     }
 
     /// Registers an area of the panel as clickable.

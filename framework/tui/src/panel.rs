@@ -70,6 +70,12 @@ pub(crate) fn wrap_index(at: usize, by: isize, count: usize) -> usize {
     if count == 0 { 0 } else { (at + count).saturating_add_signed(by) % count }
 }
 
+/// Returns the element after `now` in a list. The first element follows the last one.
+pub(crate) fn next_of<T: Copy + PartialEq>(all: &[T], now: T) -> T {
+    let at = all.iter().position(|element| *element == now).unwrap_or(0);
+    all[(at + 1) % all.len()]
+}
+
 /// A panel of the dashboard.
 pub(crate) trait Panel {
     fn list(&self) -> &List;

@@ -107,7 +107,7 @@ fn progress(app: &App) -> Vec<String> {
         .left(app.session.now)
         .map(|left| format!(" {} left", clock(left)))
         .unwrap_or_default();
-    let count = format!("{}/{}", tally.ok + tally.unsupported + tally.failed, tally.cases);
+    let count = format!("{}/{}", tally.rows(), tally.cases);
     vec![format!("{count} cases{failed}{left}"), format!("{count}{failed}"), count]
 }
 
@@ -158,8 +158,8 @@ fn panel(painter: &mut Painter<'_, '_>, app: &mut App, panel: usize, area: Rect)
     app.panels[panel].list_mut().page = usize::from(area.height.saturating_sub(2));
 }
 
-/// Draws the current message, or the key hints if there is no message. If the progress of a run or
-/// the word `frozen` has no room next to the tabs, it is drawn at the right.
+/// Draws the current message and, in the remaining width, the key hints. If the progress of a run
+/// or the word `frozen` has no room next to the tabs, it is drawn at the right.
 fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, Style)>, area: Rect) {
     let theme = painter.theme;
     let mut area = area;
@@ -169,11 +169,11 @@ fn bottom(painter: &mut Painter<'_, '_>, app: &App, progress: Option<(String, St
         painter.put_right(area, area.width - 1, 0, &text, style);
         area.width = area.width.saturating_sub(width(&text) + 2);
     }
-    if let Some(message) = &session.message {
-        painter.put(area, 1, 0, &message.text, if message.is_bad { theme.bad } else { theme.good });
-        return;
-    }
     let mut x = 1;
+    if let Some(message) = &session.message {
+        let style = if message.is_bad { theme.bad } else { theme.good };
+        x = painter.put(area, x, 0, &message.text, style) + 3;
+    }
     for (keys, word, key) in app.hints() {
         let wanted = width(&keys) + width(word) + 1;
         if x + wanted > area.width {

@@ -1,6 +1,6 @@
 //! Keys that work in every panel, and their effects.
 
-use super::prompt::Command;
+use super::prompt::{Command, Purpose};
 use super::{App, ExitMode, Help, Prompt, Question, TerminalRequest, panel_of};
 use crate::filter::Filter;
 use crate::keys::{Binding, DOWN, FIRST, Key, LAST, LEFT, RIGHT, UP, bind, ch, ctrl, find, key};
@@ -161,7 +161,7 @@ impl App {
     }
 
     fn act(&mut self, action: Action) {
-        let loses = self.run_loses();
+        let loses = self.is_busy() || self.has_unsaved();
         let (panel, session) = (&mut self.panels[self.active], &mut self.session);
         let page = panel.list().page.max(2) as isize - 1;
         match action {
@@ -187,13 +187,17 @@ impl App {
             Action::Expand => self.expanded = !self.expanded,
             Action::Filter => {
                 self.prompt = Some(match panel.no_filter_reason() {
-                    Some(why) => Prompt::without_filter(why),
-                    None => Prompt::for_filter(panel.list().filter.text()),
+                    Some(why) => Prompt::new(Purpose::NoFilter, why, ""),
+                    None => {
+                        let title = "filter: words; pex|gen: either; !pex: without";
+                        Prompt::new(Purpose::Filter, title, panel.list().filter.text())
+                    }
                 });
             }
             // Runs: start, add to, stop or freeze a run.
             Action::Freeze if session.runs.frozen => session.unfreeze(),
             Action::Freeze => session.runs.frozen = true,
+            // A new run would cancel running cases and discard rows that are not saved.
             Action::Run if loses => self.question = Some(Question::Run),
             Action::Run => session.run(),
             Action::Add => session.add(),
@@ -204,7 +208,11 @@ impl App {
                 session.mark_baseline(name);
             }
             // Other commands: open a prompt, undo, or change the appearance.
-            Action::Save => self.prompt = Some(Prompt::for_saving(&session.selection)),
+            Action::Save => {
+                let title = "save the experiment as";
+                let prompt = Prompt::for_file(Purpose::SaveAs, title, "toml", &session.selection);
+                self.prompt = Some(prompt);
+            }
             Action::Copy => {
                 let command = session.selection.command(&session.plugin_dirs);
                 session.show_message(&format!("copied: {command}"), false);
@@ -212,8 +220,12 @@ impl App {
             }
             Action::Undo => session.undo(),
             Action::Redo => session.redo(),
-            Action::Command => self.prompt = Some(Prompt::for_command()),
-            Action::Render => self.prompt = Some(Prompt::for_rendering(&session.selection)),
+            Action::Command => self.prompt = Some(Prompt::new(Purpose::Command, "command", "")),
+            Action::Render => {
+                let title = "write a figure or report to";
+                let prompt = Prompt::for_file(Purpose::Render, title, "svg", &session.selection);
+                self.prompt = Some(prompt);
+            }
             Action::Theme => {
                 self.appearance.theme = self.appearance.theme.next();
                 session.show_message(&format!("theme: {}", self.appearance.theme.name), false);
@@ -232,11 +244,6 @@ impl App {
         }
     }
 
-    /// Returns whether a new run would discard rows that are not saved, or cancel running cases.
-    fn run_loses(&self) -> bool {
-        self.is_busy() || self.has_unsaved()
-    }
-
     /// Returns whether cases run that the user has requested.
     fn is_busy(&self) -> bool {
         self.session.queue.is_busy() && !self.session.runs.is_example
@@ -245,8 +252,7 @@ impl App {
     /// Returns whether some rows that the user has requested have not been written to any file.
     fn has_unsaved(&self) -> bool {
         let (tally, runs) = (self.session.queue.tally(), &self.session.runs);
-        let rows = tally.cases - tally.waiting - tally.running - tally.stopped;
-        rows > 0 && runs.out.is_none() && !runs.saved && !runs.is_example
+        tally.rows() > 0 && runs.out.is_none() && !runs.saved && !runs.is_example
     }
 
     /// Handles a key while a question waits for confirmation. `y` confirms, and so does the key

@@ -13,7 +13,7 @@ use crate::session::{Request, Session, Setup};
 use crate::theme::Theme;
 use actions::{ANYWHERE, Action};
 use crossterm::event::KeyEvent;
-use prompt::Prompt;
+use prompt::{Prompt, Purpose};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -247,7 +247,7 @@ impl App {
         match self.session.request.take() {
             None => {}
             Some(Request::Text(title, text)) => {
-                self.prompt = Some(Prompt::for_panel(&title, &text));
+                self.prompt = Some(Prompt::new(Purpose::Panel, &title, &text));
             }
             Some(Request::Details) => self.show(panels::DETAILS),
             Some(Request::Comparison) => self.show(panels::COMPARISON),
@@ -486,16 +486,6 @@ mod tests {
         assert_eq!(
             named.map(|panel| tabs[panel]),
             ["Explore", "Cases", "Compare", "Parts", "Details", "Log"]
-        );
-    }
-
-    #[test]
-    fn panel_names_are_unique() {
-        let tabs: Vec<&str> = app().panels.iter().map(|panel| panel.tab()).collect();
-        assert_eq!(
-            tabs.iter().collect::<std::collections::BTreeSet<_>>().len(),
-            tabs.len(),
-            "{tabs:?}"
         );
     }
 }

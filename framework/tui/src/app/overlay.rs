@@ -51,8 +51,8 @@ pub(crate) fn draw(painter: &mut Painter<'_, '_>, app: &mut App, area: Rect) {
 fn ask(painter: &mut Painter<'_, '_>, app: &App, question: Question, area: Rect) {
     let queue = &app.session.queue;
     let tally = queue.tally();
-    let unrun = units::count(tally.waiting + tally.running, "case");
-    let rows = units::count(tally.ok + tally.unsupported + tally.failed, "row");
+    let unrun = units::count(tally.open(), "case");
+    let rows = units::count(tally.rows(), "row");
     let (title, text, keys) = match question {
         Question::Exit(_) if !queue.is_busy() => (
             "Quit",
@@ -111,7 +111,7 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
     let high = match prompt.purpose {
         Purpose::Filter | Purpose::NoFilter => 3,
         Purpose::Panel => 8,
-        Purpose::SaveAs(_) | Purpose::Render(_) => 6,
+        Purpose::SaveAs | Purpose::Render => 6,
         Purpose::Command => (area.height * 2 / 3).clamp(8, 20),
     };
     // Draw the input of a filter at the bottom, so that the lines that pass the filter stay
@@ -155,8 +155,8 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         Purpose::Filter
         | Purpose::NoFilter
         | Purpose::Command
-        | Purpose::SaveAs(_)
-        | Purpose::Render(_) => None,
+        | Purpose::SaveAs
+        | Purpose::Render => None,
     };
     let columns = within.width.saturating_sub(2);
     if let Some(error) = &prompt.error {
@@ -178,17 +178,13 @@ fn line(painter: &mut Painter<'_, '_>, app: &App, prompt: &Prompt, area: Rect) {
         for part in wrap(&about, columns).iter().take(3) {
             write(painter, part, theme.dim);
         }
-    } else if matches!(prompt.purpose, Purpose::SaveAs(_)) {
-        for saved in app.output_files(Path::new(text)) {
-            write(painter, &saved.preview, theme.dim);
-        }
-    } else if matches!(prompt.purpose, Purpose::Render(_)) {
-        let (about, style) = match app.rendered_file(Path::new(text)) {
-            Ok(saved) => (saved.preview, theme.dim),
-            Err(why) => (why, theme.warn),
+    } else if matches!(prompt.purpose, Purpose::SaveAs | Purpose::Render) {
+        let (texts, style) = match app.output_files(prompt.purpose, Path::new(text)) {
+            Ok(files) => (files.into_iter().map(|file| file.preview).collect(), theme.dim),
+            Err(why) => (vec![why], theme.warn),
         };
-        for part in wrap(&about, columns).iter().take(3) {
-            write(painter, part, style);
+        for part in texts.iter().flat_map(|text| wrap(text, columns)) {
+            write(painter, &part, style);
         }
     }
     let found = app.completions();

@@ -19,17 +19,15 @@ pub(crate) enum Purpose {
     Panel,
     /// The filter of the active panel.
     Filter,
-    /// A filter that is typed in a panel without lines. It has no effect, but its letters must not
-    /// act as commands.
+    /// A filter that is typed in a panel without lines, whose title says why it has no effect. Its
+    /// letters must not act as commands.
     NoFilter,
     /// Words that search for a command.
     Command,
-    /// The file name for saving the session. The field states whether existing files may be
-    /// overwritten.
-    SaveAs(bool),
-    /// The file name for a report or figure. The field states whether an existing file may be
-    /// overwritten.
-    Render(bool),
+    /// The file name for saving the session.
+    SaveAs,
+    /// The file name for a report or figure.
+    Render,
 }
 
 /// A text input with its state.
@@ -44,6 +42,8 @@ pub(crate) struct Prompt {
     before: String,
     /// The index of the highlighted command among the matching commands.
     pub(crate) at: usize,
+    /// Whether Enter overwrites existing files, because the user has seen the warning about them.
+    overwrites: bool,
 }
 
 /// A command of the command palette, which corresponds to one row of a key table.
@@ -75,7 +75,7 @@ const SYNONYMS: [(&str, &str); 14] = [
 ];
 
 impl Prompt {
-    fn new(purpose: Purpose, title: &str, text: &str) -> Self {
+    pub(super) fn new(purpose: Purpose, title: &str, text: &str) -> Self {
         Self {
             purpose,
             title: title.to_owned(),
@@ -83,52 +83,23 @@ impl Prompt {
             error: None,
             before: text.to_owned(),
             at: 0,
+            overwrites: false,
         }
     }
 
-    pub(super) fn for_panel(title: &str, text: &str) -> Self {
-        Self::new(Purpose::Panel, title, text)
+    /// Creates the input of a file name. Its initial text is the name of the experiment with this
+    /// extension.
+    pub(super) fn for_file(
+        purpose: Purpose,
+        title: &str,
+        extension: &str,
+        selection: &Selection,
+    ) -> Self {
+        let name = selection
+            .setting(Setting::Name)
+            .replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-");
+        Self::new(purpose, title, &format!("{name}.{extension}"))
     }
-
-    pub(super) fn for_filter(text: &str) -> Self {
-        Self::new(Purpose::Filter, "filter: words; pex|gen: either; !pex: without", text)
-    }
-
-    /// Creates an input that ignores its text. `why` is the reason why the active panel has no
-    /// filter.
-    pub(super) fn without_filter(why: &str) -> Self {
-        Self::new(Purpose::NoFilter, why, "")
-    }
-
-    pub(super) fn for_command() -> Self {
-        Self::new(Purpose::Command, "command", "")
-    }
-
-    /// Creates the input of a file name for saving. Its initial text is the name of the experiment.
-    pub(super) fn for_saving(selection: &Selection) -> Self {
-        Self::new(
-            Purpose::SaveAs(false),
-            "save the experiment as",
-            &format!("{}.toml", file_name(selection)),
-        )
-    }
-
-    /// Creates the input of a file name for a figure. Its initial text is the name of the
-    /// experiment.
-    pub(super) fn for_rendering(selection: &Selection) -> Self {
-        Self::new(
-            Purpose::Render(false),
-            "write a figure or report to",
-            &format!("{}.svg", file_name(selection)),
-        )
-    }
-}
-
-/// Converts the name of the experiment to a valid file name.
-fn file_name(selection: &Selection) -> String {
-    selection
-        .setting(Setting::Name)
-        .replace(|c: char| !c.is_alphanumeric() && !"-_.".contains(c), "-")
 }
 
 /// An action that a key triggers while text is typed. All other keys insert or edit text.
@@ -191,15 +162,13 @@ impl App {
 
     fn typed(&mut self) {
         let Some(prompt) = &mut self.prompt else { return };
-        (prompt.error, prompt.at) = (None, 0);
+        (prompt.error, prompt.at, prompt.overwrites) = (None, 0, false);
         match prompt.purpose {
-            Purpose::Command | Purpose::NoFilter => {}
+            Purpose::Command | Purpose::NoFilter | Purpose::SaveAs | Purpose::Render => {}
             Purpose::Filter => {
                 let filter = Filter::of(prompt.input.value());
                 self.filter(filter);
             }
-            Purpose::SaveAs(_) => prompt.purpose = Purpose::SaveAs(false),
-            Purpose::Render(_) => prompt.purpose = Purpose::Render(false),
             Purpose::Panel => {
                 prompt.error =
                     self.panels[self.active].check(prompt.input.value().trim(), &self.session);
@@ -231,36 +200,21 @@ impl App {
             },
             // If existing files would be overwritten, the first Enter shows a warning, and the
             // second Enter overwrites them.
-            Purpose::SaveAs(over) => {
-                let files = self.output_files(Path::new(&text));
-                let refusal = refusal(&files, over, self.session.runs.out.as_deref());
-                if refusal.is_none() {
-                    self.save(&files, &text);
-                }
-                prompt.purpose = Purpose::SaveAs(true);
-                refusal.map(|why| Text::flag("file", &text).error(why))
-            }
-            // As for saving, the second Enter overwrites an existing file. However, it does not
-            // accept an unsupported extension.
-            Purpose::Render(over) => {
-                let refused = match self.rendered_file(Path::new(&text)) {
-                    Err(why) => Some(why),
-                    Ok(file) => match refusal(
-                        std::slice::from_ref(&file),
-                        over,
-                        self.session.runs.out.as_deref(),
-                    ) {
-                        None => {
-                            self.session.write(file);
-                            None
-                        }
-                        why => {
-                            prompt.purpose = Purpose::Render(true);
-                            why
-                        }
-                    },
-                };
-                refused.map(|why| Text::flag("file", &text).error(why))
+            purpose @ (Purpose::SaveAs | Purpose::Render) => {
+                let written = self.output_files(purpose, Path::new(&text)).and_then(|files| {
+                    let out = self.session.runs.out.as_deref();
+                    if let Some(why) = refusal(&files, prompt.overwrites, out) {
+                        prompt.overwrites = true;
+                        return Err(why);
+                    }
+                    if purpose == Purpose::SaveAs {
+                        self.save(&files, &text);
+                    } else {
+                        files.into_iter().for_each(|file| self.session.write(file));
+                    }
+                    Ok(())
+                });
+                written.err().map(|why| Text::flag("file", &text).error(why))
             }
         };
         if prompt.error.is_some() {
@@ -268,21 +222,27 @@ impl App {
         }
     }
 
-    /// Returns the files that are written when the session is saved under `name`.
-    pub(crate) fn output_files(&self, name: &Path) -> Vec<OutputFile> {
-        self.panels.iter().filter_map(|panel| panel.output_file(&self.session, name)).collect()
-    }
-
-    /// Returns the file to write. It is a report or a figure, depending on the extension of `name`.
-    pub(crate) fn rendered_file(&self, name: &Path) -> Result<OutputFile, String> {
-        let (session, figure) = (&self.session, self.panels[self.active].figure(&self.session));
+    /// Returns the files that Enter writes, given the name that the user has typed: those of the
+    /// session, or a report or figure, depending on the extension of the name.
+    pub(crate) fn output_files(
+        &self,
+        purpose: Purpose,
+        name: &Path,
+    ) -> Result<Vec<OutputFile>, String> {
+        let session = &self.session;
+        if purpose == Purpose::SaveAs {
+            let panels = self.panels.iter();
+            return Ok(panels.filter_map(|panel| panel.output_file(session, name)).collect());
+        }
         let rows = session.queue.records();
         if rows.is_empty() {
             return Err("there are no rows to draw yet".to_owned());
         }
+        let figure = self.panels[self.active].figure(session);
         let (baseline, algorithms) = (session.baseline.as_deref(), session.looks.numbers());
         let rows = (rows, session.rows_in_words());
         rendered_file(name, figure, baseline, algorithms, rows, session.render)
+            .map(|file| vec![file])
     }
 
     fn save(&mut self, files: &[OutputFile], name: &str) {

@@ -6,7 +6,7 @@ mod lines;
 
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, wrap};
+use crate::paint::Painter;
 use crate::panel::{Keyed, List, Panel};
 use crate::session::files::{OutputFile, as_toml};
 use crate::session::selection::{ListItem, Section, Setting};
@@ -51,6 +51,7 @@ enum InputTarget {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
     Choose,
+    All,
     Edit,
     Type,
     Remove,
@@ -67,6 +68,12 @@ impl Keyed for Explore {
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Choose, &[ch(' ')], "select or deselect the line under the cursor")
             .hint("select"),
+        bind(
+            Action::All,
+            &[ch('A')],
+            "deselect all lines that pass the filter; if none is selected, select all",
+        )
+        .hint("all"),
         bind(Action::Edit, ENTER, "edit the spec under the cursor, or complete a suggestion")
             .hint("edit"),
         bind(Action::Type, &[ch('i')], "type a new spec").hint("type"),
@@ -92,6 +99,7 @@ impl Keyed for Explore {
         }
         match action {
             Action::Choose => self.choose(session),
+            Action::All => self.choose_all(session),
             Action::Form => self.open_form(session),
             Action::Edit => self.edit(session),
             Action::Type if self.section() == Section::Settings => self.edit(session),
@@ -246,9 +254,7 @@ impl Panel for Explore {
             self.list().filter.suffix()
         );
         let area = painter.panel(area, &title);
-        let theme = painter.theme;
         let sections = Section::ALL.len() as u16;
-        let about_lines = wrap(&self.about_item(session), area.width.saturating_sub(2));
         // Reserve rows for the description of the line under the cursor, but leave most of the area
         // to the lists.
         let about = match area.height.saturating_sub(sections + 1) {
@@ -280,15 +286,7 @@ impl Panel for Explore {
         if about > 0 && self.form.is_none() {
             let foot =
                 Rect { y: area.y + area.height.saturating_sub(about), height: about, ..area };
-            for (y, line) in (0..about).zip(&about_lines) {
-                let cut_off = y + 1 == about && about_lines.len() > usize::from(about);
-                let text = if cut_off {
-                    cut(&format!("{line} …"), area.width.saturating_sub(2))
-                } else {
-                    line.clone()
-                };
-                painter.put(foot, 1, y, &text, theme.dim);
-            }
+            painter.paragraph(foot, &self.about_item(session), painter.theme.dim);
         }
     }
 }
@@ -343,7 +341,7 @@ impl Explore {
                 }
                 Ok(())
             }
-            Action::Fit => Ok(()),
+            Action::All | Action::Fit => Ok(()),
             Action::Form => {
                 let (section, spec, instead) = (form.section, form.spec(), form.instead);
                 self.form = None;
@@ -392,6 +390,21 @@ impl Explore {
                 session.load(&study);
             }
             Some(ListItem::Suggestion(_) | ListItem::Setting(_)) | None => self.edit(session),
+        }
+    }
+
+    /// Deselects all lines that pass the filter or, if none of them is selected, selects all.
+    fn choose_all(&mut self, session: &mut Session) {
+        let (section, filter) = (self.section(), self.list().filter.clone());
+        let (count, last) = session.selection.toggle_all(section, &filter);
+        let text = match (count, &last) {
+            (0, _) => "nothing to select here".to_owned(),
+            (_, Some(_)) => format!("selected {}", units::count(count, "line")),
+            (_, None) => format!("deselected {}", units::count(count, "line")),
+        };
+        session.show_message(&text, false);
+        if let Some(spec) = last {
+            self.offer_workload(section, &spec, session);
         }
     }
 

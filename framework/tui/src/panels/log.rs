@@ -1,8 +1,7 @@
 //! The log panel: messages of plugins and of the program.
 
-use crate::click_map::PanelPosition;
 use crate::keys::Binding;
-use crate::paint::{Painter, wrap};
+use crate::paint::{Painter, scroll_start, wrap};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::{LogLine, Session};
 use ratatui::layout::Rect;
@@ -68,62 +67,30 @@ impl Panel for Log {
         let theme = painter.theme;
         let cursor = self.list.cursor.min(lines.len() - 1);
         let height = usize::from(area.height);
-        let room = area.width.saturating_sub(10);
-        // Wrap each line to show its full text, but use at most half of the panel for one line.
-        let most = (height / 2).max(1);
-        let whole = |index: usize| {
-            let mut texts = wrap(&lines[index].text, room);
-            texts.truncate(most);
-            texts
+        // Each line is wrapped, but takes at most half of the panel. Only lines near the cursor can
+        // be visible.
+        let rows_of = |index: usize| {
+            let mut texts = wrap(&lines[index].text, area.width.saturating_sub(10));
+            texts.truncate((height / 2).max(1));
+            texts.into_iter().enumerate().map(move |(row, text)| (index, row, text))
         };
-        let mut after = 0;
-        let mut below = cursor + 1;
-        while below < lines.len() && after < height / 2 {
-            after += whole(below).len();
-            below += 1;
-        }
-        // Find the first line to show, so that the line under the cursor is in the middle if
-        // possible.
-        let mut left = height.saturating_sub(whole(cursor).len() + after.min(height / 2));
-        let mut first = cursor;
-        while first > 0 {
-            let above = whole(first - 1).len();
-            if above > left {
-                break;
+        let near = cursor.saturating_sub(height)..(cursor + height + 1).min(lines.len());
+        let rows: Vec<(usize, usize, String)> = near.flat_map(rows_of).collect();
+        let at = rows.iter().position(|(index, ..)| *index == cursor).unwrap_or(0);
+        let first = scroll_start(at, rows.len(), height);
+        for (y, (index, row, text)) in (0..area.height).zip(&rows[first..]) {
+            let line = lines[*index];
+            let here = *index == cursor;
+            let style = if line.is_warning { theme.warn } else { theme.text };
+            let style = painter.list_line(area, y, *index, here, style);
+            if *row == 0 {
+                let seconds = line.at.as_secs();
+                let time = format!("{:>3}:{:02}", seconds / 60, seconds % 60);
+                painter.put(area, 1, y, &time, if here { style } else { theme.dim });
             }
-            left -= above;
-            first -= 1;
+            painter.put(area, 9, y, text, style);
         }
-        let mut y = 0;
-        for (index, line) in lines.iter().enumerate().skip(first) {
-            if y >= area.height {
-                break;
-            }
-            let here = index == cursor;
-            let style = match (here, line.is_warning) {
-                (true, _) => painter.cursor(),
-                (false, true) => theme.warn,
-                (false, false) => theme.text,
-            };
-            let seconds = line.at.as_secs();
-            let from = y;
-            for text in &whole(index) {
-                if here {
-                    painter.shade(area, y, style);
-                }
-                painter.put(area, 9, y, text, style);
-                painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
-                y += 1;
-            }
-            painter.put(
-                area,
-                1,
-                from,
-                &format!("{:>3}:{:02}", seconds / 60, seconds % 60),
-                if here { style } else { theme.dim },
-            );
-        }
-        painter.scrollbar(area, first, lines.len());
+        painter.scrollbar(area, rows[first].0, lines.len());
     }
 }
 

@@ -2,7 +2,7 @@
 //! ranks the algorithms by the resulting times.
 
 use crate::keys::{Binding, ENTER, LEFT, RIGHT, bind, ch, key};
-use crate::paint::{Painter, cut, widest, wrap};
+use crate::paint::{Painter, cut, widest};
 use crate::panel::{Keyed, List, Panel, list_in_field};
 use crate::session::comparison::UNCHARGED;
 use crate::session::what_if::{Slider, StepSize, presets_of};
@@ -163,11 +163,8 @@ impl Panel for WhatIf {
         self.draw_sliders(painter, &sliders, left);
         ranking(painter, session, right);
         if let Some(slider) = sliders.get(self.list.cursor) {
-            let text = explain(slider);
-            let lines = wrap(&text, area.width.saturating_sub(2));
-            for (y, line) in (area.height.saturating_sub(about)..area.height).zip(&lines) {
-                painter.put(area, 1, y, line, painter.theme.dim);
-            }
+            let foot = Rect { y: body.bottom(), height: about, ..area };
+            painter.paragraph(foot, &explain(slider), painter.theme.dim);
         }
     }
 }
@@ -191,14 +188,8 @@ impl WhatIf {
         for (y, (index, slider)) in (0..area.height).zip(sliders.iter().enumerate().skip(first)) {
             // A parameter that the user has changed is highlighted until it is reset.
             let here = index == self.list.cursor;
-            let style = match (here, slider.is_changed()) {
-                (true, _) => painter.cursor(),
-                (false, true) => theme.accent,
-                (false, false) => theme.text,
-            };
-            if here {
-                painter.shade(area, y, style);
-            }
+            let style = if slider.is_changed() { theme.accent } else { theme.text };
+            let style = painter.list_line(area, y, index, here, style);
             painter.put(area, 1, y, slider.name(), style);
             painter.put_right(area, names + 3 + values, y, &cut(&slider.value, values), style);
             let x = names + 5 + values;
@@ -226,7 +217,6 @@ impl WhatIf {
                     if here { style } else { theme.dim },
                 );
             }
-            painter.add_click(area, 0, y, area.width, crate::click_map::PanelPosition::Line(index));
         }
         painter.scrollbar(area, first, sliders.len());
     }

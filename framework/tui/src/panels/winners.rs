@@ -160,17 +160,17 @@ impl Panel for Winners {
             ),
         );
         if let Some(name) = map.rows.get(self.list.cursor).filter(|_| self.is_table) {
-            let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
+            let words = explain(map, self.list.cursor, self.column);
             painter.put(area, 1, 0, &format!("times on {name}"), painter.theme.accent);
-            for (y, text) in (area.height.saturating_sub(1)..area.height).zip(&words) {
-                painter.put(area, 1, y, text, painter.theme.text);
-            }
+            let foot = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+            painter.paragraph(foot, &words, painter.theme.text);
             let table = Rect { y: area.y + 1, height: area.height.saturating_sub(2), ..area };
             return pivot::pivot(painter, session, map, (self.list.cursor, self.column), table);
         }
         let legend = legend(painter, session, map, area);
-        let words = explain(map, self.list.cursor, self.column, area.width.saturating_sub(2));
-        let lines = (words.len() as u16).min(area.height / 3);
+        let words = explain(map, self.list.cursor, self.column);
+        let lines = wrap(&words, area.width.saturating_sub(2)).len() as u16;
+        let lines = lines.min(area.height / 3);
         let room = Rect {
             y: area.y + legend,
             height: area.height.saturating_sub(legend + lines + 1),
@@ -204,9 +204,8 @@ impl Panel for Winners {
                 pivot::pivot(painter, session, map, at, table);
             }
         }
-        for (y, text) in (area.height.saturating_sub(lines)..area.height).zip(&words) {
-            painter.put(area, 1, y, text, painter.theme.text);
-        }
+        let foot = Rect { y: area.bottom() - lines, height: lines, ..area };
+        painter.paragraph(foot, &words, painter.theme.text);
     }
 }
 
@@ -337,11 +336,13 @@ fn strip(map: &WinnerMap, row: usize) -> Vec<String> {
 }
 
 /// Describes the map cell under the cursor.
-fn explain(map: &WinnerMap, row: usize, column: usize, room: u16) -> Vec<String> {
-    let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else { return Vec::new() };
+fn explain(map: &WinnerMap, row: usize, column: usize) -> String {
+    let (Some(at), Some(x)) = (map.rows.get(row), map.xs.get(column)) else {
+        return String::new();
+    };
     let place = format!("{at}, {}: ", Axis::Block.text(*x));
     let Some(MapCell { winner, .. }) = cell(map, row, column) else {
-        return wrap(&format!("{place}no algorithm has a time here"), room);
+        return format!("{place}no algorithm has a time here");
     };
     let mut text = place + &winner.in_words();
     let interval =
@@ -352,5 +353,5 @@ fn explain(map: &WinnerMap, row: usize, column: usize, room: u16) -> Vec<String>
     if !winner.tied.is_empty() {
         text += &format!("; not significantly different from {}", winner.tied.join(", "));
     }
-    wrap(&text, room)
+    text
 }

@@ -2,10 +2,10 @@
 
 use super::Session;
 use super::comparison::Compared;
+use super::task::{Task, take_ended};
 use crate::memo::Memo;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use swapmeet_results::Record;
 
 /// The state of the analysis. It runs in a separate thread, and takes at most a fifth of the time
@@ -14,7 +14,8 @@ use swapmeet_results::Record;
 pub(super) struct Analysis {
     /// Whether the rows or the baseline have changed since the analysis was last started.
     pub(super) is_stale: bool,
-    under_way: Option<(Instant, Receiver<Compared>)>,
+    /// The analysis in progress. Its result also contains its duration.
+    under_way: Option<Task<(Compared, Duration)>>,
     /// The rows that are analysed. They are collected again only if the queue has changed, and not
     /// if a slider has moved.
     records: Memo<u64, Arc<Vec<Arc<Record>>>>,
@@ -48,12 +49,12 @@ impl Session {
             && analysis.next.is_none_or(|next| Instant::now() >= next)
         {
             analysis.is_stale = false;
-            let (sender, receiver) = channel();
             let queue = &self.queue;
             let records = analysis.records.get(queue.changes(), || Arc::new(queue.records()));
             let (records, baseline) = (Arc::clone(&records), self.baseline.clone());
             let (scenario, number) = (self.what_if.scenario(), self.compared.number + 1);
             let work = move || {
+                let began = Instant::now();
                 let (records, scenario) = match scenario {
                     Some(scenario) => {
                         let (records, result) = scenario.apply(&records);
@@ -63,25 +64,15 @@ impl Session {
                 };
                 let compared =
                     Compared { scenario, number, ..Compared::of(records, baseline.as_deref()) };
-                // Ignore a failed send. It means that the session has ended and the receiver no
-                // longer exists.
-                drop(sender.send(compared));
+                (compared, began.elapsed())
             };
-            match std::thread::Builder::new().name("comparison".to_owned()).spawn(work) {
-                Ok(_) => analysis.under_way = Some((Instant::now(), receiver)),
-                Err(error) => self.show_message(&format!("cannot start a thread: {error}"), true),
-            }
+            self.analysis.under_way = self.start("comparison", work);
         }
-        let Some((began, receiver)) = &self.analysis.under_way else { return false };
-        let (took, result) = (began.elapsed(), receiver.try_recv());
-        if matches!(result, Err(TryRecvError::Empty)) {
-            return false;
-        }
-        self.analysis.under_way = None;
-        // A pause of four times the duration limits the load. There is no pause while the what-if
-        // panel is in use, because the user waits for the effect of a slider.
-        self.analysis.next = (!self.what_if.is_on()).then(|| Instant::now() + took * 4);
-        if let Ok(compared) = result {
+        let Some(result) = take_ended(&mut self.analysis.under_way) else { return false };
+        if let Some((compared, took)) = result {
+            // A pause of four times the duration limits the load. There is no pause while the
+            // what-if panel is in use, because the user waits for the effect of a slider.
+            self.analysis.next = (!self.what_if.is_on()).then(|| Instant::now() + took * 4);
             if let Some(result) = &compared.scenario {
                 self.what_if.schedule_planning(result);
             }

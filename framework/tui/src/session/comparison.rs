@@ -104,7 +104,7 @@ pub(crate) struct Peaks {
 /// The mark of an algorithm with [`Line::is_uncharged`], and the explanation of the mark.
 pub(crate) const UNCHARGED: &str = "†";
 pub(crate) const UNCHARGED_IN_WORDS: &str =
-    "† declares no rearrangement, so it is charged none (rearrangement=packed charges all equally)";
+    "† not charged for rearrangement (rearrangement=packed charges all)";
 
 impl Line {
     fn new(

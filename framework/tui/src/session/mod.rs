@@ -12,6 +12,7 @@ pub(crate) mod recording;
 mod runs;
 pub(crate) mod selection;
 pub(crate) mod suggestions;
+mod task;
 mod undo;
 pub(crate) mod what_if;
 
@@ -32,7 +33,6 @@ use selection::Selection;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 use suggestions::Study;
 use swapmeet_results::{Record, Status};
@@ -40,6 +40,7 @@ use swapmeet_runner::case::Case;
 use swapmeet_runner::experiment::Experiment;
 use swapmeet_runner::registry::Registry;
 use swapmeet_runner::worker::Workers;
+use task::{Task, take_ended};
 use undo::Undo;
 pub use what_if::FACTS;
 use what_if::WhatIf;
@@ -121,7 +122,7 @@ pub(crate) struct Session {
     pub(crate) request: Option<Request>,
     pub(crate) runs: Runs,
     pub(crate) render: RenderRows,
-    writing: Option<Receiver<Message>>,
+    writing: Option<Task<Message>>,
     analysis: Analysis,
     undo: Undo,
 }
@@ -351,37 +352,33 @@ impl Session {
 
     /// Writes a file in a separate thread, because rendering many rows takes a long time.
     pub(crate) fn write(&mut self, saved: OutputFile) {
-        let (sender, receiver) = channel();
         let name = saved.file.display().to_string();
-        let work = move || {
-            let message = match files::save(&[saved]) {
-                Ok(text) => Message { text, is_bad: false },
-                Err(error) => Message { text: format!("{name}: {error}"), is_bad: true },
-            };
-            // Ignore a failed send. It means that the session has ended and the receiver no longer
-            // exists.
-            drop(sender.send(message));
+        let work = move || match files::save(&[saved]) {
+            Ok(text) => Message { text, is_bad: false },
+            Err(error) => Message { text: format!("{name}: {error}"), is_bad: true },
         };
-        match std::thread::Builder::new().name("writing".to_owned()).spawn(work) {
-            Ok(_) => self.writing = Some(receiver),
-            Err(error) => self.show_message(&format!("cannot start a thread: {error}"), true),
-        }
+        self.writing = self.start("writing", work);
+    }
+
+    /// Starts a task. If it cannot be started, shows the reason.
+    fn start<T: Send + 'static>(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<Task<T>> {
+        Task::start(name, work).map_err(|why| self.show_message(&why, true)).ok()
     }
 
     /// If a file has been written, reports the result. Returns whether there is a result.
     fn poll_written(&mut self) -> bool {
-        let Some(result) = self.writing.as_ref().map(Receiver::try_recv) else { return false };
-        match result {
-            Err(TryRecvError::Empty) => return false,
-            Ok(message) => {
+        match take_ended(&mut self.writing) {
+            None => return false,
+            Some(Some(message)) => {
                 self.add_log(&message.text, message.is_bad);
                 self.message = Some(message);
             }
-            Err(TryRecvError::Disconnected) => {
-                self.show_message("the file could not be written", true);
-            }
+            Some(None) => self.show_message("the file could not be written", true),
         }
-        self.writing = None;
         true
     }
 

@@ -251,6 +251,18 @@ pub(crate) struct Tally {
     pub(crate) stopped: usize,
 }
 
+impl Tally {
+    /// Returns the number of cases that have a row.
+    pub(crate) fn rows(self) -> usize {
+        self.ok + self.unsupported + self.failed
+    }
+
+    /// Returns the number of cases that have not ended.
+    pub(crate) fn open(self) -> usize {
+        self.waiting + self.running
+    }
+}
+
 /// All cases on screen.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
@@ -418,7 +430,7 @@ impl Queue {
 
     /// Returns whether any case is waiting or running.
     pub(crate) fn is_busy(&self) -> bool {
-        self.tally.waiting + self.tally.running > 0
+        self.tally.open() > 0
     }
 
     /// Returns the records of all cases that have ended.

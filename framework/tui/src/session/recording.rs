@@ -80,7 +80,7 @@ pub(crate) struct Recording {
     /// The start time of the simulation.
     began: Instant,
     /// The time of the last event.
-    heard: Instant,
+    last_event: Instant,
     /// The number of messages so far.
     messages: u64,
     /// The speed of the simulation.
@@ -104,7 +104,7 @@ impl Recording {
         // If the thread cannot be started, the channel is closed, so that the simulation is over.
         drop(std::thread::Builder::new().name("schedule".to_owned()).spawn(move || {
             let Ok(request) = serde_json::to_value(request) else { return };
-            let mut tell = |event: observe::BatchEvent| {
+            let mut report = |event: observe::BatchEvent| {
                 let news = match event {
                     observe::BatchEvent::Observed { value } => serde_json::from_value(value)
                         .ok()
@@ -120,7 +120,7 @@ impl Recording {
                 };
                 drop(news.map(|news| sender.send(news)));
             };
-            observe(std::slice::from_ref(&case), &workers, (&WATCH, request), &flag, &mut tell);
+            observe(std::slice::from_ref(&case), &workers, (&WATCH, request), &flag, &mut report);
         }));
         recording
     }
@@ -153,7 +153,7 @@ impl Recording {
             ranks: None,
             is_over: false,
             began: Instant::now(),
-            heard: Instant::now(),
+            last_event: Instant::now(),
             messages: 0,
             pace: ScheduleProgress::default(),
         }
@@ -163,14 +163,14 @@ impl Recording {
     pub(crate) fn poll(&mut self) -> bool {
         /// The maximum number of events to process in one frame.
         const AT_ONCE: usize = 20_000;
-        for taken in 0..AT_ONCE {
+        for count in 0..AT_ONCE {
             // If no event is pending, the work for this frame is done. If the channel is closed,
             // all times of ranks have arrived.
             let event = match self.events.try_recv() {
                 Ok(event) => event,
                 Err(why) => {
-                    if taken > 0 {
-                        self.heard = Instant::now();
+                    if count > 0 {
+                        self.last_event = Instant::now();
                         self.pace.reached(
                             self.summaries.len() as u64,
                             self.messages,
@@ -183,7 +183,7 @@ impl Recording {
                         self.ranks =
                             Some(Arc::new(Ranks::new(std::mem::take(&mut self.entries_of_ranks))));
                     }
-                    return taken > 0 || is_over;
+                    return count > 0 || is_over;
                 }
             };
             // The final row comes from the worker itself. All other messages come from the observer
@@ -243,7 +243,7 @@ impl Recording {
         /// The time without an event after which the message states that the worker has not
         /// answered.
         const LONG: Duration = Duration::from_secs(20);
-        let silent = self.heard.elapsed();
+        let silent = self.last_event.elapsed();
         self.summaries.is_empty().then(|| match &self.ended {
             None if self.is_over => {
                 "The simulation ended without a result, because its worker stopped. Enter starts it again."
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn a_silent_worker_is_reported() {
         let (_sender, mut recording) = recording();
-        recording.heard = Instant::now().checked_sub(Duration::from_secs(25)).unwrap();
+        recording.last_event = Instant::now().checked_sub(Duration::from_secs(25)).unwrap();
         let why = recording.why_empty().unwrap();
         assert!(why.contains("The worker has not answered for 25 s."), "{why}");
     }

@@ -4,12 +4,12 @@
 pub use super::batch::RowSink;
 use super::batch::{Batch, BatchEvent};
 use super::queue::Prepared;
+use super::task::{Task, take_ended};
 use super::what_if::WhatIf;
 use super::{Session, is_failure};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use swapmeet_results::{Record, Status, units};
 use swapmeet_runner::case::Case;
 use swapmeet_runner::worker::Workers;
@@ -21,8 +21,8 @@ pub(crate) struct Runs {
     pub(crate) frozen: bool,
     held_back: Vec<BatchEvent>,
     batch: Option<Batch>,
-    /// While cases are being prepared, the channel that will receive the result.
-    preparing: Option<Receiver<(Purpose, Result<Prepared, String>)>>,
+    /// The preparation of cases, if it is in progress.
+    preparing: Option<Task<(Purpose, Result<Prepared, String>)>>,
     /// Cancelled batches that are still writing rows. The session waits for them only when it ends.
     ending: Vec<Batch>,
     pub(super) workers: Workers,
@@ -170,34 +170,22 @@ impl Session {
         purpose: Purpose,
         make: impl FnOnce() -> Result<Prepared, String> + Send + 'static,
     ) {
-        let (sender, receiver) = channel();
-        // Ignore a failed send. It means that the session has ended and the receiver no longer
-        // exists.
-        let work = move || drop(sender.send((purpose, make())));
-        match std::thread::Builder::new().name("preparation".to_owned()).spawn(work) {
-            Ok(_) => self.runs.preparing = Some(receiver),
-            Err(error) => self.show_message(&format!("cannot start a thread: {error}"), true),
-        }
+        self.runs.preparing = self.start("preparation", move || (purpose, make()));
     }
 
     /// If the cases have been prepared, starts them. Returns whether the preparation has ended,
     /// with or without an error.
     pub(super) fn poll_prepared(&mut self) -> bool {
-        let Some(result) = self.runs.preparing.as_ref().map(Receiver::try_recv) else {
-            return false;
-        };
-        if matches!(result, Err(TryRecvError::Empty)) {
-            return false;
-        }
-        self.runs.preparing = None;
-        match result {
-            Ok((Purpose::Replace, Ok(prepared))) => {
+        match take_ended(&mut self.runs.preparing) {
+            None => return false,
+            Some(Some((Purpose::Replace, Ok(prepared)))) => {
                 self.remove_rows();
                 self.begin(prepared);
             }
-            Ok((Purpose::Add, Ok(prepared))) => self.begin(prepared),
-            Ok((Purpose::Open, Ok(prepared))) => {
+            Some(Some((Purpose::Add, Ok(prepared)))) => self.begin(prepared),
+            Some(Some((Purpose::Open, Ok(prepared)))) => {
                 let mut text = format!("{} opened", units::count(prepared.len(), "row"));
+                self.add_log(&text, false);
                 for note in std::mem::take(&mut self.runs.notes) {
                     text += &format!("; {note}");
                     self.add_log(&note, true);
@@ -205,11 +193,10 @@ impl Session {
                 self.looks.add(prepared.algorithms());
                 self.queue.enqueue(prepared, self.now);
                 (self.analysis.is_stale, self.runs.saved) = (true, true);
-                self.add_log(&text, false);
                 self.show_message(&text, false);
             }
-            Ok((_, Err(reason))) => self.show_message(&reason, true),
-            Err(_) => self.show_message("the selected cases cannot be prepared", true),
+            Some(Some((_, Err(reason)))) => self.show_message(&reason, true),
+            Some(None) => self.show_message("the selected cases cannot be prepared", true),
         }
         true
     }

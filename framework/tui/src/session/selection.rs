@@ -9,6 +9,7 @@ use crate::filter::Filter;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use swapmeet_core::cost::machine::presets;
+use swapmeet_core::delivery::collective::COLLECTIVES;
 use swapmeet_core::simulation::ProofScope;
 use swapmeet_results::quoted;
 use swapmeet_runner::case::{self, Case};
@@ -182,6 +183,11 @@ impl Selection {
         self.state.choices.get(section as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the selected specs of a list.
+    pub(crate) fn selected(&self, section: Section) -> impl Iterator<Item = &str> {
+        self.choices(section).iter().filter(|choice| choice.on).map(|choice| choice.spec.as_str())
+    }
+
     pub(crate) fn suggestions(&self, section: Section) -> &[Suggestion] {
         self.suggestions.get(section as usize).map_or(&[], Vec::as_slice)
     }
@@ -189,6 +195,10 @@ impl Selection {
     /// Returns the lines of a list that pass a filter. The specs of the list come first. The
     /// suggestions that are not in the list follow.
     pub(crate) fn items(&self, section: Section, filter: &Filter) -> Vec<ListItem<'_>> {
+        // The name of a collective selects the algorithms of this collective. Many titles contain
+        // the names of other collectives.
+        let names = COLLECTIVES.map(|kind| kind.word);
+        let filter = &filter.with_tags(if section == Section::Algorithms { &names } else { &[] });
         if section == Section::Settings {
             let passes = |setting: &Setting| {
                 filter.passes(&format!("{} {}", setting.name(), setting.about()))
@@ -234,6 +244,38 @@ impl Selection {
         {
             choice.on = !choice.on;
         }
+    }
+
+    /// Deselects all specs that pass a filter or, if none of them is selected, selects all.
+    /// Templates are left out. Returns the number of specs, and the last spec if they were
+    /// selected.
+    pub(crate) fn toggle_all(
+        &mut self,
+        section: Section,
+        filter: &Filter,
+    ) -> (usize, Option<String>) {
+        let spec = |item: &ListItem<'_>| match item {
+            ListItem::Choice(_, choice) => Some((choice.spec.clone(), choice.on)),
+            ListItem::Suggestion(suggestion) if suggestion.ready => {
+                Some((suggestion.prefill.clone(), false))
+            }
+            ListItem::Suggestion(_) | ListItem::Setting(_) | ListItem::Study(_) => None,
+        };
+        let specs: Vec<(String, bool)> =
+            self.items(section, filter).iter().filter_map(spec).collect();
+        let on = specs.iter().filter(|(_, on)| *on).count();
+        if on > 0 {
+            for choice in &mut self.state.choices[section as usize] {
+                choice.on &= !specs.iter().any(|(spec, _)| *spec == choice.spec);
+            }
+            return (on, None);
+        }
+        let last = specs.last().map(|(spec, _)| spec.clone());
+        let count = specs.len();
+        for (spec, _) in specs {
+            self.put(section, spec, None);
+        }
+        (count, last)
     }
 
     /// Removes a spec from its list.
@@ -367,8 +409,8 @@ impl Selection {
     /// selected algorithms.
     pub(crate) fn experiment(&self, baseline: Option<&str>) -> Experiment {
         let list = |section: Section| {
-            let on = self.choices(section).iter().filter(|p| p.on);
-            on.map(|p| Text::flag(section.singular(), &p.spec)).collect::<Vec<_>>()
+            let text = |spec| Text::flag(section.singular(), spec);
+            self.selected(section).map(text).collect::<Vec<_>>()
         };
         let algorithms = list(Section::Algorithms);
         let baseline =
@@ -399,11 +441,11 @@ impl Selection {
         let mut flag = |flag: &str, value: &str| words.extend([flag.to_owned(), quoted(value)]);
         let lists = ["--algorithm", "--topology", "--workload", "--machine"];
         for (section, name) in Section::ALL.into_iter().zip(lists) {
-            for choice in self.choices(section).iter().filter(|choice| choice.on) {
-                let text = Text::flag(section.singular(), &choice.spec);
+            for spec in self.selected(section) {
+                let text = Text::flag(section.singular(), spec);
                 let machine = (section == Section::Machines)
                     .then(|| case::machine(&text, &self.state.own_machines).ok()?.definition());
-                flag(name, machine.flatten().as_deref().unwrap_or(&choice.spec));
+                flag(name, machine.flatten().as_deref().unwrap_or(spec));
             }
         }
         flag("--seed", &self.state.seed.to_string());
@@ -422,8 +464,7 @@ impl Selection {
 
     /// Returns the number of selected cases.
     pub(crate) fn count(&self) -> u64 {
-        let on = |section| self.choices(section).iter().filter(|p| p.on).count() as u64;
-        let lists = Section::ALL[..4].iter().map(|s| on(*s));
+        let lists = Section::ALL[..4].iter().map(|s| self.selected(*s).count() as u64);
         lists.chain([u64::from(self.state.repetitions)]).fold(1, u64::saturating_mul)
     }
 
@@ -433,7 +474,7 @@ impl Selection {
         /// The maximum number of cases in the dashboard. `swapmeet run` accepts more cases.
         const MOST: u64 = 100_000;
         for section in &Section::ALL[..4] {
-            if !self.choices(*section).iter().any(|p| p.on) {
+            if self.selected(*section).next().is_none() {
                 return Err(format!(
                     "no {} is selected: press 1, go to {} and select a line with Space",
                     section.singular(),

@@ -8,7 +8,7 @@ use swapmeet_core::cost::machine::presets;
 use swapmeet_core::delivery::collective::{ALL_TO_ALL, COLLECTIVES, PERMUTATION, of_bits};
 use swapmeet_core::network::topology::families;
 use swapmeet_runner::experiment::Experiment;
-use swapmeet_runner::plugin::{Algorithm, Param};
+use swapmeet_runner::plugin::{Algorithm, Param, ParamKind};
 use swapmeet_runner::registry::Registry;
 use swapmeet_workloads::file::read_regular;
 use swapmeet_workloads::generators;
@@ -128,9 +128,20 @@ fn algorithms(registry: &Registry) -> Vec<Suggestion> {
         let words: Vec<&str> = of_bits(a.collectives).map(|kind| kind.word).collect();
         let collectives = words.join(", ");
         let shown = if words.len() > 2 { "several collectives" } else { &collectives };
-        Suggestion {
-            keywords: format!("{} {collectives}", about(a)),
+        let tags = words.iter().map(|word| format!(" <{word}>")).collect::<String>();
+        let suggestion = Suggestion {
+            keywords: format!("{}{tags}", about(a)),
             ..ready(&a.name, format!("{shown} · {}; on {}{takes}", a.title, a.accepts))
+        };
+        // An algorithm that reads a file cannot run without the name of the file.
+        match a.params.iter().find(|p| p.kind == ParamKind::File) {
+            Some(file) => Suggestion {
+                shown: format!("{}:{}=FILE", a.name, file.key),
+                prefill: format!("{}:{}=", a.name, file.key),
+                ready: false,
+                ..suggestion
+            },
+            None => suggestion,
         }
     };
     // The algorithms of the five papers come first. The others are grouped by collective.

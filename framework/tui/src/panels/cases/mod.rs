@@ -2,7 +2,6 @@
 
 mod columns;
 
-use crate::click_map::PanelPosition;
 use crate::keys::{Binding, ENTER, bind};
 use crate::memo::Memo;
 use crate::paint::{Painter, clock, cut, widest, width, wrap};
@@ -154,17 +153,14 @@ impl Panel for Cases {
         let in_sight: Vec<&CaseRow> = shown().map(|(_, row)| row).collect();
         // Running cases always show their steps and their elapsed times.
         let shorts = widest(states.iter().map(|state| &state.short));
-        let used = 5 + words + if shorts > 0 { shorts + 2 } else { 0 };
+        let used = 5 + words + if shorts > 0 { shorts + 3 } else { 0 };
         let (columns, gap) =
             columns(&in_sight, session.queue.common(), text_area.width.saturating_sub(used));
         // Each line consists of a mark, the state, the columns, and the beginning of the reason.
         for ((y, (index, row)), state) in (0_u16..).zip(shown()).zip(&states) {
             let here = index == cursor;
-            let style = if here { painter.cursor() } else { state.style };
+            let style = painter.list_line(area, y, index, here, state.style);
             let plain = if here { style } else { painter.theme.text };
-            if here {
-                painter.shade(area, y, style);
-            }
             painter.put(area, 1, y, mark(&row.state), style);
             painter.put_right(area, 3 + words, y, &state.word, style);
             let mut x = 5 + words;
@@ -187,7 +183,6 @@ impl Panel for Cases {
             } else if room >= LEAST_MORE || width(&state.more) <= room {
                 painter.put(text_area, x, y, &cut(&state.more, room), style);
             }
-            painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
         painter.scrollbar(area, first, rows.len());
     }
@@ -213,13 +208,11 @@ fn reason(painter: &mut Painter<'_, '_>, row: &CaseRow, area: Rect) -> u16 {
     if reason.is_empty() || area.height < 10 {
         return 0;
     }
-    let lines = wrap(&reason, area.width.saturating_sub(2));
-    let taken = lines.len().min(MOST_REASON_LINES) as u16;
-    for (y, line) in (area.height.saturating_sub(taken)..).zip(lines.iter().take(MOST_REASON_LINES))
-    {
-        painter.put(area, 1, y, line, painter.theme.dim);
-    }
-    taken + 1
+    let lines = wrap(&reason, area.width.saturating_sub(2)).len();
+    let height = lines.min(MOST_REASON_LINES) as u16;
+    let foot = Rect { y: area.bottom() - height, height, ..area };
+    painter.paragraph(foot, &reason, painter.theme.dim);
+    height + 1
 }
 
 /// Draws the progress bar of the run. Returns the number of screen rows that this takes.
@@ -228,7 +221,7 @@ fn bar(painter: &mut Painter<'_, '_>, session: &Session, area: Rect) -> u16 {
     if !session.queue.is_busy() || area.height < 4 || area.width < 20 {
         return 0;
     }
-    let ended = tally.cases - tally.waiting - tally.running;
+    let ended = tally.cases - tally.open();
     let left = session
         .queue
         .left(session.now)

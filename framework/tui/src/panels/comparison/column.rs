@@ -82,9 +82,7 @@ impl Column {
         match self {
             // Sort specs in the order in which the user selected them, so that 8x8 comes before
             // 16x16.
-            Self::Topology => rank(0),
-            Self::Workload => rank(1),
-            Self::Machine => rank(2),
+            Self::Topology | Self::Workload | Self::Machine => rank(self.spec()?),
             Self::Algorithm => Some(f64::from(texts.algorithm)),
             Self::Verified => Some(f64::from(texts.outcome)),
             Self::Time => line.stats.time.as_ref().map(|t| t.mean),
@@ -108,15 +106,14 @@ impl Column {
         )
     }
 
+    /// Returns the index of the column in [`GROUP_SPECS`]; `None` if it does not describe groups.
+    fn spec(self) -> Option<usize> {
+        [Self::Topology, Self::Workload, Self::Machine].iter().position(|column| *column == self)
+    }
+
     /// Returns the texts of this column in all groups; `None` if it does not describe groups.
     pub(super) fn texts(self, compared: &Compared) -> Option<&BTreeSet<String>> {
-        let [topologies, workloads, machines, _] = &compared.specs;
-        match self {
-            Self::Topology => Some(topologies),
-            Self::Workload => Some(workloads),
-            Self::Machine => Some(machines),
-            _ => None,
-        }
+        Some(&compared.specs[self.spec()?])
     }
 
     /// Returns whether the text of this column differs between groups.
@@ -127,23 +124,7 @@ impl Column {
     /// Returns the text of this column for a group. The text is empty if the column does not
     /// describe groups.
     pub(super) fn of(self, group: &Group) -> &str {
-        match self {
-            Self::Topology => &group.setting.topology,
-            Self::Workload => &group.setting.workload,
-            Self::Machine => &group.setting.machine,
-            Self::Algorithm
-            | Self::Time
-            | Self::Ratio
-            | Self::Verified
-            | Self::Interval
-            | Self::OverBound
-            | Self::OverOptimum
-            | Self::Steps
-            | Self::Messages
-            | Self::LinkLoad
-            | Self::AlgorithmBandwidth
-            | Self::BusBandwidth => "",
-        }
+        self.spec().map_or("", |at| GROUP_SPECS[at](group))
     }
 
     /// Returns the text of this column for a line.

@@ -204,10 +204,7 @@ impl Panel for Comparison {
         let shorts: Vec<Abbreviations> = layout.columns.iter().map(short).collect();
         for (y, (index, line)) in (1..).zip((first..).zip(&shown)) {
             let here = index == cursor;
-            let cursor = painter.cursor();
-            if here {
-                painter.shade(area, y, cursor);
-            }
+            let cursor = painter.list_line(area, y, index, here, painter.theme.text);
             // Highlight the first line of each group to separate groups. An empty line between
             // groups would take more space.
             if line.is_uncharged {
@@ -227,7 +224,6 @@ impl Panel for Comparison {
                 }
                 x += wide + layout.gap;
             }
-            painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         painter.scrollbar(body, first, lines.len());

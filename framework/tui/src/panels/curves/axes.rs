@@ -13,13 +13,7 @@ pub(super) enum Scale {
 }
 
 impl Scale {
-    pub(super) fn next(self) -> Self {
-        match self {
-            Self::LogLog => Self::LogX,
-            Self::LogX => Self::Linear,
-            Self::Linear => Self::LogLog,
-        }
-    }
+    pub(super) const ALL: [Self; 3] = [Self::LogLog, Self::LogX, Self::Linear];
 }
 
 /// The axes of a plot.

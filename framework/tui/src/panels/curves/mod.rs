@@ -6,7 +6,7 @@ mod axes;
 use crate::keys::{Binding, DOWN, NEXT, PREVIOUS, UP, bind, ch};
 use crate::memo::Memo;
 use crate::paint::{Painter, position, width};
-use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
+use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
 use crate::session::comparison::Compared;
 use crate::session::{RenderKind, Session};
 use crate::theme::mark;
@@ -73,7 +73,7 @@ impl Keyed for Curves {
 
     fn act(&mut self, action: Action, session: &mut Session) {
         match action {
-            Action::Scale => self.scale = self.scale.next(),
+            Action::Scale => self.scale = next_of(&Scale::ALL, self.scale),
             Action::Previous => self.sideways(-1, session),
             Action::Next => self.sideways(1, session),
             Action::Up => self.step(-1, session),

@@ -183,18 +183,12 @@ impl Form {
         let names = widest(self.fields.iter().map(|field| &field.key));
         let mut y = 1;
         for (index, field) in self.fields.iter().enumerate().skip(first).take(usize::from(height)) {
-            let style = match (index == self.list.cursor, field.value == field.default) {
-                (true, _) => painter.cursor(),
-                (false, true) => theme.text,
-                (false, false) => theme.accent,
-            };
-            if index == self.list.cursor {
-                painter.shade(area, y, style);
-            }
+            let style = if field.value == field.default { theme.text } else { theme.accent };
+            let here = index == self.list.cursor;
+            let style = painter.list_line(area, y, index, here, style);
             painter.put(area, 6, y, &field.key, style);
             let shown = if field.value.is_empty() { "(default)" } else { &field.value };
             painter.put(area, 8 + names, y, shown, style);
-            painter.add_click(area, 0, y, area.width, crate::click_map::PanelPosition::Line(index));
             y += 1;
         }
         // Draw the description directly below the last field.

@@ -40,10 +40,7 @@ impl Explore {
                 ListItem::Setting(_) => ("", theme.text),
                 ListItem::Study(_) => (" ▸ ", theme.text),
             };
-            let style = if here { painter.cursor() } else { style };
-            if here {
-                painter.shade(area, y, style);
-            }
+            let style = painter.list_line(area, y, index, here, style);
             painter.put(area, 2, y, mark, style);
             let room = text_area.width.saturating_sub(7);
             let end = painter.put(area, 6, y, &cut_middle(&name(item), room), style);
@@ -55,7 +52,6 @@ impl Explore {
                 }
             };
             painter.put(text_area, end.max(6 + names.max(12)) + 2, y, &text, about);
-            painter.add_click(area, 0, y, area.width, PanelPosition::Line(index));
         }
         // An empty list is drawn as one line, so that the cursor has a position in it.
         if items.is_empty() {
@@ -83,13 +79,7 @@ pub(super) fn heading(
     painter.add_click(area, 0, y, area.width, PanelPosition::Heading(section as usize));
     // The heading of a closed list shows its selected entries, so that the whole experiment is
     // always visible.
-    let picked: Vec<&str> = session
-        .selection
-        .choices(section)
-        .iter()
-        .filter(|p| p.on)
-        .map(|p| p.spec.as_str())
-        .collect();
+    let picked: Vec<&str> = session.selection.selected(section).collect();
     let text = match (section, open) {
         (Section::Settings, false) => {
             let set = |item: &ListItem<'_>| match item {

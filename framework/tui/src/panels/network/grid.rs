@@ -19,9 +19,9 @@ pub(super) fn grid(
     area: Rect,
 ) -> PictureInfo {
     let (quantity, recording) = (heat.quantity, heat.recording);
-    let figures = quantity != Quantity::Held && !painter.theme.coloured;
+    let has_digits = quantity != Quantity::Held && !painter.theme.coloured;
     if planes(painter, heat, frame, lattice, view, area) {
-        return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
+        return PictureInfo { has_digits, ..PictureInfo::heat(String::new()) };
     }
     let (loads, across) =
         lattice.loads(recording.topology.as_ref(), frame, quantity != Quantity::Messages);
@@ -44,7 +44,7 @@ pub(super) fn grid(
             let left = area.width.saturating_sub(columns as u16 * cell.wide) / 2;
             let place = Rect { x: area.x + left, width: area.width.saturating_sub(left), ..area };
             plane(painter, heat, frame, lattice, (&loads, columns), cell, place);
-            return PictureInfo { figures, ..PictureInfo::heat(String::new()) };
+            return PictureInfo { has_digits, ..PictureInfo::heat(String::new()) };
         }
     }
     mosaic(painter, heat, frame, lattice, &loads, area)
@@ -96,15 +96,14 @@ fn mosaic(
             painter.dot(area, x, y, mark, painter.theme.heat(hot));
         }
     }
-    let of = match heat.quantity {
-        Quantity::Held => "",
-        Quantity::Loss => "most expensive link of a node",
-        Quantity::Messages | Quantity::Bytes => "maximum link load of a node",
-    };
-    let several = down * across > 1;
-    let block = if several { format!("maximum of {down}x{across} nodes") } else { String::new() };
-    let note = [of, &block].into_iter().filter(|t| !t.is_empty()).collect::<Vec<_>>().join(", ");
-    PictureInfo::heat(note)
+    let is_one = down * across == 1;
+    let nodes = if is_one { "a node".to_owned() } else { format!("{down}x{across} nodes") };
+    PictureInfo::heat(match heat.quantity {
+        Quantity::Held if is_one => String::new(),
+        Quantity::Held => format!("maximum of {nodes}"),
+        Quantity::Loss => format!("most expensive link of {nodes}"),
+        Quantity::Messages | Quantity::Bytes => format!("maximum link load of {nodes}"),
+    })
 }
 
 /// Draws all planes of a three-dimensional grid. Returns false if they do not fit.
@@ -263,11 +262,11 @@ fn link(
     if hot == 0 {
         return;
     }
-    let figure = if heat.quantity == Quantity::Messages { load } else { hot as u64 };
+    let digit = if heat.quantity == Quantity::Messages { load } else { hot as u64 };
     let point = if theme.coloured {
         arrow
     } else {
-        u32::try_from(figure).ok().and_then(|f| char::from_digit(f, 10)).unwrap_or('+')
+        u32::try_from(digit).ok().and_then(|digit| char::from_digit(digit, 10)).unwrap_or('+')
     };
     let is_cut = heat.quantity == Quantity::Loss && load == DISCONNECTS;
     let (point, style) = if is_cut { ('X', theme.bad) } else { (point, theme.heat(hot)) };

@@ -54,8 +54,8 @@ pub(super) fn matrix(
             let (mark, style) = match cells.get(&(row, column)) {
                 None => ('·', theme.dim),
                 Some(shared) if heat.quantity == Quantity::Messages => {
-                    let figure = char::from_digit((*shared).min(10) as u32, 10).unwrap_or('+');
-                    (if theme.coloured { '■' } else { figure }, theme.heat(heat.level(*shared)))
+                    let digit = char::from_digit((*shared).min(10) as u32, 10).unwrap_or('+');
+                    (if theme.coloured { '■' } else { digit }, theme.heat(heat.level(*shared)))
                 }
                 Some(load) => {
                     let hot = heat.level(*load);
@@ -72,6 +72,6 @@ pub(super) fn matrix(
     }
     let square = if side > 1 { format!(", a mark is {side}x{side} nodes") } else { String::new() };
     let what = format!("rows send to columns{square}");
-    let figures = heat.quantity == Quantity::Messages && !theme.coloured;
-    PictureInfo { of_messages: true, figures, ..PictureInfo::heat(what) }
+    let has_digits = heat.quantity == Quantity::Messages && !theme.coloured;
+    PictureInfo { of_messages: true, has_digits, ..PictureInfo::heat(what) }
 }

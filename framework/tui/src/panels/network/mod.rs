@@ -18,7 +18,7 @@ mod view;
 use crate::click_map::PanelPosition;
 use crate::keys::{Binding, DOWN, ENTER, FIRST, LAST, LEFT, RIGHT, UP, bind, ch};
 use crate::paint::{Painter, cut_middle};
-use crate::panel::{Keyed, List, Panel, list_in_field, wrap_index};
+use crate::panel::{Keyed, List, Panel, list_in_field, next_of, wrap_index};
 use crate::session::Session;
 use crate::session::queue::CaseRow;
 use crate::session::recording::{FrameSelection, KeptSchedule, Recording};
@@ -52,25 +52,25 @@ pub(crate) struct Network {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
     Play,
-    Back,
-    On,
+    PreviousStep,
+    NextStep,
     PreviousCase,
     NextCase,
     Quantity,
     Picture,
-    Closer,
-    Farther,
+    ZoomIn,
+    ZoomOut,
     Faster,
     Slower,
     First,
     Last,
     PreviousPlane,
     NextPlane,
-    Turn,
+    TurnPlanes,
     Record,
     MostExpensive,
     KeepSchedule,
-    InTime,
+    AlignByTime,
 }
 
 impl Keyed for Network {
@@ -79,8 +79,8 @@ impl Keyed for Network {
     type Action = Action;
     const KEYS: &'static [Binding<Action>] = &[
         bind(Action::Play, &[ch(' ')], "play the schedule, or pause").hint("play"),
-        bind(Action::Back, LEFT, "previous step"),
-        bind(Action::On, RIGHT, "next step").pair("←→", "step"),
+        bind(Action::PreviousStep, LEFT, "previous step"),
+        bind(Action::NextStep, RIGHT, "next step").pair("←→", "step"),
         bind(Action::PreviousCase, UP, "previous case"),
         bind(Action::NextCase, DOWN, "next case").pair("↑↓", "case"),
         bind(
@@ -96,18 +96,18 @@ impl Keyed for Network {
         )
         .hint("picture"),
         bind(
-            Action::Closer,
+            Action::ZoomIn,
             &[ch('z')],
             "zoom in on ranks against time, around the displayed step",
         ),
-        bind(Action::Farther, &[ch('Z')], "zoom out"),
+        bind(Action::ZoomOut, &[ch('Z')], "zoom out"),
         bind(Action::Faster, &[ch('+'), ch('=')], "play faster"),
         bind(Action::Slower, &[ch('-')], "play slower").pair("+-", "speed"),
         bind(Action::First, FIRST, "go to the first step"),
         bind(Action::Last, LAST, "go to the last step"),
         bind(Action::PreviousPlane, &[ch('[')], "previous plane of a three-dimensional network"),
         bind(Action::NextPlane, &[ch(']')], "next plane").pair("[ ]", "plane"),
-        bind(Action::Turn, &[ch('p')], "change the orientation of the planes").hint("turn"),
+        bind(Action::TurnPlanes, &[ch('p')], "change the orientation of the planes").hint("turn"),
         bind(
             Action::MostExpensive,
             &[ch('w')],
@@ -120,7 +120,7 @@ impl Keyed for Network {
             "keep this schedule for comparison with others; again: remove it",
         )
         .hint("keep"),
-        bind(Action::InTime, &[ch('i')], "align two schedules by step, or by time"),
+        bind(Action::AlignByTime, &[ch('i')], "align two schedules by step, or by time"),
         bind(Action::Record, ENTER, "simulate a schedule that takes long"),
     ];
 
@@ -128,18 +128,18 @@ impl Keyed for Network {
         match action {
             // Playback, and the choice of the case.
             Action::Play => self.playback.toggle(session),
-            Action::Back => self.sideways(-1, session),
-            Action::On => self.sideways(1, session),
+            Action::PreviousStep => self.sideways(-1, session),
+            Action::NextStep => self.sideways(1, session),
             Action::PreviousCase => session.focus_by(-1),
             Action::NextCase => session.focus_by(1),
             // Appearance: the quantity, the kind of picture, and the zoom.
             Action::Quantity => self.next_quantity(session),
             Action::Picture => {
-                self.view.picture = self.view.picture.next();
+                self.view.picture = next_of(&Picture::ALL, self.view.picture);
                 session.show_message(self.view.picture.in_words(), false);
             }
-            Action::Closer => self.view.zoom = (self.view.zoom + 1).min(20),
-            Action::Farther => self.view.zoom = self.view.zoom.saturating_sub(1),
+            Action::ZoomIn => self.view.zoom = (self.view.zoom + 1).min(20),
+            Action::ZoomOut => self.view.zoom = self.view.zoom.saturating_sub(1),
             // The speed and the position of the playback.
             Action::Faster => self.playback.speed = (self.playback.speed * 2.0).min(64.0),
             Action::Slower => self.playback.speed = (self.playback.speed / 2.0).max(0.25),
@@ -152,12 +152,12 @@ impl Keyed for Network {
             Action::NextPlane => {
                 self.view.plane = wrap_index(self.view.plane, 1, self.planes(session));
             }
-            Action::Turn => self.turn(session),
+            Action::TurnPlanes => self.turn(session),
             // Actions that simulate a schedule or need a second schedule.
             Action::Record => self.record(session),
             Action::MostExpensive => self.show_most_expensive(session),
             Action::KeepSchedule => self.toggle_kept(session),
-            Action::InTime => {
+            Action::AlignByTime => {
                 self.in_time = !self.in_time;
                 session.show_message(
                     if self.in_time {
@@ -172,7 +172,7 @@ impl Keyed for Network {
     }
 
     fn is_idle(&self, action: Action, session: &Session) -> bool {
-        matches!(action, Action::NextPlane | Action::Turn) && self.planes(session) < 2
+        matches!(action, Action::NextPlane | Action::TurnPlanes) && self.planes(session) < 2
     }
 }
 
@@ -315,7 +315,7 @@ impl Network {
     /// Shows the next quantity. If the costs of links are next, but the rows do not have them,
     /// shows the number of messages instead, and says which command computes the costs.
     fn next_quantity(&mut self, session: &mut Session) {
-        self.view.quantity = self.view.quantity.next();
+        self.view.quantity = next_of(&Quantity::ALL, self.view.quantity);
         let has_costs = session
             .focused()
             .is_some_and(|(_, row)| session.compared.link_costs(&row.key).is_some());

@@ -24,15 +24,17 @@ pub(super) fn legend(
     let quantity = heat.quantity;
     // A plot against time does not show loads. Its legend names the kinds of time.
     if !drawn.has_heat {
-        let mut x = 1;
-        for (kind, name) in TimeKind::names().into_iter().enumerate() {
-            if drawn.kinds.is_some_and(|kinds| kinds[kind] > 0.0) {
-                let (mark, style) = theme.part(kind);
-                painter.dot(area, x, 0, mark, style);
-                x = painter.put(area, x + 2, 0, name, theme.text) + 2;
-            }
-        }
-        painter.put(area, x, 0, &drawn.note, if x > 1 { theme.dim } else { theme.text });
+        let names = TimeKind::names().into_iter().enumerate();
+        let entry = |(kind, name): (usize, &str)| {
+            let (mark, style) = theme.part(kind);
+            drawn.kinds.filter(|kinds| kinds[kind] > 0.0)?;
+            Some([(mark.to_string(), style), (name.to_owned(), theme.text)])
+        };
+        let notes = drawn.note.split("; ").map(|note| {
+            let (mark, text) = note.split_once(' ').unwrap_or((note, ""));
+            [mark, text].map(|text| (text.to_owned(), theme.dim))
+        });
+        painter.legend(area, names.filter_map(entry).chain(notes));
         return;
     }
     // Every other picture shows a quantity. Its legend starts with the name of this quantity.
@@ -47,8 +49,8 @@ pub(super) fn legend(
     let mark = |level: usize| if theme.coloured && level > 0 { '█' } else { SHADES[level] };
     // In a theme without colours, cells contain digits. Each digit represents a range of the
     // quantity.
-    if drawn.figures {
-        let figures = if quantity == Quantity::Messages {
+    if drawn.has_digits {
+        let digits = if quantity == Quantity::Messages {
             "number of messages, + for more than 9".to_owned()
         } else {
             format!("1 to {} for up to {}", LEVELS - 1, heat.end())
@@ -58,7 +60,7 @@ pub(super) fn legend(
         } else {
             "; ■ sends, □ does not send"
         };
-        let x = painter.put(area, 1, 0, &format!("{what}: {figures}{nodes}"), theme.text) + 2;
+        let x = painter.put(area, 1, 0, &format!("{what}: {digits}{nodes}"), theme.text) + 2;
         painter.put(area, x, 0, &drawn.note, theme.dim);
         return;
     }

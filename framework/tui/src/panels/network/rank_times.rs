@@ -64,7 +64,7 @@ pub(super) fn rank_times(
     // The step ends when the slowest rank has finished it, so the note names this rank.
     let joined = match ranks.joined {
         0 | 1 => String::new(),
-        joined => format!(", up to {joined} steps joined"),
+        joined => format!("; up to {joined} steps joined"),
     };
     let note = format!(
         "rank {last} is the last to end this step, at {}{}{joined}",
@@ -133,20 +133,20 @@ fn intervals(entry: &RankEntry) -> impl Iterator<Item = (TimeKind, f64, f64)> {
     })
 }
 
-/// Calls `say` for each column that an interval overlaps, with the index of the column and the
+/// Calls `visit` for each column that an interval overlaps, with the index of the column and the
 /// fraction of the column that the interval covers.
 pub(super) fn spread(
     window: TimeWindow,
     columns: u16,
     from: f64,
     to: f64,
-    say: &mut dyn FnMut(usize, f64),
+    visit: &mut dyn FnMut(usize, f64),
 ) {
     let ends = [from, to].map(|time| window.column(time, columns).clamp(0.0, f64::from(columns)));
     let mut at = ends[0];
     while at < ends[1] {
         let next = (at.floor() + 1.0).min(ends[1]);
-        say(at as usize, next - at);
+        visit(at as usize, next - at);
         at = next;
     }
 }

@@ -4,7 +4,7 @@
 use super::picture::{draw, legend};
 use super::playback::Playback;
 use super::step_times;
-use super::view::{Heat, View};
+use super::view::{Heat, Picture, View};
 use crate::click_map::PanelPosition;
 use crate::paint::{Painter, width};
 use crate::session::recording::{Recording, StepSummary};
@@ -35,9 +35,13 @@ impl ScheduleView<'_> {
             return painter.placeholder(area, &why);
         }
         let top = self.header(painter, player, area);
-        let foot = self.foot(painter, area, top);
+        // The legend of ranks against time has many entries.
+        let many = view.picture == Picture::RanksOverTime && area.height >= 20;
+        let legend_rows = if many { 2 } else { 1 };
+        let foot = self.foot(painter, area, top, legend_rows);
         let body = Rect { y: area.y + top, height: area.height.saturating_sub(top + foot), ..area };
-        let legend_at = Rect { y: area.y + area.height.saturating_sub(1), height: 1, ..area };
+        let y = area.bottom().saturating_sub(legend_rows);
+        let legend_at = Rect { y, height: legend_rows, ..area };
         let Some(frame) = recording.frame(self.step) else {
             return painter.placeholder(body, "Simulating this step ...");
         };
@@ -46,20 +50,21 @@ impl ScheduleView<'_> {
         legend(painter, &heat, &drawn, legend_at);
     }
 
-    /// Draws the chart of step times, and the legend below it. Returns the number of screen rows
-    /// that both of them take.
-    fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16) -> u16 {
+    /// Draws the chart of step times above the legend. Returns the number of screen rows that both
+    /// of them take.
+    fn foot(&self, painter: &mut Painter<'_, '_>, area: Rect, top: u16, legend_rows: u16) -> u16 {
         let free = area.height.saturating_sub(top);
         let is_timed =
             (0..self.recording.summaries.len()).any(|step| self.recording.times(step).is_some());
         let high = if is_timed { step_times::height(free) } else { 1.min(free.saturating_sub(1)) };
-        let place = Rect { y: area.y + area.height.saturating_sub(1 + high), height: high, ..area };
+        let y = area.bottom().saturating_sub(legend_rows + high);
+        let place = Rect { y, height: high, ..area };
         if is_timed && high > 1 {
             step_times::chart(painter, self.recording, self.step, self.longest, place);
         } else {
             self.timeline(painter, place);
         }
-        (high + 1).min(free)
+        (high + legend_rows).min(free)
     }
 
     /// Writes the number, the properties and the times of the step. Returns the number of screen

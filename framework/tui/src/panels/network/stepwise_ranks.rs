@@ -102,7 +102,7 @@ pub(super) fn stepwise_ranks(
     let missing = if missing { "; steps outside the window are omitted" } else { "" };
     let note = format!(
         "{}│ a step begins{}{missing}",
-        if theme.coloured { "█ sends and receives, ▀ sends, ▄ receives, " } else { "" },
+        if theme.coloured { "█ sends and receives; ▀ sends; ▄ receives; " } else { "" },
         plot.several()
     );
     Some(PictureInfo { has_heat: false, kinds: Some(seen), ..PictureInfo::heat(note) })
@@ -111,9 +111,9 @@ pub(super) fn stepwise_ranks(
 /// The minimum number of columns of a step that has a border.
 const NARROWEST: u16 = 3;
 
-/// Calls `say` for each kind of time in a step that starts at `from`, with the start and the end of
+/// Calls `visit` for each kind of time in a step that starts at `from`, with the start and the end of
 /// this kind.
-fn divide(times: &Times, from: f64, say: &mut dyn FnMut(TimeKind, f64, f64)) {
+fn divide(times: &Times, from: f64, visit: &mut dyn FnMut(TimeKind, f64, f64)) {
     let mut at = from;
     for (number, kind) in ORDER.into_iter().enumerate() {
         // All ranks start up at the same time, so the start-up time is not divided.
@@ -122,7 +122,7 @@ fn divide(times: &Times, from: f64, say: &mut dyn FnMut(TimeKind, f64, f64)) {
         }
         let began = at;
         at += times[kind as usize];
-        say(kind, began, at);
+        visit(kind, began, at);
     }
 }
 
@@ -132,11 +132,11 @@ fn span(recording: &Recording, step: usize) -> Option<(f64, f64)> {
     Some((before, recording.end(step)?))
 }
 
-/// Calls `say` for each sender and receiver in a step, with the row of the rank and its activity.
-fn mark(frame: &Frame, side: u64, say: &mut dyn FnMut(u64, Activity)) {
+/// Calls `visit` for each sender and receiver in a step, with the row of the rank and its activity.
+fn mark(frame: &Frame, side: u64, visit: &mut dyn FnMut(u64, Activity)) {
     for pair in &frame.pairs {
-        say(pair.from / side, Activity { sends: true, receives: false });
-        say(pair.to / side, Activity { sends: false, receives: true });
+        visit(pair.from / side, Activity { sends: true, receives: false });
+        visit(pair.to / side, Activity { sends: false, receives: true });
     }
 }
 

@@ -100,7 +100,7 @@ impl TimePlot {
 
     /// Returns a note for the legend if a row represents several ranks.
     pub(super) fn several(&self) -> String {
-        if self.side > 1 { format!(", a row is {} ranks", self.side) } else { String::new() }
+        if self.side > 1 { format!("; a row is {} ranks", self.side) } else { String::new() }
     }
 }
 

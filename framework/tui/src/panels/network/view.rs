@@ -17,14 +17,7 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
-    pub(super) fn next(self) -> Self {
-        match self {
-            Self::Messages => Self::Bytes,
-            Self::Bytes => Self::Held,
-            Self::Held => Self::Loss,
-            Self::Loss => Self::Messages,
-        }
-    }
+    pub(super) const ALL: [Self; 4] = [Self::Messages, Self::Bytes, Self::Held, Self::Loss];
 }
 
 /// The kind of picture of a step.
@@ -41,14 +34,8 @@ pub(super) enum Picture {
 }
 
 impl Picture {
-    pub(super) fn next(self) -> Self {
-        match self {
-            Self::Network => Self::Matrix,
-            Self::Matrix => Self::RanksOverTime,
-            Self::RanksOverTime => Self::Links,
-            Self::Links => Self::Network,
-        }
-    }
+    pub(super) const ALL: [Self; 4] =
+        [Self::Network, Self::Matrix, Self::RanksOverTime, Self::Links];
 
     pub(super) fn in_words(self) -> &'static str {
         match self {
@@ -138,7 +125,7 @@ pub(super) struct PictureInfo {
     /// A note to show in the legend.
     pub(super) note: String,
     /// Whether the picture shows loads as digits instead of colours.
-    pub(super) figures: bool,
+    pub(super) has_digits: bool,
     /// Whether the picture uses the colour scale. If not, the legend has no scale.
     pub(super) has_heat: bool,
     /// Whether the colours represent messages. Otherwise, they represent links or nodes.
@@ -149,6 +136,6 @@ pub(super) struct PictureInfo {
 
 impl PictureInfo {
     pub(super) fn heat(note: String) -> Self {
-        Self { note, figures: false, has_heat: true, of_messages: false, kinds: None }
+        Self { note, has_digits: false, has_heat: true, of_messages: false, kinds: None }
     }
 }

@@ -32,9 +32,9 @@ const MOST_ENTRIES: usize = 1 << 16;
 pub const WATCH: ObserverKind = ObserverKind {
     name: "schedule",
     max_value_bytes: max_bytes::SCHEDULE,
-    start: |case, request, say| {
+    start: |case, request, send| {
         let request = RecordingRequest::deserialize(request).map_err(|e| e.to_string())?;
-        Ok(Box::new(Recorder::new(case, request, say)))
+        Ok(Box::new(Recorder::new(case, request, send)))
     },
 };
 
@@ -57,7 +57,7 @@ struct Recorder {
     wanted: FrameSelection,
     /// The last time at which the newest step was sent in full.
     last_report: Option<Instant>,
-    say: SendValue,
+    send: SendValue,
     messages: LinkLoad,
     load: LinkLoad,
     phase: Option<u32>,
@@ -77,7 +77,7 @@ impl Recorder {
     fn new(
         case: &Case,
         RecordingRequest { wanted, unfinished, ranks }: RecordingRequest,
-        say: SendValue,
+        send: SendValue,
     ) -> Self {
         let topology = Arc::clone(&case.topology);
         let mut evaluator = case.machine.evaluator(pricing_context(case));
@@ -96,7 +96,7 @@ impl Recorder {
             topology,
             wanted,
             last_report: None,
-            say,
+            send,
             phase: None,
             phases: 0,
             spent: 0,
@@ -128,12 +128,12 @@ impl Recorder {
             }
             let (messages, load) = (&mut self.messages, &mut self.load);
             // Routing cannot fail, because the simulation has already routed this message.
-            let taken = self.topology.route(from, to, route, &mut |run| {
+            let hops = self.topology.route(from, to, route, &mut |run| {
                 messages.add(run, 1);
                 load.add(run, bytes);
             });
-            debug_assert!(taken.is_ok(), "{taken:?}");
-            longest = longest.max(taken.unwrap_or_default());
+            debug_assert!(hops.is_ok(), "{hops:?}");
+            longest = longest.max(hops.unwrap_or_default());
         }
         if pairs.len() > MOST_PAIRS {
             pairs.clear();
@@ -152,11 +152,11 @@ impl Recorder {
                 links.binary_search_by_key(&link, |l| l.link).map_or(0, |at| links[at].messages)
             };
             let mut shared = 1;
-            let taken = self.topology.route(pair.from, pair.to, route, &mut |run| {
+            let hops = self.topology.route(pair.from, pair.to, route, &mut |run| {
                 shared =
                     (0..run.len).map(|i| on(run.first + i * run.stride)).fold(shared, u64::max);
             });
-            debug_assert!(taken.is_ok(), "{taken:?}");
+            debug_assert!(hops.is_ok(), "{hops:?}");
             pair.shared = shared;
         }
         (Frame { links, pairs, ..Frame::default() }, longest)
@@ -213,7 +213,7 @@ impl Recorder {
     fn report(&mut self, seen: &WatchMessage) {
         // Serializing these values cannot fail.
         if let Ok(value) = serde_json::to_value(seen) {
-            (self.say)(value);
+            (self.send)(value);
         }
     }
 }
@@ -271,11 +271,12 @@ impl Recorder {
         }
         let wanted = self.wants(step.number - 1);
         let frame = wanted.then(|| {
-            let way = |route: u32| (route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
+            let route_of =
+                |route: u32| (route as usize).checked_sub(1).and_then(|i| step.routes.get(i));
             let messages = step
                 .transfers
                 .iter()
-                .map(|t| (u64::from(t.from), u64::from(t.to), way(t.route), t.load));
+                .map(|t| (u64::from(t.from), u64::from(t.to), route_of(t.route), t.load));
             Frame { held: step.held.to_vec(), ..self.frame(messages).0 }
         });
         self.spent += frame.as_ref().map_or(0, Frame::bytes);

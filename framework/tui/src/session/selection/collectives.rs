@@ -13,11 +13,6 @@ fn fits(collectives: u64, workload: &str) -> bool {
 }
 
 impl Selection {
-    /// Returns the selected entries of a list.
-    fn selected(&self, section: Section) -> impl Iterator<Item = &str> {
-        self.choices(section).iter().filter(|choice| choice.on).map(|choice| choice.spec.as_str())
-    }
-
     /// If an algorithm supports none of the selected workloads, returns the name of its collective
     /// and a workload of this collective with the same size.
     pub(crate) fn matching_workload(

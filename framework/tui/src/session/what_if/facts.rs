@@ -26,14 +26,14 @@ pub(super) struct Facts {
     pub(super) ledger: Ledger,
     /// The machine parameters and sizes that the algorithm requested for its plan. If one of these
     /// changes, the schedule may change.
-    pub(super) asked: Requested,
+    pub(super) requested: Requested,
 }
 
 /// An observer that runs in the worker and collects the facts of a schedule.
 pub const FACTS: ObserverKind = ObserverKind {
     name: "facts",
     max_value_bytes: max_bytes::FACTS,
-    start: |_, _, say| Ok(Box::new(FactsWatcher { keeper: LedgerRecorder::default(), say })),
+    start: |_, _, send| Ok(Box::new(FactsWatcher { keeper: LedgerRecorder::default(), send })),
 };
 
 /// A message with some of the facts of a schedule, from the worker to the dashboard.
@@ -43,9 +43,8 @@ enum FactsMessage {
     /// Runs of equal events. Each run consists of the kind of the event, its two values, and the
     /// number of repetitions.
     Runs(Vec<(LedgerEventKind, u64, u64, u64)>),
-    /// The last message. It states which values the plan requested: block size, ports, virtual
-    /// channels, start-up time, time per hop, and time per byte.
-    Asked([bool; 6]),
+    /// The last message.
+    Requested(Requested),
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -57,14 +56,14 @@ enum LedgerEventKind {
 
 struct FactsWatcher {
     keeper: LedgerRecorder,
-    say: SendValue,
+    send: SendValue,
 }
 
 impl FactsWatcher {
     fn report(&mut self, message: &FactsMessage) {
         // Serializing numbers cannot fail.
         if let Ok(value) = serde_json::to_value(message) {
-            (self.say)(value);
+            (self.send)(value);
         }
     }
 }
@@ -74,7 +73,7 @@ impl Observer for FactsWatcher {
         vec![&mut self.keeper]
     }
 
-    fn ended(&mut self, record: &Record, asked: Requested) {
+    fn ended(&mut self, record: &Record, requested: Requested) {
         /// The maximum number of elements of a list in one message.
         const AT_ONCE: usize = 4096;
         let ledger = std::mem::take(&mut self.keeper);
@@ -96,15 +95,7 @@ impl Observer for FactsWatcher {
         for runs in ledger.runs().chunks(AT_ONCE) {
             self.report(&FactsMessage::Runs(runs.iter().map(run).collect()));
         }
-        let Requested { bytes, ports, virtual_channels, startup_us, hop_us, byte_us } = asked;
-        self.report(&FactsMessage::Asked([
-            bytes,
-            ports,
-            virtual_channels,
-            startup_us,
-            hop_us,
-            byte_us,
-        ]));
+        self.report(&FactsMessage::Requested(requested));
     }
 }
 
@@ -114,8 +105,8 @@ impl Facts {
     fn take(&mut self, value: serde_json::Value) -> Option<bool> {
         match serde_json::from_value(value).ok()? {
             FactsMessage::Kinds(kinds) => {
-                for figures in kinds {
-                    self.ledger.add_kind(&figures).then_some(())?;
+                for numbers in kinds {
+                    self.ledger.add_kind(&numbers).then_some(())?;
                 }
             }
             FactsMessage::Runs(runs) => {
@@ -130,9 +121,8 @@ impl Facts {
                     self.ledger.add_run(event, times).then_some(())?;
                 }
             }
-            FactsMessage::Asked([bytes, ports, virtual_channels, startup_us, hop_us, byte_us]) => {
-                self.asked =
-                    Requested { bytes, ports, virtual_channels, startup_us, hop_us, byte_us };
+            FactsMessage::Requested(requested) => {
+                self.requested = requested;
                 return Some(true);
             }
         }
@@ -143,7 +133,7 @@ impl Facts {
 /// Worker threads that collect the facts of schedules. Dropping this value stops the threads.
 #[derive(Debug)]
 pub(super) struct FactsWorkers {
-    come: Receiver<(usize, Option<Arc<Facts>>)>,
+    results: Receiver<(usize, Option<Arc<Facts>>)>,
     stop: Arc<AtomicBool>,
     /// The number of schedules whose facts have not arrived yet.
     pub(super) open: usize,
@@ -153,7 +143,7 @@ impl FactsWorkers {
     /// Starts workers that plan the given cases. The result for each case arrives with the number
     /// of the case. It is `None` if the facts are not available.
     pub(super) fn start(cases: Vec<(usize, Case)>, workers: &Workers) -> Self {
-        let (sender, come) = channel();
+        let (sender, results) = channel();
         let stop = Arc::new(AtomicBool::new(false));
         let (open, jobs) = (cases.len(), workers.jobs.clamp(1, cases.len().max(1)));
         let queue = Arc::new(Mutex::new(VecDeque::from(cases)));
@@ -166,12 +156,12 @@ impl FactsWorkers {
                 .name("facts".to_owned())
                 .spawn(move || fetch(&queue, &sender, &stop, &workers));
         }
-        Self { come, stop, open }
+        Self { results, stop, open }
     }
 
     /// Returns the next result, if there is one.
     pub(super) fn try_next(&mut self) -> Option<(usize, Option<Arc<Facts>>)> {
-        let next = self.come.try_recv().ok()?;
+        let next = self.results.try_recv().ok()?;
         self.open = self.open.saturating_sub(1);
         Some(next)
     }

@@ -40,7 +40,7 @@ pub(crate) struct WhatIf {
     /// The new block size in bytes, if the user has changed it.
     block: Option<u64>,
     affected: Arc<Vec<AffectedRow>>,
-    /// The number of cases that had ended when `affected` was last computed.
+    /// The number of cases that had a row when `affected` was last computed.
     rows: usize,
     /// For each schedule, its index in `facts`. The key consists of algorithm, topology and
     /// workload.
@@ -222,8 +222,7 @@ impl Session {
     /// Finds the affected rows, which are the rows of the original machine. Requests the facts of
     /// their schedules.
     fn find_affected_rows(&mut self) {
-        let rows = self.queue.tally();
-        let rows = rows.cases - rows.waiting - rows.running;
+        let rows = self.queue.tally().rows();
         if self.what_if.rows == rows {
             return;
         }

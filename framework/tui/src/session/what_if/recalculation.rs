@@ -62,7 +62,7 @@ impl Scenario {
         let prices = self.prices();
         let mut result = ScenarioResult { took: began.elapsed(), ..ScenarioResult::default() };
         let mut new: HashMap<*const Record, Record> = HashMap::new();
-        let (mut asked, mut pending_cases) = (HashSet::new(), Vec::new());
+        let (mut known, mut pending_cases) = (HashSet::new(), Vec::new());
         for (affected_row, price) in self.affected.iter().zip(prices) {
             let old = &affected_row.record;
             let record = match price {
@@ -74,7 +74,7 @@ impl Scenario {
                 Price::Pending(pending) => {
                     let (record, case) = *pending;
                     result.outdated.insert(record.algorithm.clone());
-                    if asked.insert(case.id()) {
+                    if known.insert(case.id()) {
                         pending_cases.push(case);
                     }
                     record
@@ -123,7 +123,7 @@ impl Scenario {
         }
         let facts = self.facts.get(affected_row.schedule).and_then(Option::as_ref);
         let priced = facts
-            .filter(|facts| share_plan(facts.asked, &affected_row.case, &case))
+            .filter(|facts| share_plan(facts.requested, &affected_row.case, &case))
             .and_then(|facts| facts.ledger.price(&case.machine, pricing_context(&case)));
         if let Some(cost) = priced {
             return Price::Instant(instant_record(affected_row, &case, cost));
