@@ -11,7 +11,7 @@
 //! Run all by `cargo bench --bench dashboard`. The dashboard draws animations every 33 ms, so a
 //! response within this time appears immediate.
 
-#![expect(clippy::expect_used, reason = "a benchmark that cannot run has nothing to say")]
+#![expect(clippy::expect_used, reason = "a benchmark that cannot run may panic")]
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -246,8 +246,8 @@ fn start(mut command: CommandBuilder, folder: &Path, columns: u16, rows: u16) ->
     let pair = native_pty_system().openpty(size).expect("a terminal");
     let child = pair.slave.spawn_command(command).expect("the program starts");
     drop(pair.slave);
-    let writer = pair.master.take_writer().expect("a way in");
-    let screen = Screen::read(pair.master.try_clone_reader().expect("a way out"), columns, rows);
+    let writer = pair.master.take_writer().expect("a writer");
+    let screen = Screen::read(pair.master.try_clone_reader().expect("a reader"), columns, rows);
     (child, writer, Screen { _master: Some(pair.master), ..screen })
 }
 

@@ -83,7 +83,7 @@ fn saved_rows_need_no_confirmation() {
     assert!(!session.screen(80, 24).contains(asks));
     session.settle();
     session.keys("R");
-    assert!(session.screen(80, 24).contains(asks), "these are new");
+    assert!(session.screen(80, 24).contains(asks), "the new row is not saved");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn unsaved_rows_need_confirmation() {
     session.type_and_wait("n");
     assert_eq!(session.app.outcome().records.len(), 1);
     session.type_and_wait("fRy");
-    assert!(session.app.outcome().records.is_empty(), "held still, nothing has come yet");
+    assert!(session.app.outcome().records.is_empty(), "the new rows are held back");
 }
 
 #[test]

@@ -165,7 +165,9 @@ fn an_incomplete_last_row_does_not_hide_the_others() {
         terminal.wait_for(&format!("{opened}; cut.csv:3: {note}"));
         terminal.keys("8");
         terminal.wait_for("8 Log");
-        assert!(terminal.shown().contains(&format!("cut.csv:3: {note}")), "{}", terminal.shown());
+        let shown = terminal.shown();
+        assert!(shown.contains(&format!("cut.csv:3: {note}")), "{shown}");
+        assert_eq!(shown.matches("cut.csv:3").count(), 1, "{shown}");
         terminal.keys("\u{3}");
         terminal.end(0);
     }

@@ -181,7 +181,7 @@ fn missing_parts_do_not_shift_names() {
 }
 
 #[test]
-fn the_network_in_its_ways() {
+fn all_pictures_of_networks() {
     let mut session = Session::run(
         r#"
         topologies = ["mesh:4x6", "torus:2x3x4", "ring:9", "hypercube:4"]
@@ -192,16 +192,16 @@ fn the_network_in_its_ways() {
     let mut seen = String::new();
     for (keys, what) in [
         ("", "a mesh: messages on links"),
-        ("vv", "what nodes hold"),
-        ("vj", "a plane of three dimensions"),
+        ("vv", "a mesh: bytes held by nodes"),
+        ("vj", "a plane of a three-dimensional network"),
         ("]", "the next plane"),
-        ("p", "planes along the second dimension"),
-        ("j", "a line, broken"),
-        ("jl", "no grid: who sends to whom"),
-        ("vv", "the same in bytes, after what nodes hold"),
+        ("p", "a plane in another orientation"),
+        ("j", "a ring that is broken into rows"),
+        ("jl", "a hypercube: the communication matrix"),
+        ("vv", "the matrix in bytes"),
         ("vvoo", "ranks against time"),
-        ("zzll", "closer"),
-        ("o", "how many links carry how much"),
+        ("zzll", "ranks against time, zoomed in"),
+        ("o", "the histogram"),
     ] {
         session.type_and_wait(keys);
         seen += &format!("== {what}\n{}\n", session.screen(70, 24));
@@ -288,7 +288,7 @@ fn enter_opens_the_case_under_the_cursor() {
     let (screen, here) = opened(&mut session);
     assert!(
         here.contains("bruck on torus:4x4, uniform:1,"),
-        "the case looked at before has the cursor: {here}"
+        "the cursor is on the case that was in focus: {here}"
     );
     assert!(screen.contains(&here), "{screen}");
     session.keys("2/suh");
@@ -299,7 +299,7 @@ fn enter_opens_the_case_under_the_cursor() {
 }
 
 #[test]
-fn a_spec_that_is_wrong_says_so_at_its_place_while_it_is_typed() {
+fn errors_are_marked_while_a_spec_is_typed() {
     let mut session = Session::new("algorithms = [\"pex\"]");
     session.keys("jji");
     session.keys("x");
@@ -308,7 +308,7 @@ fn a_spec_that_is_wrong_says_so_at_its_place_while_it_is_typed() {
     session.keys("itorus:16x0");
     insta::assert_snapshot!(session.screen(80, 24));
     session.key(KeyCode::Enter);
-    assert!(session.screen(80, 24).contains("dimension 2 is 0"), "it isn't taken");
+    assert!(session.screen(80, 24).contains("dimension 2 is 0"), "the spec is rejected");
     session.key(KeyCode::Backspace);
     session.keys("8");
     session.key(KeyCode::Enter);
@@ -338,7 +338,7 @@ fn filters_apply_to_every_panel() {
         );
         session.key(KeyCode::Esc);
         let screen = session.screen(80, 24);
-        assert!(screen.contains(gone), "what was typed is not kept:\n{screen}");
+        assert!(screen.contains(gone), "Esc restores the previous filter:\n{screen}");
     }
 }
 

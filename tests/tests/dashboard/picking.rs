@@ -3,6 +3,9 @@
 use super::pty::Terminal;
 use super::sessions::Session;
 use crossterm::event::KeyCode;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use swapmeet_runner::describe::PluginReader;
+use swapmeet_tests::build;
 
 fn session() -> Session {
     Session::new("topologies = [\"torus:4x4\"]\nalgorithms = [\"suh-shin\"]")
@@ -138,18 +141,18 @@ fn changes_are_undone_in_reverse_order() {
     session.keys("gd");
     session.keys("l");
     assert_eq!(picked(&mut session, "Algorithms"), "pex");
-    let told = |session: &mut Session| session.app.message().unwrap_or_default().to_owned();
+    let message = |session: &mut Session| session.app.message().unwrap_or_default().to_owned();
     session.keys("u");
     assert_eq!(
-        (told(&mut session).as_str(), picked(&mut session, "Algorithms").as_str()),
+        (message(&mut session).as_str(), picked(&mut session, "Algorithms").as_str()),
         ("undone: selection", "suh-shin pex")
     );
     session.keys("u");
-    assert_eq!(told(&mut session), "undone: baseline");
+    assert_eq!(message(&mut session), "undone: baseline");
     session.keys("u");
     assert_eq!(picked(&mut session, "Algorithms"), "suh-shin");
     session.keys("u");
-    assert_eq!(told(&mut session), "nothing to undo");
+    assert_eq!(message(&mut session), "nothing to undo");
 }
 
 #[test]
@@ -191,6 +194,32 @@ fn a_workload_of_the_collective_is_offered() {
     assert!(screen.contains("1 case verified") && !screen.contains("unsupported"), "{screen}");
     session.keys("1w");
     assert!(session.screen(80, 24).contains("the workloads fit hypercube-allgather"));
+}
+
+/// The filter of a collective leaves out algorithms whose titles only mention it. An algorithm that
+/// reads a file is a template, because it cannot run without the name of the file.
+#[test]
+fn all_algorithms_of_a_collective_are_selected_at_once() {
+    let file = |name| build().join(format!("{DLL_PREFIX}swapmeet_plugin_{name}{DLL_SUFFIX}"));
+    let plugins = ["bine", "classic", "files"].map(file);
+    let mut session = Session::with(&plugins, &PluginReader::InProcess, "algorithms = [\"bruck\"]");
+    session.keys("A");
+    assert_eq!(picked_after("l", &mut session), "none selected");
+    session.keys("h/gather");
+    session.key(KeyCode::Enter);
+    session.keys("A");
+    let screen = session.screen(120, 40);
+    assert!(screen.contains(" +  msccl:file=FILE"), "{screen}");
+    assert!(!screen.contains("bine-scatter"), "{screen}");
+    assert_eq!(picked_after("l", &mut session), "linear bine-gather");
+    session.keys("hA");
+    assert_eq!(picked_after("l", &mut session), "none selected");
+}
+
+/// Presses keys that close the list of algorithms. Returns the selected algorithms.
+fn picked_after(keys: &str, session: &mut Session) -> String {
+    session.keys(keys);
+    picked(session, "Algorithms")
 }
 
 #[test]

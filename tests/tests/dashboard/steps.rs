@@ -4,10 +4,6 @@ use super::pty::{Terminal, rows};
 use super::sessions::Session;
 use crossterm::event::KeyCode;
 
-fn session(text: &str) -> Session {
-    Session::run(text)
-}
-
 /// Returns the text after `words` up to the next two spaces.
 fn after(screen: &str, words: &str) -> String {
     let at =
@@ -38,7 +34,7 @@ fn the_last_step_ends_at_the_time_of_the_row() {
         "delta",
     ] {
         for algorithm in ["suh-shin", "pex", "bruck"] {
-            let mut session = session(&format!(
+            let mut session = Session::run(&format!(
                 "topologies = [\"torus:8x8\"]\nalgorithms = [\"{algorithm}\"]\nworkloads = [\"uniform:1KiB\"]\nmachines = [\"{machine}\"]"
             ));
             session.keys("2");
@@ -57,19 +53,19 @@ fn the_last_step_ends_at_the_time_of_the_row() {
 
 #[test]
 fn w_goes_to_the_most_expensive_step() {
-    let mut session = session(
+    let mut session = Session::run(
         "topologies = [\"ring:8\"]\nalgorithms = [\"linear\", \"ring\"]\nworkloads = [\"uniform:4KiB\"]\nmachines = [\"paragon\"]",
     );
     session.type_and_wait("2G6");
     session.type_and_wait("w");
     let screen = session.screen(160, 50);
     assert!(screen.contains("most expensive of 7"), "{screen}");
-    let dearest =
+    let longest =
         after(&screen, "time of each step, maximum").split(" (").next().unwrap().to_owned();
     assert!(
         screen
             .lines()
-            .any(|line| line.contains(&format!("{dearest} ")) && line.contains("ends at")),
+            .any(|line| line.contains(&format!("{longest} ")) && line.contains("ends at")),
         "{screen}"
     );
     session.keys("w");
@@ -78,7 +74,7 @@ fn w_goes_to_the_most_expensive_step() {
 
 #[test]
 fn times_of_ranks_are_computed_on_request() {
-    let mut session = session(
+    let mut session = Session::run(
         "topologies = [\"ring:8\"]\nalgorithms = [\"pairwise\"]\nmachines = [\"sp2\"]\nworkloads = [\"uniform:64\"]",
     );
     session.type_and_wait("6");
@@ -95,7 +91,7 @@ fn times_of_ranks_are_computed_on_request() {
 /// another rank.
 #[test]
 fn ranks_with_their_own_clocks_are_shown_against_time() {
-    let mut session = session(
+    let mut session = Session::run(
         "topologies = [\"hypercube:2\"]\nalgorithms = [\"hypercube-broadcast\"]\nworkloads = [\"broadcast/uniform:100\"]\nmachines = [\"free:model=fluid,startup_us=3,hop_us=2,byte_us=0.5\"]",
     );
     session.type_and_wait("6e");
@@ -110,8 +106,8 @@ fn ranks_with_their_own_clocks_are_shown_against_time() {
         }
         // The rank that receives last waits for about half of the time.
         let line = screen.lines().find(|line| line.starts_with("│ 1 ·")).unwrap();
-        let (waits, comes) = (line.matches('·').count(), line.matches(['▒', '█']).count());
-        let (waits, all) = (waits as f64, (waits + comes) as f64);
+        let (waits, receives) = (line.matches('·').count(), line.matches(['▒', '█']).count());
+        let (waits, all) = (waits as f64, (waits + receives) as f64);
         assert!(
             (waits / all - 58.0 / 110.0).abs() < 0.05,
             "{waits} of {all} at {width}x{height}:\n{screen}"
@@ -133,13 +129,13 @@ fn ranks_with_their_own_clocks_are_shown_against_time() {
     let closer = session.screen(160, 40);
     assert!(
         closer.contains("27.50 µs") && closer.contains("82.50 µs"),
-        "a half of it, around the step's middle:\n{closer}"
+        "half of the time, with the step in the middle:\n{closer}"
     );
 }
 
 #[test]
-fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
-    let mut session = session(
+fn two_schedules_are_aligned_by_step_or_by_time() {
+    let mut session = Session::run(
         "topologies = [\"torus:4x4\", \"mesh:4x4\"]\nalgorithms = [\"pex\", \"suh-shin\"]\nworkloads = [\"uniform:64\"]\nmachines = [\"paragon\"]",
     );
     session.type_and_wait("2g6ec");
@@ -177,7 +173,7 @@ fn two_schedules_stand_beside_each_other_in_step_and_in_time_on_one_scale() {
     session.key(KeyCode::Down);
     session.settle();
     let screen = session.screen(160, 50);
-    assert!(!screen.contains("kept: "), "let go:\n{screen}");
+    assert!(!screen.contains("kept: "), "the schedule is no longer kept:\n{screen}");
 }
 
 #[test]
@@ -186,6 +182,13 @@ fn the_schedule_of_a_running_case_is_shown() {
     let command = "swapmeet tui --topology torus:64x64 --proof full --algorithm gen";
     let mut terminal = Terminal::start(folder.path(), command, 120, 40);
     terminal.wait_for("running");
+    // The panel of cases is narrow, but has room for the step and the elapsed time.
+    terminal.wait("the step and the time", || {
+        let shown = terminal.shown();
+        let cases = shown.lines().filter_map(|line| line.split('│').nth(1));
+        let texts = cases.filter_map(|case| case.split_once("step "));
+        texts.into_iter().any(|(_, text)| text.trim_end().ends_with(" s"))
+    });
     terminal.keys("6");
     terminal.wait_for("The case is at");
     terminal.keys("\r");
@@ -199,7 +202,7 @@ fn the_schedule_of_a_running_case_is_shown() {
             .and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok());
         number.unwrap_or(0)
     };
-    terminal.wait("steps to come", || step() >= 3);
+    terminal.wait("three steps", || step() >= 3);
     let mut terminal = terminal;
     terminal.keys("\u{3}");
     terminal.end(130);

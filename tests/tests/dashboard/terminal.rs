@@ -44,7 +44,7 @@ fn pick_run_compare_save_quit() {
 }
 
 #[test]
-fn a_terminal_that_becomes_too_small_says_so_and_still_takes_q() {
+fn a_small_terminal_shows_the_minimum_size() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = Terminal::start(
         folder.path(),
@@ -355,13 +355,13 @@ fn a_panic_restores_the_terminal() {
     let command =
         "THIS-TEST --exact dashboard::terminal::panics_on_the_screen --ignored --nocapture";
     let shown = Terminal::start(folder.path(), command, 80, 24).end(101);
-    assert!(shown.contains("as was asked for"), "the message is on the normal screen:\n{shown}");
+    assert!(shown.contains("a requested panic"), "the message is on the normal screen:\n{shown}");
 }
 
 #[test]
 #[ignore = "panics, within the test above"]
 fn panics_on_the_screen() {
-    swapmeet_tui::terminal::on_screen(|_| panic!("as was asked for")).unwrap();
+    swapmeet_tui::terminal::on_screen(|_| panic!("a requested panic")).unwrap();
 }
 
 #[test]
