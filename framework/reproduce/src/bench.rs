@@ -60,12 +60,12 @@ impl<'a> Bench<'a> {
         &self,
         topology: &str,
         algorithm: &str,
-        workloads: &[String],
-        machines: &[String],
+        workloads: &[impl AsRef<str>],
+        machines: &[impl AsRef<str>],
     ) -> Result<Run, ReproduceError> {
-        let mut facts = StepRecorder::default();
-        let rows = self.run_once(topology, algorithm, workloads, machines, &mut facts)?;
-        Ok(Run { rows, steps: facts.0 })
+        let mut steps = StepRecorder::default();
+        let rows = self.run_all(topology, algorithm, workloads, machines, 1, &mut steps)?;
+        Ok(Run { rows, steps: steps.0 })
     }
 
     pub fn row(
@@ -75,7 +75,7 @@ impl<'a> Bench<'a> {
         workload: &str,
         machine: &str,
     ) -> Result<Record, ReproduceError> {
-        let run = self.run(topology, algorithm, &[workload.to_owned()], &[machine.to_owned()])?;
+        let run = self.run(topology, algorithm, &[workload], &[machine])?;
         Ok(run.rows.into_iter().next().unwrap_or_default())
     }
 
@@ -86,68 +86,34 @@ impl<'a> Bench<'a> {
         topology: &str,
         algorithm: &str,
         workload: &str,
-        machines: &[String],
+        machines: &[impl AsRef<str>],
         seeds: u32,
     ) -> Result<Vec<Record>, ReproduceError> {
-        let (workloads, mut facts) = ([workload.to_owned()], StepRecorder::default());
+        let mut steps = StepRecorder::default();
         let mut rows =
-            self.run_all(topology, algorithm, &workloads, machines, seeds, &mut facts)?;
+            self.run_all(topology, algorithm, &[workload], machines, seeds, &mut steps)?;
         rows.sort_by_key(|row| row.repetition);
         Ok(rows)
     }
 
-    /// Returns the facts of each step of a schedule. Loads are in blocks.
-    pub fn steps(&self, topology: &str, algorithm: &str) -> Result<Vec<StepFacts>, ReproduceError> {
-        let mut facts = StepRecorder::default();
-        self.watch(topology, algorithm, &mut facts)?;
-        Ok(facts.0)
-    }
-
-    /// Reports each step of a schedule to `watcher`.
-    pub fn watch(
-        &self,
-        topology: &str,
-        algorithm: &str,
-        watcher: &mut dyn Listener,
-    ) -> Result<(), ReproduceError> {
-        self.watch_with(topology, algorithm, "uniform:1", watcher).map(|_| ())
-    }
-
     /// Reports each step of the schedule for a workload to `watcher`. Returns the row of the case.
-    pub fn watch_with(
+    pub fn watch(
         &self,
         topology: &str,
         algorithm: &str,
         workload: &str,
         watcher: &mut dyn Listener,
     ) -> Result<Record, ReproduceError> {
-        let rows = self.run_once(
-            topology,
-            algorithm,
-            &[workload.to_owned()],
-            &["free".to_owned()],
-            watcher,
-        )?;
+        let rows = self.run_all(topology, algorithm, &[workload], &["free"], 1, watcher)?;
         Ok(rows.into_iter().next().unwrap_or_default())
-    }
-
-    fn run_once(
-        &self,
-        topology: &str,
-        algorithm: &str,
-        workloads: &[String],
-        machines: &[String],
-        watcher: &mut dyn Listener,
-    ) -> Result<Vec<Record>, ReproduceError> {
-        self.run_all(topology, algorithm, workloads, machines, 1, watcher)
     }
 
     fn run_all(
         &self,
         topology: &str,
         algorithm: &str,
-        workloads: &[String],
-        machines: &[String],
+        workloads: &[impl AsRef<str>],
+        machines: &[impl AsRef<str>],
         seeds: u32,
         watcher: &mut dyn Listener,
     ) -> Result<Vec<Record>, ReproduceError> {
@@ -156,8 +122,8 @@ impl<'a> Bench<'a> {
             name: "reproduce".to_owned(),
             topologies: vec![text(topology)],
             algorithms: vec![text(algorithm)],
-            workloads: workloads.iter().map(|w| text(w)).collect(),
-            machines: machines.iter().map(|m| text(m)).collect(),
+            workloads: workloads.iter().map(|w| text(w.as_ref())).collect(),
+            machines: machines.iter().map(|m| text(m.as_ref())).collect(),
             repetitions: seeds,
             seed: 0,
             timeout_secs: self.timeout_secs,

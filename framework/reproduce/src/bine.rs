@@ -4,6 +4,7 @@
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
 use crate::report::{Table, Verdict};
+use crate::swing::distance;
 use serde::Deserialize;
 use swapmeet_core::simulation::listener::{Listener, ScheduleEvent};
 
@@ -37,17 +38,14 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 
 fn distances(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = bine.words.table("Distances");
-    let distance = |terms: u32| ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs();
     for (algorithm, paper) in [
         ("bine-broadcast", &distance as &dyn Fn(u32) -> u64),
         ("binomial-broadcast", &|terms| 1 << (terms - 1)),
     ] {
-        let workload = ["broadcast/uniform:1".to_owned()];
-        let steps = bench.run(RANKS, algorithm, &workload, &["free".to_owned()])?.steps;
+        let steps = bench.run(RANKS, algorithm, &["broadcast/uniform:1"], &["free"])?.steps;
         for (i, facts) in (0..).zip(&steps) {
             let expected = paper(steps.len() as u32 - i);
-            let verdict = Verdict::whole(expected, facts.max_hops);
-            table.add((&format!("step {i}"), algorithm), expected, facts.max_hops, verdict, "");
+            table.add_whole((&format!("step {i}"), algorithm), expected, facts.max_hops);
         }
     }
     Ok(table)
@@ -84,7 +82,7 @@ fn global_links(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError>
     for Pair { workload, bine, rival } in &bine.pair {
         let crossing = |algorithm: &str| {
             let mut crossing = Crossing { loads: [0.0; GROUPS.len()] };
-            bench.watch_with(RANKS, algorithm, workload, &mut crossing).map(|_| crossing.loads)
+            bench.watch(RANKS, algorithm, workload, &mut crossing).map(|_| crossing.loads)
         };
         let (ours, theirs) = (crossing(bine)?, crossing(rival)?);
         for (group, (ours, theirs)) in GROUPS.into_iter().zip(ours.into_iter().zip(theirs)) {
@@ -98,7 +96,6 @@ fn global_links(bine: &Bine, bench: &Bench<'_>) -> Result<Table, ReproduceError>
                 "up to 33 % less",
                 format!("{saved:.1} % less"),
                 verdict,
-                "",
             );
         }
     }

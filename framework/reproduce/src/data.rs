@@ -68,13 +68,9 @@ impl PaperTexts {
     pub(crate) fn errata(&self, shown: Option<Table>) -> Table {
         let mut table = shown.unwrap_or_else(|| self.table("Errata"));
         for erratum in &self.erratum {
-            table.add(
-                (&erratum.at, ""),
-                &erratum.paper,
-                &erratum.ours,
-                Verdict::Differs,
-                &erratum.why,
-            );
+            table
+                .add((&erratum.at, ""), &erratum.paper, &erratum.ours, Verdict::Differs)
+                .because(&erratum.why);
         }
         table
     }
@@ -84,7 +80,7 @@ impl PaperTexts {
         let mut table = self.table("Left out");
         for Omission { what, why, unknown } in &self.left_out {
             let verdict = if *unknown { Verdict::Unknown } else { Verdict::NotRebuilt };
-            table.add((what, ""), "", "", verdict, why);
+            table.add((what, ""), "", "", verdict).because(why);
         }
         table
     }

@@ -116,32 +116,47 @@ fn workloads(medians: &[&Median]) -> Vec<String> {
     all
 }
 
-/// Predicts the time of each median, with each model that is run for it. `topology` returns the
-/// network of a median. It must be the same for all medians of a shape.
+/// Runs the case of each median on the machines that `machines` returns for it. Returns each median
+/// with the times on these machines. `topology` returns the network of a median. Machines and
+/// network must be the same for all medians of a schedule.
+fn times<'a>(
+    bench: &Bench<'_>,
+    medians: &'a [Median],
+    machines: &dyn Fn(&Median) -> Vec<String>,
+    topology: &dyn Fn(&Median) -> String,
+) -> Result<Vec<(&'a Median, Vec<Option<f64>>)>, ReproduceError> {
+    let mut all = Vec::new();
+    for group in by_schedule(medians).into_values() {
+        let (workloads, machines) = (workloads(&group), machines(group[0]));
+        let topology = topology(group[0]);
+        let rows = bench.run(&topology, &group[0].algorithm, &workloads, &machines)?.rows;
+        for median in group {
+            let workload = workloads.iter().position(|workload| *workload == median.workload);
+            let at = workload.unwrap_or_default() * machines.len();
+            let times = rows[at..at + machines.len()].iter().map(|row| row.time_us);
+            all.push((median, times.collect()));
+        }
+    }
+    Ok(all)
+}
+
+/// Predicts the time of each median, with each model that is run for it. `topology` is as in
+/// [`times`].
 fn comparisons(
     bench: &Bench<'_>,
     medians: &[Median],
     models: &[Model],
     topology: &dyn Fn(&Median) -> String,
 ) -> Result<Vec<Comparison>, ReproduceError> {
-    let mut all = Vec::new();
-    for group in by_schedule(medians).into_values() {
-        let run: Vec<usize> = (0..models.len()).filter(|i| models[*i].is_run(group[0])).collect();
-        let workloads = workloads(&group);
-        let machines: Vec<String> = run.iter().map(|i| models[*i].machine.clone()).collect();
-        let topology = topology(group[0]);
-        let rows = bench.run(&topology, &group[0].algorithm, &workloads, &machines)?.rows;
-        for median in group {
-            let workload = workloads.iter().position(|workload| *workload == median.workload);
-            let at = workload.unwrap_or_default() * machines.len();
-            let mut predicted_us = vec![None; models.len()];
-            for (model, row) in run.iter().zip(&rows[at..]) {
-                predicted_us[*model] = row.time_us;
-            }
-            all.push(Comparison { median: median.clone(), predicted_us });
-        }
-    }
-    Ok(all)
+    let run = |median: &Median| {
+        models.iter().filter(|model| (model.runs)(median)).map(|m| m.machine.clone()).collect()
+    };
+    let comparison = |(median, times): (&Median, Vec<Option<f64>>)| {
+        let mut times = times.into_iter();
+        let predicted = models.iter().map(|m| (m.runs)(median).then(|| times.next()?).flatten());
+        Comparison { median: median.clone(), predicted_us: predicted.collect() }
+    };
+    Ok(times(bench, medians, &run, topology)?.into_iter().map(comparison).collect())
 }
 
 /// A function that summarises the predictions of the model with a given index; `None` if there is
@@ -195,12 +210,12 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     let counterparts = counterparts(words.table("Counterparts"), &COUNTERPARTS);
     let mut parameters = words.table("Parameters");
     for model in &models {
-        parameters.add((model.name, ""), "", &model.machine, Verdict::NotGiven, "");
+        parameters.add_ours((model.name, ""), &model.machine);
     }
 
     let has_values = preset_has(&extended);
     let verdict = Verdict::holds(has_values);
-    parameters.add(("the preset `fugaku` has the values of `extended`", ""), "", "", verdict, "");
+    parameters.add(("the preset `fugaku` has the values of `extended`", ""), "", "", verdict);
 
     // Add the summary tables. A row is a scope, and a column is a model.
     let summaries: [(&str, Summary); 3] = [
@@ -225,7 +240,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
             };
             for (model, Model { name, .. }) in models.iter().enumerate() {
                 if let Some(text) = summary(&covered, model) {
-                    table.add((&scope.name, name), "", text, Verdict::NotGiven, "");
+                    table.add_ours((&scope.name, name), text);
                 }
             }
         }
@@ -252,7 +267,7 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
                 let verdict = Verdict::measured(*time_us, *predicted, 1);
                 let row = format!("{algorithm}, {workload}");
                 let printed = [*time_us, *predicted].map(|us| format!("{us:.1}"));
-                table.add((&row, model.name), &printed[0], &printed[1], verdict, "");
+                table.add((&row, model.name), &printed[0], &printed[1], verdict);
             }
         }
         tables.push(table);
@@ -267,7 +282,7 @@ fn counterparts(mut table: Table, all: &[Counterpart]) -> Table {
     for row in all {
         let verdict = if row.ours.is_some() { Verdict::NotGiven } else { Verdict::NotRebuilt };
         let ours = row.ours.unwrap_or_default();
-        table.add((row.collective, ""), row.library, ours, verdict, row.why);
+        table.add((row.collective, ""), row.library, ours, verdict).because(row.why);
     }
     table
 }
@@ -302,18 +317,20 @@ fn targets(
         if let Some(ours) = error_factors(cells, model) {
             let verdict = Verdict::at_most(factor, ours);
             let ours = format!("{ours:.3}");
-            table.add((name, "error factor, at most"), factor, ours, verdict, why(verdict));
+            table.add((name, "error factor, at most"), factor, ours, verdict).because(why(verdict));
         }
         if let Some((right, all)) = ordered_pairs(cells, model) {
             let ours = right as f64 / all as f64;
             let verdict = Verdict::at_least(share, ours);
             let ours = format!("{ours:.3}");
-            table.add((name, "ordered pairs, at least"), share, ours, verdict, why(verdict));
+            table
+                .add((name, "ordered pairs, at least"), share, ours, verdict)
+                .because(why(verdict));
         }
         if let Some((ours, _)) = regret(cells, model) {
             let verdict = Verdict::at_most(most, ours);
             let ours = format!("{ours:.3}");
-            table.add((name, "mean regret, at most"), most, ours, verdict, why(verdict));
+            table.add((name, "mean regret, at most"), most, ours, verdict).because(why(verdict));
         }
     }
     // The networks were selected with the fitted sizes, so the other sizes judge them.
@@ -328,7 +345,7 @@ fn targets(
             Verdict::BeyondBound => without_worst(cells).unwrap_or_default(),
             _ => String::new(),
         };
-        table.add((&name, "error factor, at most"), FOLDED, ours, verdict, &why);
+        table.add((&name, "error factor, at most"), FOLDED, ours, verdict).because(&why);
     }
     table
 }

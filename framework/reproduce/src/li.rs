@@ -8,7 +8,7 @@
 use crate::bench::{Bench, ReproduceError};
 use crate::data::{PaperTexts, read};
 use crate::formula::{Formula, Round};
-use crate::report::{Table, Verdict};
+use crate::report::Table;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -73,12 +73,8 @@ fn algorithm_4(li: &Li, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
             swapmeet_core::network::topology::parse(&spec).ok().and_then(|net| net.distance_sum());
         met &= row.critical_bytes == least.map(u128::from);
     }
-    table.add(
-        ("Algorithm 4", "words of the lean variant over six bases"),
-        "",
-        if met { "the distances from a node to all others" } else { "more than the bound" },
-        Verdict::NotGiven,
-        "crossing first, as printed, sends blocks for the own type over two crossings that they do not need",
-    );
+    let ours = if met { "the distances from a node to all others" } else { "more than the bound" };
+    let why = "crossing first, as printed, sends blocks for the own type over two crossings that they do not need";
+    table.add_ours(("Algorithm 4", "words of the lean variant over six bases"), ours).because(why);
     Ok(table)
 }

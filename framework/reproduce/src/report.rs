@@ -123,61 +123,49 @@ impl Verdict {
     }
 
     fn text(self) -> String {
-        match self {
-            Self::Agrees => "agrees".to_owned(),
-            Self::Off(percent) => {
-                // Show one decimal, or more if they are needed to show a digit other than zero.
-                let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
-                let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
-                format!("{percent:+.decimals$} %")
-            }
-            Self::Differs => "differs".to_owned(),
-            Self::WithinBound => "keeps the bound".to_owned(),
-            Self::BeyondBound => "breaks the bound".to_owned(),
-            Self::Holds => "holds".to_owned(),
-            Self::Fails => "does not hold".to_owned(),
-            Self::Declared => "declared".to_owned(),
-            Self::NotGiven => "no figure".to_owned(),
-            Self::NotRebuilt => "not rebuilt".to_owned(),
-            Self::Unknown => "unknown".to_owned(),
-        }
+        let Self::Off(percent) = self else { return WORDS[self.category()].0.to_owned() };
+        // Show one decimal, or more if they are needed to show a digit other than zero.
+        let decimals = (-percent.abs().log10()).ceil().clamp(1.0, 12.0) as usize;
+        let decimals = if percent.abs() < 0.05 { decimals } else { 1 };
+        format!("{percent:+.decimals$} %")
     }
 
-    /// Returns the category in [`COUNTED`] to which the verdict belongs.
-    fn counted(self) -> &'static str {
+    /// Returns the index in [`WORDS`].
+    fn category(self) -> usize {
         match self {
-            Self::Agrees => COUNTED[0],
+            Self::Agrees => 0,
             // Use the percentage as it is printed, so that 10.04 % belongs to the category "within
             // 10 %".
-            Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => COUNTED[1],
-            Self::Off(_) => COUNTED[2],
-            Self::Differs => COUNTED[3],
-            Self::WithinBound => COUNTED[4],
-            Self::BeyondBound => COUNTED[5],
-            Self::Holds => COUNTED[6],
-            Self::Fails => COUNTED[7],
-            Self::Declared => COUNTED[8],
-            Self::NotGiven => COUNTED[9],
-            Self::NotRebuilt => COUNTED[10],
-            Self::Unknown => COUNTED[11],
+            Self::Off(percent) if (percent * 10.0).round().abs() <= 100.0 => 1,
+            Self::Off(_) => 2,
+            Self::Differs => 3,
+            Self::WithinBound => 4,
+            Self::BeyondBound => 5,
+            Self::Holds => 6,
+            Self::Fails => 7,
+            Self::Declared => 8,
+            Self::NotGiven => 9,
+            Self::NotRebuilt => 10,
+            Self::Unknown => 11,
         }
     }
 }
 
-/// The categories in which a summary counts cells, in the order of the summary.
-const COUNTED: [&str; 12] = [
-    "agree",
-    "within 10 %",
-    "further off",
-    "differ",
-    "keep a bound",
-    "break a bound",
-    "claims hold",
-    "claims don't",
-    "declared, not measured",
-    "without a figure in the paper",
-    "not rebuilt",
-    "unknown",
+/// The words for each verdict: the text in its cell (a percentage has a text of its own), and the
+/// category in which a summary counts the cell. Summaries have this order.
+const WORDS: [(&str, &str); 12] = [
+    ("agrees", "agree"),
+    ("", "within 10 %"),
+    ("", "further off"),
+    ("differs", "differ"),
+    ("keeps the bound", "keep a bound"),
+    ("breaks the bound", "break a bound"),
+    ("holds", "claims hold"),
+    ("does not hold", "claims don't"),
+    ("declared", "declared, not measured"),
+    ("no figure", "without a figure in the paper"),
+    ("not rebuilt", "not rebuilt"),
+    ("unknown", "unknown"),
 ];
 
 /// The text at the beginning of each page that explains the verdicts.
@@ -204,6 +192,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Sets the reason why the values differ, or another remark.
+    pub fn because(&mut self, why: &str) {
+        why.clone_into(&mut self.why);
+    }
+
     fn verdict_text(&self) -> String {
         match self.verdict {
             Verdict::Agrees if !self.kind.is_evidence() => "equal".to_owned(),
@@ -230,7 +223,7 @@ impl Cell {
     fn counted(&self) -> &'static str {
         match self.verdict {
             Verdict::Agrees if !self.kind.is_evidence() => "equal",
-            verdict => verdict.counted(),
+            verdict => WORDS[verdict.category()].1,
         }
     }
 }
@@ -253,6 +246,7 @@ impl Table {
         Self { id: id.to_owned(), title: title.to_owned(), kind, cells: Vec::new() }
     }
 
+    /// Adds a cell, which is in a row and a column of the table.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "numbers and texts alike, as the caller has them"
@@ -263,8 +257,8 @@ impl Table {
         paper: impl ToString,
         ours: impl ToString,
         verdict: Verdict,
-        why: &str,
-    ) {
+    ) -> &mut Cell {
+        let number = self.cells.len();
         self.cells.push(Cell {
             row: row.to_owned(),
             column: column.to_owned(),
@@ -272,8 +266,23 @@ impl Table {
             ours: ours.to_string(),
             kind: self.kind,
             verdict,
-            why: why.to_owned(),
+            why: String::new(),
         });
+        &mut self.cells[number]
+    }
+
+    /// Adds a cell with two integers.
+    pub(crate) fn add_whole<P, O>(&mut self, names: (&str, &str), paper: P, ours: O) -> &mut Cell
+    where
+        P: ToString + Into<u128> + Copy,
+        O: ToString + Into<u128> + Copy,
+    {
+        self.add(names, paper, ours, Verdict::whole(paper, ours))
+    }
+
+    /// Adds a cell for which the paper states no value.
+    pub(crate) fn add_ours(&mut self, names: (&str, &str), ours: impl ToString) -> &mut Cell {
+        self.add(names, "", ours, Verdict::NotGiven)
     }
 }
 
@@ -281,7 +290,7 @@ impl Table {
 fn summary<'a>(cells: impl Iterator<Item = &'a Cell>) -> String {
     let mut counts = BTreeMap::new();
     cells.for_each(|cell| *counts.entry(cell.counted()).or_insert(0) += 1);
-    let categories = ["equal"].into_iter().chain(COUNTED);
+    let categories = ["equal"].into_iter().chain(WORDS.map(|(_, category)| category));
     let parts = categories.filter_map(|what| Some(format!("{} {what}", counts.get(what)?)));
     parts.collect::<Vec<_>>().join(", ")
 }
@@ -407,13 +416,13 @@ mod tests {
 
     fn report() -> Report {
         let mut table = Table::new("Table 1", "Steps.", Kind::Independent);
-        table.add(("4x4", "steps"), 4, 4, Verdict::whole(4_u64, 4_u64), "");
-        table.add(("4x4", "time"), 0.5, 0.45, Verdict::measured(0.5, 0.45, 2), "");
-        table.add(("8x8", "time"), 1.0, 2.0, Verdict::measured(1.0, 2.0, 1), "");
-        table.add(("8x8", "a|b"), "yes", "no", Verdict::holds(false), "because");
+        table.add(("4x4", "steps"), 4, 4, Verdict::whole(4_u64, 4_u64));
+        table.add(("4x4", "time"), 0.5, 0.45, Verdict::measured(0.5, 0.45, 2));
+        table.add(("8x8", "time"), 1.0, 2.0, Verdict::measured(1.0, 2.0, 1));
+        table.add(("8x8", "a|b"), "yes", "no", Verdict::holds(false)).because("because");
         table.kind = Kind::Fitted;
-        table.add(("9x9", "time"), 2.0, 2.0, Verdict::measured(2.0, 2.0, 1), "");
-        table.add(("the unit", ""), "", "", Verdict::Unknown, "seconds here");
+        table.add(("9x9", "time"), 2.0, 2.0, Verdict::measured(2.0, 2.0, 1));
+        table.add(("the unit", ""), "", "", Verdict::Unknown).because("seconds here");
         Report { paper: "demo", title: "A. Author, Demo, 2026", tables: vec![table] }
     }
 
@@ -525,7 +534,7 @@ mod tests {
         let summary = |off: &[f64]| {
             let mut table = Table::new("Table 1", "", Kind::Independent);
             for percent in off {
-                table.add(("", ""), 1, 1, Verdict::Off(*percent), "");
+                table.add(("", ""), 1, 1, Verdict::Off(*percent));
             }
             summary(table.cells.iter())
         };

@@ -118,13 +118,9 @@ fn compare(
             notes.extend(thesis.why(why, term).map(str::to_owned));
         }
         notes.extend(bound.map(|bound| bound.note(i)));
-        table.add(
-            (&name, term),
-            number(paper),
-            number(ours),
-            Verdict::computed(paper, ours),
-            &notes.join("; "),
-        );
+        table
+            .add((&name, term), number(paper), number(ours), Verdict::computed(paper, ours))
+            .because(&notes.join("; "));
     }
 }
 
@@ -149,7 +145,7 @@ fn table_3_1(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError
                 if !same(sound, paper) && term == "propagation" {
                     why = format!("{why}; the capacity of links gives {}", number(sound));
                 }
-                table.add((&name, term), number(paper), number(ours), verdict, &why);
+                table.add((&name, term), number(paper), number(ours), verdict).because(&why);
             }
         }
     }
@@ -203,7 +199,7 @@ fn formulas(
             let name = format!("{}, {}", row.name, torus.name());
             for (term, paper) in TERMS.into_iter().zip(thesis.costs(&row.costs, torus, as_printed))
             {
-                table.add((&name, term), number(paper), "", Verdict::NotRebuilt, why);
+                table.add((&name, term), number(paper), "", Verdict::NotRebuilt).because(why);
             }
             continue;
         }
@@ -239,13 +235,9 @@ fn appendix(thesis: &Thesis, bench: &Bench<'_>) -> Result<Table, ReproduceError>
             number(sums_to)
         );
         let name = format!("(A.4), {}", torus.name());
-        table.add(
-            (&name, TERMS[1]),
-            number(printed),
-            number(ours),
-            Verdict::computed(printed, ours),
-            &why,
-        );
+        table
+            .add((&name, TERMS[1]), number(printed), number(ours), Verdict::computed(printed, ours))
+            .because(&why);
     }
     Ok(table)
 }

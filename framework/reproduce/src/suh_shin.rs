@@ -189,7 +189,7 @@ fn compare(table: &mut Table, row: &str, paper: Costs, ours: Costs, why: &str) {
             _ => Verdict::computed(paper[i], ours[i]),
         };
         let why = if matches!(verdict, Verdict::Agrees | Verdict::Declared) { "" } else { why };
-        table.add((row, column), paper[i], ours[i], verdict, why);
+        table.add((row, column), paper[i], ours[i], verdict).because(why);
     }
 }
 
@@ -236,15 +236,11 @@ fn table_2(paper: &SuhShin, squares: &[Square]) -> Table {
                     let why = format!(
                         "below log2 of the nodes = {fewest}, the minimum for one-port schedules: the formula does not hold for d = {d}"
                     );
-                    table.add(
-                        (&row, column),
-                        paper,
-                        format!(">= {fewest}"),
-                        Verdict::Differs,
-                        &why,
-                    );
+                    table
+                        .add((&row, column), paper, format!(">= {fewest}"), Verdict::Differs)
+                        .because(&why);
                 } else {
-                    table.add((&row, column), paper, "", Verdict::NotRebuilt, "");
+                    table.add((&row, column), paper, "", Verdict::NotRebuilt);
                 }
             }
         }

@@ -48,29 +48,17 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
 }
 
 /// Returns the absolute value of the sum 1 - 2 + 4 - ..., which has `terms` terms.
-fn distance(terms: u32) -> u64 {
+pub(crate) fn distance(terms: u32) -> u64 {
     ((1 - (-2_i64).pow(terms)) / 3).unsigned_abs()
 }
 
 fn distances(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
     let mut table = swing.words.table("Distances");
-    let steps = bench
-        .run(
-            "ring:64",
-            "swing-allreduce:variant=latency",
-            &["allreduce/uniform:1".to_owned()],
-            &[MACHINE.to_owned()],
-        )?
-        .steps;
+    let algorithm = "swing-allreduce:variant=latency";
+    let steps = bench.run("ring:64", algorithm, &["allreduce/uniform:1"], &[MACHINE])?.steps;
     for (s, facts) in (0..).zip(&steps) {
         let paper = distance(s + 1);
-        table.add(
-            (&format!("step {s}"), "hops"),
-            paper,
-            facts.max_hops,
-            Verdict::whole(paper, facts.max_hops),
-            "",
-        );
+        table.add_whole((&format!("step {s}"), "hops"), paper, facts.max_hops);
     }
     Ok(table)
 }
@@ -110,34 +98,29 @@ fn deficiencies(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceErro
                     figure,
                     format!("{ours:.4}"),
                     Verdict::measured(figure, ours, 4),
-                    "",
                 );
             }
-            None => table.add(
-                (&name, "paper"),
-                "",
-                format!("{ours:.4}"),
-                Verdict::NotGiven,
-                "see the limit below",
-            ),
+            None => table
+                .add_ours((&name, "paper"), format!("{ours:.4}"))
+                .because("see the limit below"),
         }
         table.add(
             (&name, "sum over steps"),
             format!("{by_sum:.6}"),
             format!("{ours:.6}"),
             Verdict::computed(by_sum, ours),
-            "",
         );
         let decimals = if of.limit * 1000.0 % 10.0 == 0.0 { 2 } else { 4 };
         let limit = sum(d, MANY_STEPS);
         let why = "the sum that the run equals, for an unlimited number of nodes";
-        table.add(
-            (&format!("{d}-D"), "limit"),
-            of.limit,
-            format!("{limit:.decimals$}"),
-            Verdict::measured(of.limit, limit, decimals),
-            why,
-        );
+        table
+            .add(
+                (&format!("{d}-D"), "limit"),
+                of.limit,
+                format!("{limit:.decimals$}"),
+                Verdict::measured(of.limit, limit, decimals),
+            )
+            .because(why);
     }
     Ok(table)
 }
@@ -153,7 +136,6 @@ fn steps(swing: &Swing, bench: &Bench<'_>) -> Result<Table, ReproduceError> {
             paper,
             ours,
             Verdict::computed(paper, ours as f64),
-            "",
         );
     }
     Ok(table)

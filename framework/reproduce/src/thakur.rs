@@ -106,8 +106,8 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
     // an upper bound on the contention of PEX-GEN.
     for (_, mesh) in thakur.measured().filter(|(algorithm, _)| *algorithm == "pex-gen") {
         let power = findings::power_of_two_mesh(mesh);
-        let steps = bench.steps(&format!("mesh:{power}"), "pex")?;
-        profiles.insert(("pex".to_owned(), power), steps);
+        let run = bench.run(&format!("mesh:{power}"), "pex", &["uniform:1"], &["free"])?;
+        profiles.insert(("pex".to_owned(), power), run.steps);
     }
     tables.push(pairs::steps_table(&thakur, &profiles));
     tables.push(links::table(&thakur, &profiles));
@@ -130,7 +130,7 @@ fn measured_table<'a>(
 ) -> Result<Table, ReproduceError> {
     // Each cell has a time on the fitted machine, and a time on a machine on which a byte takes the
     // same time in paired and unpaired steps.
-    let machines = ["delta".to_owned(), equal_cost()];
+    let machines = ["delta", &equal_cost()];
     let workloads: Vec<String> = thakur.sizes.iter().map(|b| format!("uniform:{b}")).collect();
     let (table, algorithm) = (measured.id.as_str(), measured.algorithm.as_str());
     let title = format!("`{algorithm}`: {}", thakur.words.table("Tables 2 to 6").title);
@@ -158,13 +158,14 @@ fn measured_table<'a>(
             // Compare the times with the number of decimals that the paper prints.
             let digits = decimals(paper);
             let verdict = Verdict::measured(paper, ours, digits);
-            rendered.add(
-                (mesh, &row.workload),
-                format!("{paper:.digits$}"),
-                format!("{ours:.4}"),
-                verdict,
-                why,
-            );
+            rendered
+                .add(
+                    (mesh, &row.workload),
+                    format!("{paper:.digits$}"),
+                    format!("{ours:.4}"),
+                    verdict,
+                )
+                .because(why);
             cells.push(TimedCell {
                 table,
                 algorithm,

@@ -40,32 +40,27 @@ pub(crate) fn tables(bench: &Bench<'_>) -> Result<Vec<Table>, ReproduceError> {
         let mut max_loads = Vec::new();
         for spec in geometry.networks() {
             let load = max_link_load(&spec)?;
-            table.add(
-                (&spec, "messages on the most loaded link"),
-                "",
-                format!("{load:.2}"),
-                Verdict::NotGiven,
-                "",
-            );
+            table.add_ours((&spec, "messages on the most loaded link"), format!("{load:.2}"));
             max_loads.push(load);
         }
         let gain = max_loads[0] / max_loads[1];
         let why =
             "the paper's value is measured, with start-ups and hosts; ours is the limit by links";
         let verdict = Verdict::measured(geometry.measured, gain, 2);
-        table.add(
-            (&geometry.sides, "gain"),
-            format!("{:.2}", geometry.measured),
-            format!("{gain:.3}"),
-            verdict,
-            why,
-        );
+        table
+            .add(
+                (&geometry.sides, "gain"),
+                format!("{:.2}", geometry.measured),
+                format!("{gain:.3}"),
+                verdict,
+            )
+            .because(why);
         for algorithm in ["linear", "pairwise"] {
             let [torus, twisted] =
                 geometry.networks().map(|spec| bench.row(&spec, algorithm, "uniform:1", MACHINE));
             let gain = torus?.time_us.unwrap_or(f64::NAN) / twisted?.time_us.unwrap_or(f64::NAN);
             let column = format!("gain of `{algorithm}`, one route per message");
-            table.add((&geometry.sides, &column), "", format!("{gain:.3}"), Verdict::NotGiven, "");
+            table.add_ours((&geometry.sides, &column), format!("{gain:.3}"));
         }
     }
     Ok(vec![table, paper.words.left_out()])

@@ -5,7 +5,7 @@ use super::judge::{Comparison, error_factors, ordered_pairs, regret};
 use super::models::Model;
 use super::{Median, comparisons};
 use crate::bench::{Bench, ReproduceError};
-use crate::report::{Kind, Table, Verdict, number};
+use crate::report::{Kind, Table, number};
 
 /// The networks that are tried for each shape, with the logical torus first. In each dimension, a
 /// Tofu network has at most as many units as Fugaku (24, 23 and 24).
@@ -85,7 +85,7 @@ pub(super) fn table(mut table: Table, foldings: &[Folding]) -> Table {
             let mut add = |what: &str, value: Option<String>| {
                 if let Some(value) = value {
                     let column = format!("{what}, {sizes}");
-                    table.add((&name, &column), "", value, Verdict::NotGiven, why);
+                    table.add_ours((&name, &column), value).because(why);
                 }
             };
             add("error factor", error_factors(&cells, 0).map(number));

@@ -97,11 +97,11 @@ pub(super) fn tables(bench: &Bench<'_>, words: &PaperTexts) -> Result<Vec<Table>
     let mut tables = vec![counterparts(words.table("LUMI: counterparts"), &LUMI_COUNTERPARTS)];
     let mut jobs = words.table("LUMI: jobs");
     for Job { network, nodes, .. } in &JOBS {
-        jobs.add((network, ""), nodes, "", Verdict::NotGiven, "");
+        jobs.add((network, ""), nodes, "", Verdict::NotGiven);
     }
     let mut parameters = words.table("LUMI: parameters");
     for model in &models {
-        parameters.add((model.name, ""), "", &model.machine, Verdict::NotGiven, "");
+        parameters.add_ours((model.name, ""), &model.machine);
     }
     tables.extend([jobs, parameters]);
 
@@ -120,7 +120,7 @@ pub(super) fn tables(bench: &Bench<'_>, words: &PaperTexts) -> Result<Vec<Table>
                 covered.len(),
                 number(error_factor(times))
             );
-            summary.add((name, machine), "", text, Verdict::NotGiven, "");
+            summary.add_ours((name, machine), text);
         }
     };
     let is_one_group = |m: &Median| JOBS.iter().any(|j| j.is_one_group && j.network == m.shape);
@@ -161,7 +161,7 @@ fn cases(mut table: Table, bands: &[Band], models: &[Model]) -> Table {
                 true => format!("{low:.1}"),
                 false => format!("{low:.1} to {high:.1}"),
             };
-            table.add((&row, network), format!("{:.1}", median.time_us), ours, verdict, "");
+            table.add((&row, network), format!("{:.1}", median.time_us), ours, verdict);
         }
     }
     table

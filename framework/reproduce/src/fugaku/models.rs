@@ -1,6 +1,6 @@
 //! The models that are compared with the measurements, and the fit of their parameters.
 
-use super::{Median, by_schedule, workloads};
+use super::{Median, times};
 use crate::bench::{Bench, ReproduceError};
 use swapmeet_bridges::fit::linear::{LinearSample, fit_linear};
 use swapmeet_core::cost::machine::Machine;
@@ -72,10 +72,6 @@ impl Model {
         ]
     }
 
-    pub(super) fn is_run(&self, median: &Median) -> bool {
-        (self.runs)(median)
-    }
-
     /// Returns whether the model has synchronous steps. Models of this kind are fast enough for
     /// every shape.
     pub(super) fn is_synchronous(&self) -> bool {
@@ -141,20 +137,12 @@ pub(super) fn samples(
     units: &[String],
     topology: &dyn Fn(&Median) -> String,
 ) -> Result<Vec<LinearSample>, ReproduceError> {
-    let mut samples = Vec::new();
-    for group in by_schedule(medians).into_values() {
-        let workloads = workloads(&group);
-        let topology = topology(group[0]);
-        let rows = bench.run(&topology, &group[0].algorithm, &workloads, units)?.rows;
-        for median in group {
-            let workload = workloads.iter().position(|workload| *workload == median.workload);
-            let at = workload.unwrap_or_default() * units.len();
-            let rows = &rows[at..at + units.len()];
-            let coefficients = rows.iter().map(|row| row.time_us.unwrap_or(0.0)).collect();
-            samples.push(LinearSample { coefficients, time_us: median.time_us });
-        }
-    }
-    Ok(samples)
+    let sample = |(median, times): (&Median, Vec<Option<f64>>)| {
+        let coefficients = times.into_iter().map(|time| time.unwrap_or(0.0)).collect();
+        LinearSample { coefficients, time_us: median.time_us }
+    };
+    let times = times(bench, medians, &|_| units.to_vec(), topology)?;
+    Ok(times.into_iter().map(sample).collect())
 }
 
 #[cfg(test)]

@@ -35,12 +35,13 @@ pub(super) struct Listed {
     ratio: f64,
 }
 
-fn network(spec: &str) -> Result<Arc<dyn Topology>, ReproduceError> {
+/// Returns the network with this spec.
+pub(super) fn parsed(spec: &str) -> Result<Arc<dyn Topology>, ReproduceError> {
     parse(spec).map_err(|e| ReproduceError::Data { paper: "li", message: format!("{spec}: {e}") })
 }
 
 fn surveyed(spec: &str) -> Result<Survey, ReproduceError> {
-    Ok(Survey::of(network(spec)?.as_ref()))
+    Ok(Survey::of(parsed(spec)?.as_ref()))
 }
 
 fn degree(survey: &Survey) -> u64 {
@@ -75,13 +76,15 @@ pub(super) fn table_1(li: &Li) -> Result<Table, ReproduceError> {
         let found = surveyed(spec)?;
         let how = found.diameter.1.to_string();
         for (column, paper, ours) in [("n", *n, found.nodes), ("d", *d, degree(&found))] {
-            table.add((name, column), paper, ours, Verdict::whole(paper, ours), "");
+            table.add_whole((name, column), paper, ours);
         }
-        table.add((name, "D"), diameter, found.diameter.0, of_diameter(*diameter, &found), &how);
+        table
+            .add((name, "D"), diameter, found.diameter.0, of_diameter(*diameter, &found))
+            .because(&how);
         let ours = found.cost_ratio().unwrap_or(f64::NAN);
         let why = if (ratio - ours).abs() < 0.01 { "" } else { "see the other columns" };
         let verdict = Verdict::measured(*ratio, ours, 2);
-        table.add((name, "CR"), format!("{ratio:.2}"), format!("{ours:.4}"), verdict, why);
+        table.add((name, "CR"), format!("{ratio:.2}"), format!("{ours:.4}"), verdict).because(why);
     }
     Ok(table)
 }
@@ -107,7 +110,7 @@ pub(super) fn theorem_1(li: &Li) -> Result<Table, ReproduceError> {
             } else {
                 Verdict::whole(paper, ours)
             };
-            table.add((spec, column), paper, ours, verdict, why);
+            table.add((spec, column), paper, ours, verdict).because(why);
         }
     }
     Ok(table)
@@ -118,16 +121,10 @@ pub(super) fn theorem_2(li: &Li) -> Result<Table, ReproduceError> {
     let mut table = li.words.table("Theorem 2");
     for Net { k, base, spec } in li.theorem_1.nets.iter().filter(|net| net.k == 1) {
         let bound = of_theorem_1(li, *k, &surveyed(base)?)[2];
-        let net = network(spec)?;
+        let net = parsed(spec)?;
         let routes = (0..net.nodes()).map(|to| net.route(0, to, None, &mut |_| {}));
         let longest = routes.filter_map(Result::ok).max().unwrap_or(0);
-        table.add(
-            (spec, "steps"),
-            bound,
-            longest,
-            Verdict::at_most(bound as f64, longest as f64),
-            "",
-        );
+        table.add((spec, "steps"), bound, longest, Verdict::at_most(bound as f64, longest as f64));
     }
     Ok(table)
 }

@@ -1,11 +1,11 @@
 //! Table II, which lists communication times, and the theorems from which it follows.
 
+use super::networks::parsed;
 use super::{Li, MACHINE};
 use crate::bench::{Bench, ReproduceError};
 use crate::formula::Formula;
 use crate::report::{Table, Verdict, same};
 use serde::Deserialize;
-use swapmeet_core::network::topology::parse;
 
 /// A communication pattern of Table II. It has the name in the paper, our name of the collective,
 /// and the names of our algorithms for cubes and dual-nets.
@@ -65,10 +65,7 @@ pub(super) struct Measured<'a> {
 pub(super) fn run<'a>(li: &'a Li, bench: &Bench<'_>) -> Result<Vec<Measured<'a>>, ReproduceError> {
     let mut measured = Vec::new();
     for (i, network) in li.network.iter().enumerate() {
-        let topology = parse(&network.spec).map_err(|e| ReproduceError::Data {
-            paper: "li",
-            message: format!("{}: {e}", network.spec),
-        })?;
+        let topology = parsed(&network.spec)?;
         for pattern in &li.pattern {
             let time = |spec: &str, algorithm: &str| -> Result<Time, ReproduceError> {
                 let row = bench.row(
@@ -111,24 +108,18 @@ pub(super) fn table_2(li: &Li, measured: &[Measured<'_>]) -> Table {
     for cell in measured {
         let name = format!("{} on {}", cell.pattern.name, cell.network.name);
         let ([startups, words], [our_startups, our_words]) = (cell.paper, cell.printed);
-        table.add(
-            (&name, "start-ups"),
-            startups,
-            our_startups,
-            Verdict::whole(startups, our_startups),
-            "",
-        );
+        table.add_whole((&name, "start-ups"), startups, our_startups);
         let why = if words == our_words { "" } else { cell.why };
-        table.add((&name, "words"), words, our_words, Verdict::whole(words, our_words), why);
+        table.add_whole((&name, "words"), words, our_words).because(why);
         if let Some([lean_startups, lean_words]) = cell.lean {
             let start = if lean_startups == our_startups { "in as many start-ups" } else { "" };
-            table.add((&name, "words, lean"), "", lean_words, Verdict::NotGiven, start);
+            table.add_ours((&name, "words, lean"), lean_words).because(start);
         }
         let why = match words < cell.least {
             true => "the paper's value is below it: no schedule has so few words",
             false => &cell.pattern.least,
         };
-        table.add((&name, "least words"), "", cell.least, Verdict::NotGiven, why);
+        table.add_ours((&name, "least words"), cell.least).because(why);
     }
     table
 }
@@ -160,7 +151,7 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
             } else {
                 "its n_k term is too large: the recurrence below gives the run's value"
             };
-            table.add((&name, column), paper, ours, verdict, why);
+            table.add((&name, column), paper, ours, verdict).because(why);
         }
         let Some(recurrence) = &cell.pattern.recurrence else { continue };
         let ours = by_recurrence(li, recurrence, k, base_words);
@@ -170,7 +161,7 @@ pub(super) fn theorems(li: &Li, measured: &[Measured<'_>]) -> Table {
         };
         let why =
             format!("T(k) = {}, with n = n_k, c = n_(k-1), T = T(k-1): {fits}", recurrence.text());
-        table.add((&name, "words, by a recurrence of ours"), "", ours, Verdict::NotGiven, &why);
+        table.add_ours((&name, "words, by a recurrence of ours"), ours).because(&why);
     }
     table
 }

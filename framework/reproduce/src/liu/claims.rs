@@ -109,13 +109,9 @@ pub(super) fn table(liu: &Liu, times: &Times) -> Table {
             .collect();
         let varied = if range.nodes == [P] { "P = 64" } else { "P varied" };
         let column = format!("{}, Pattern{}, {varied}", claim.machine, range.pattern);
-        table.add(
-            (&claim.text, &column),
-            "everywhere",
-            ours,
-            Verdict::holds(holds),
-            &others.join("; "),
-        );
+        table
+            .add((&claim.text, &column), "everywhere", ours, Verdict::holds(holds))
+            .because(&others.join("; "));
     }
     for gain in &liu.gain {
         add_gain(&mut table, times, gain);
@@ -140,7 +136,9 @@ fn add_gain(table: &mut Table, times: &Times, gain: &Gain) {
     let column =
         format!("{}, {} to {}, Mmax = 1024", gain.machine, gain.from.name(), gain.to.name());
     let paper = if gain.much { "much" } else { "little" };
-    table.add((&gain.text, &column), paper, format!("x {factor:.2}"), Verdict::holds(holds), why);
+    table
+        .add((&gain.text, &column), paper, format!("x {factor:.2}"), Verdict::holds(holds))
+        .because(why);
 }
 
 /// Adds a comparison that the paper does not make: whether A1 or A4 is faster in nonblocking mode.
@@ -149,16 +147,17 @@ fn nonblocking(table: &mut Table, times: &Times) {
         let time =
             |algorithm| times.mean(&Key::new(machine, &Curve::new(algorithm, "n1"), 1, P, 1024));
         let (a1, a4) = (time("A1"), time("A4"));
-        table.add(
-            (
-                "the claim that A4 beats A1 is for blocking mode only",
-                &format!("{machine}, nonblocking, Mmax = 1024"),
-            ),
-            "no claim",
-            format!("A1 {:.1} ms, A4 {:.1} ms", a1 / 1e3, a4 / 1e3),
-            Verdict::NotGiven,
-            if a1 < a4 { "nonblocking, A1 is the faster of the two" } else { "" },
-        );
+        table
+            .add(
+                (
+                    "the claim that A4 beats A1 is for blocking mode only",
+                    &format!("{machine}, nonblocking, Mmax = 1024"),
+                ),
+                "no claim",
+                format!("A1 {:.1} ms, A4 {:.1} ms", a1 / 1e3, a4 / 1e3),
+                Verdict::NotGiven,
+            )
+            .because(if a1 < a4 { "nonblocking, A1 is the faster of the two" } else { "" });
     }
 }
 
@@ -177,6 +176,5 @@ fn growth(table: &mut Table, times: &Times) {
         "A3 faster",
         ours,
         Verdict::holds(slope("A3") > slope("A4")),
-        "",
     );
 }

@@ -13,23 +13,11 @@ pub(super) fn machines(liu: &Liu) -> Table {
     for (name, startup, byte) in &liu.table_1 {
         let m = preset(name);
         let ours = m.copy_byte_us + m.byte_us;
-        table.add(
-            (name, "Ts"),
-            startup,
-            m.startup_us,
-            Verdict::computed(*startup, m.startup_us),
-            "",
-        );
-        table.add(
-            (name, "tc + td"),
-            byte,
-            format!("{ours:.3}"),
-            Verdict::measured(*byte, ours, 3),
-            "",
-        );
+        table.add((name, "Ts"), startup, m.startup_us, Verdict::computed(*startup, m.startup_us));
+        table.add((name, "tc + td"), byte, format!("{ours:.3}"), Verdict::measured(*byte, ours, 3));
         let ratio = m.startup_us / ours;
         let verdict = Verdict::holds((500.0..2000.0).contains(&ratio));
-        table.add((name, "Ts / (tc + td)"), "about 1000", format!("{ratio:.0}"), verdict, "");
+        table.add((name, "Ts / (tc + td)"), "about 1000", format!("{ratio:.0}"), verdict);
     }
     table
 }
@@ -67,13 +55,9 @@ pub(super) fn equations(liu: &Liu, bench: &Bench<'_>) -> Result<Table, Reproduce
                     }
                 };
                 let row = format!("{name}, m = {bytes}");
-                table.add(
-                    (&row, equation),
-                    format!("{paper:.2}"),
-                    format!("{ours:.2}"),
-                    verdict,
-                    why,
-                );
+                table
+                    .add((&row, equation), format!("{paper:.2}"), format!("{ours:.2}"), verdict)
+                    .because(why);
             }
         }
     }
@@ -105,7 +89,7 @@ fn closed(
     let workload = "one-spike:max=22528,rest=22,element=22";
     // Lmax is the largest buffer of A1. The buffers of A1 have the sizes of the row sums and the
     // column sums of the matrix M of message sizes.
-    let direct = bench.repeated(&nodes(p), "direct", workload, &["free".to_owned()], 10)?;
+    let direct = bench.repeated(&nodes(p), "direct", workload, &["free"], 10)?;
     let lmax: Vec<f64> =
         direct.iter().map(|row| buffer_bytes(row).0.max(buffer_bytes(row).1) as f64).collect();
     for (paper, algorithm) in ALGORITHMS {
@@ -158,13 +142,9 @@ fn closed(
                 (verdict, if verdict == Verdict::Agrees { String::new() } else { why })
             };
             let row = format!("{machine}, P = {p}, {paper}");
-            table.add(
-                (&row, mode),
-                format!("{paper_ms:.2}"),
-                format!("{ours_ms:.2}"),
-                verdict,
-                &why,
-            );
+            table
+                .add((&row, mode), format!("{paper_ms:.2}"), format!("{ours_ms:.2}"), verdict)
+                .because(&why);
         }
     }
     Ok(())

@@ -6,7 +6,7 @@
 
 use super::{ALGORITHMS, nodes};
 use crate::bench::{Bench, ReproduceError};
-use crate::report::{Kind, Table, Verdict};
+use crate::report::{Kind, Table};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -106,6 +106,39 @@ impl Key {
     }
 }
 
+/// The workload of an experiment and its number of nodes, as in [`Key`].
+struct Setup {
+    pattern: u32,
+    p: u64,
+    mmax: u64,
+    rest: u64,
+}
+
+impl Setup {
+    /// Returns the experiments of each machine. First Mmax varies, and then P.
+    fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for (pattern, mmax) in [1, 2].into_iter().flat_map(|k| SIZES.map(|mmax| (k, mmax))) {
+            let others = OTHER_RESTS.into_iter().filter(|rest| *rest < mmax);
+            all.extend([REST].into_iter().chain(others).map(|rest| Self {
+                pattern,
+                p: P,
+                mmax,
+                rest,
+            }));
+        }
+        for p in SQUARES.into_iter().filter(|p| *p != P) {
+            all.extend([(1, 1024), (1, 4096), (2, 4096)].map(|(pattern, mmax)| Self {
+                pattern,
+                p,
+                mmax,
+                rest: REST,
+            }));
+        }
+        all
+    }
+}
+
 /// For each experiment, the time for each seed, in us.
 pub(super) struct Times(BTreeMap<Key, Vec<f64>>);
 
@@ -113,39 +146,20 @@ impl Times {
     pub(super) fn run(bench: &Bench<'_>) -> Result<Self, ReproduceError> {
         let mut times = Self(BTreeMap::new());
         for (machine, element) in MACHINES {
-            for pattern in [1, 2] {
-                for mmax in SIZES {
-                    times.add(bench, machine, element, pattern, P, mmax, REST)?;
-                    for rest in OTHER_RESTS.into_iter().filter(|rest| *rest < mmax) {
-                        times.add(bench, machine, element, pattern, P, mmax, rest)?;
-                    }
-                }
-            }
-            for p in SQUARES.into_iter().filter(|p| *p != P) {
-                times.add(bench, machine, element, 1, p, 1024, REST)?;
-            }
-            for (pattern, p) in
-                [1, 2].into_iter().flat_map(|k| SQUARES.map(|p| (k, p))).filter(|(_, p)| *p != P)
-            {
-                times.add(bench, machine, element, pattern, p, 4096, REST)?;
+            for setup in Setup::all() {
+                times.add(bench, machine, element, setup)?;
             }
         }
         Ok(times)
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "an experiment has as many parameters in the paper"
-    )]
+    /// Runs all algorithms with all modes and values of tm.
     fn add(
         &mut self,
         bench: &Bench<'_>,
-        machine: &'static str,
+        machine: &str,
         element: u64,
-        pattern: u32,
-        p: u64,
-        mmax: u64,
-        rest: u64,
+        Setup { pattern, p, mmax, rest }: Setup,
     ) -> Result<(), ReproduceError> {
         let name = if pattern == 1 { "one-spike" } else { "transpose" };
         let workload =
@@ -204,13 +218,7 @@ impl Times {
                 let row = format!("Pattern{pattern}, P = {p}, Mmax = {mmax}");
                 for curve in &figure.curves {
                     let mean = self.mean(&Key::new(&figure.machine, curve, *pattern, p, mmax));
-                    table.add(
-                        (&row, &curve.name()),
-                        "",
-                        format!("{:.2}", mean / 1e3),
-                        Verdict::NotGiven,
-                        "",
-                    );
+                    table.add_ours((&row, &curve.name()), format!("{:.2}", mean / 1e3));
                 }
             }
         }

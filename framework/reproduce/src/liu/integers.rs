@@ -40,13 +40,9 @@ pub(super) fn table(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceErro
                     "a message shorter than P elements cannot be divided in proportion to the columns"
                 }
             };
-            table.add(
-                (name, start),
-                "none exceeds it",
-                ours,
-                Verdict::holds(result.above == 0),
-                why,
-            );
+            table
+                .add((name, start), "none exceeds it", ours, Verdict::holds(result.above == 0))
+                .because(why);
         }
     }
     Ok(table)

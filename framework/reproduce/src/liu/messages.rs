@@ -20,7 +20,7 @@ fn add_bounded(table: &mut Table, names: (&str, &str), bound: f64, ours: u128) {
         }
         _ => "above the bound",
     };
-    table.add(names, number(bound), ours, verdict, why);
+    table.add(names, number(bound), ours, verdict).because(why);
 }
 
 /// Compares Table 2. The lengths of messages are multiples of P, as the lemmas assume.
@@ -77,7 +77,7 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
                         "A2" => 2 * p,
                         _ => 2 * p.isqrt(),
                     };
-                    table.add(names, paper, steps, Verdict::whole(paper, steps), "");
+                    table.add_whole(names, paper, steps);
                 }
             }
             // Compare the traffic. In A4, nodes send different amounts in each step, so the paper
@@ -102,7 +102,6 @@ pub(super) fn table_3(liu: &Liu, bench: &Bench<'_>) -> Result<Table, ReproduceEr
                         number(bound),
                         most,
                         Verdict::computed(bound, most as f64),
-                        "",
                     );
                 }
             }
@@ -176,8 +175,7 @@ fn buffers(
     p: u64,
     load: &Load,
 ) -> Result<Vec<(u128, u128)>, ReproduceError> {
-    let rows =
-        bench.repeated(&nodes(p), algorithm, &load.workload, &["free".to_owned()], load.seeds)?;
+    let rows = bench.repeated(&nodes(p), algorithm, &load.workload, &["free"], load.seeds)?;
     Ok(rows.iter().map(buffer_bytes).collect())
 }
 

@@ -105,7 +105,7 @@ pub(super) fn uniform(
 ) -> Result<(Vec<Stage>, Record), ReproduceError> {
     let mut watcher = Watcher { nodes: p as usize, block_bytes: bytes, ..Watcher::default() };
     let row =
-        bench.watch_with(&super::nodes(p), algorithm, &format!("uniform:{bytes}"), &mut watcher)?;
+        bench.watch(&super::nodes(p), algorithm, &format!("uniform:{bytes}"), &mut watcher)?;
     watcher.end_step(0);
     Ok((watcher.stages, row))
 }

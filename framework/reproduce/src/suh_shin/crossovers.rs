@@ -73,7 +73,7 @@ pub(super) fn curves(paper: &SuhShin, squares: &[Square]) -> Table {
                         Some(ours) => (number(ours), Verdict::computed(paper, ours)),
                         None => (String::new(), Verdict::NotRebuilt),
                     };
-                    table.add((&row, &format!("{bytes} B")), number(paper), ours, verdict, "");
+                    table.add((&row, &format!("{bytes} B")), number(paper), ours, verdict);
                 }
             }
         }
@@ -114,7 +114,7 @@ pub(super) fn tables(paper: &SuhShin, squares: &[Square]) -> (Table, Table) {
                 one_crossing.0 += u32::from(a > a13 && b < b13);
                 found.push(Crossing { shape, startup_us, reading, side, bytes });
                 let row = format!("{} {side} x {side}, ts = {startup_us} us", shape.word());
-                table.add((&row, reading), "", format!("{bytes:.3}"), Verdict::NotGiven, "");
+                table.add_ours((&row, reading), format!("{bytes:.3}"));
             }
         }
     }
@@ -131,13 +131,9 @@ fn claims(
     // A claim holds if it is true in all cases that the paper shows.
     let mut claim = |text: &str, (holds, of): (u32, u32), why: &str| {
         let why = if holds == of { "" } else { why };
-        table.add(
-            (text, ""),
-            "holds",
-            format!("in {holds} of {of}"),
-            Verdict::holds(holds == of),
-            why,
-        );
+        table
+            .add((text, ""), "holds", format!("in {holds} of {of}"), Verdict::holds(holds == of))
+            .because(why);
     };
     // First claim: the curves cross. The cases were already counted for the table of crossovers.
     claim(

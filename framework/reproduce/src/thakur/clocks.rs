@@ -21,7 +21,7 @@ pub(super) fn table(
     cells: &[TimedCell<'_>],
 ) -> Result<Table, ReproduceError> {
     let mut table = thakur.words.table("Clocks");
-    let machines = ORDERS.map(|(_, machine)| machine.to_owned());
+    let machines = ORDERS.map(|(_, machine)| machine);
     let workloads: Vec<String> =
         thakur.sizes.iter().map(|bytes| format!("uniform:{bytes}")).collect();
     // Returns the paper's time for one algorithm, mesh and size.
@@ -60,7 +60,6 @@ pub(super) fn table(
                     paper,
                     ours,
                     Verdict::exactly(paper, ours),
-                    "",
                 );
             }
         }

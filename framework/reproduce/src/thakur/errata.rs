@@ -22,27 +22,21 @@ pub(super) fn table(
         let self_choosing =
             (1..=last).filter(|j| (0..p).any(|me| fig_4_as_printed(me, *j, p) == Some(me))).count();
         let run = Pairs::of(bench, &format!("mesh:{mesh}"), "pex-gen-shift")?;
-        table.add(
-            ("Fig. 4, myvirtual taken modulo p: steps in which all partners choose each other", mesh),
-            format!("{printed} of {last}"),
-            format!("{} of {}", run.mutual_steps(), run.steps()),
-            Verdict::exactly(&(printed, last as usize), &(run.mutual_steps(), run.steps())),
-            &format!(
+        let claim =
+            "Fig. 4, myvirtual taken modulo p: steps in which all partners choose each other";
+        let [paper, ours] = [(printed, last as usize), (run.mutual_steps(), run.steps())]
+            .map(|(mutual, all)| format!("{mutual} of {all}"));
+        let verdict = Verdict::exactly(&paper, &ours);
+        table.add((claim, mesh), paper, ours, verdict).because(&format!(
                 "no modulus is intended: Fig. 3 numbers 0..19 as 6..25. As printed, processors wait for others that do not choose them; in {self_choosing} of {last} steps some choose themselves"
-            ),
-        );
+            ));
     }
 
     // The error in section 3.2.
-    let run = bench.steps("mesh:4x4", "pex-gen")?.len() as u64;
+    let run = bench.run("mesh:4x4", "pex-gen", &["uniform:1"], &["free"])?.steps.len() as u64;
     let claimed = 2 * 16 - 1_u64;
-    table.add(
-        ("q larger than p (3.2), on 4 x 4", "steps"),
-        claimed,
-        run,
-        Verdict::whole(claimed, run),
-        "q is the smallest power of two that is at least p; with twice that, no processor sends in the additional steps",
-    );
+    let why = "q is the smallest power of two that is at least p; with twice that, no processor sends in the additional steps";
+    table.add_whole(("q larger than p (3.2), on 4 x 4", "steps"), claimed, run).because(why);
 
     // The error in Table 2.
     let cell =
@@ -50,15 +44,16 @@ pub(super) fn table(
     if let (Some(below), Some(here), Some(above)) = (cell(256), cell(1024), cell(4096)) {
         let share = (here.bytes - below.bytes) as f64 / (above.bytes - below.bytes) as f64;
         let line = below.paper + share * (above.paper - below.paper);
-        table.add(
-            ("Table 2, 8 x 8, 1 KB", "seconds"),
-            here.paper,
-            format!("{:.4}", here.ours),
-            Verdict::measured(here.paper, here.ours, decimals(here.paper)),
-            &format!(
+        table
+            .add(
+                ("Table 2, 8 x 8, 1 KB", "seconds"),
+                here.paper,
+                format!("{:.4}", here.ours),
+                Verdict::measured(here.paper, here.ours, decimals(here.paper)),
+            )
+            .because(&format!(
                 "the line through its neighbours in the paper gives {line:.3}; kept as printed"
-            ),
-        );
+            ));
     }
     Ok(table)
 }

@@ -103,13 +103,14 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
             // GEN. Claims about GEN are therefore not independent of this fit.
             let is_fitted = claim.about_gen() && column == "on `delta`";
             table.kind = if is_fitted { Kind::Fitted } else { Kind::Independent };
-            table.add(
-                (&claim.text, column),
-                share(paper),
-                share(ours),
-                Verdict::holds(borne_out(ours)),
-                why,
-            );
+            table
+                .add(
+                    (&claim.text, column),
+                    share(paper),
+                    share(ours),
+                    Verdict::holds(borne_out(ours)),
+                )
+                .because(why);
         }
     }
     table.kind = Kind::Fitted;
@@ -135,13 +136,15 @@ fn growth(table: &mut Table, cells: &[TimedCell<'_>]) {
         let linear = |x: f64| (x / 32.0 - 1.0).abs() <= 0.25;
         let (paper, ours) = (ratio(|c| c.paper), ratio(|c| c.ours));
         let holds = linear(paper) && linear(ours);
-        table.add(
-            (&format!("PEX's time grows almost linearly with processors, x 32 from 4 x 4 to 16 x 32 (section 4), {bytes} B"), ""),
-            format!("x {paper:.0}"),
-            format!("x {ours:.0}"),
-            Verdict::holds(holds),
-            if holds { "" } else { "it grows faster, because more messages share a link on larger meshes" },
+        let claim = format!(
+            "PEX's time grows almost linearly with processors, x 32 from 4 x 4 to 16 x 32 (section 4), {bytes} B"
         );
+        let why = match holds {
+            true => "",
+            false => "it grows faster, because more messages share a link on larger meshes",
+        };
+        let [paper, ours] = [paper, ours].map(|ratio| format!("x {ratio:.0}"));
+        table.add((&claim, ""), paper, ours, Verdict::holds(holds)).because(why);
     }
 }
 
@@ -172,18 +175,12 @@ fn bounded_by_pex(table: &mut Table, thakur: &Thakur, profiles: &Profiles) {
                 "if c is not a power of two, exclusive-or does not act on row and column separately"
             }
         };
-        table.add(
-            (
+        table.add((
                 &format!(
                     "{algorithm}'s contention on {mesh} is bounded by PEX's on {power} (3.2, 3.3)"
                 ),
                 "",
-            ),
-            format!("<= {pex}"),
-            ours,
-            Verdict::at_most(pex as f64, ours as f64),
-            why,
-        );
+            ), format!("<= {pex}"), ours, Verdict::at_most(pex as f64, ours as f64)).because(why);
     }
 }
 

@@ -8,7 +8,7 @@
 
 use super::contention::gen_as_printed;
 use super::{Mesh, Profiles, Thakur, TimeOf, TimedCell, rows_and_columns, steps_of};
-use crate::report::{Table, Verdict};
+use crate::report::Table;
 use swapmeet_core::simulation::step::StepFacts;
 
 struct Sample {
@@ -110,21 +110,9 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
     ] {
         let fit = fitted(&samples, weight);
         let why = if fit.alpha_us < 0.0 { why } else { "" };
-        table.add((row, "alpha, us"), "", format!("{:.1}", fit.alpha_us), Verdict::NotGiven, why);
-        table.add(
-            (row, "beta, us per byte"),
-            "",
-            format!("{:.4}", fit.beta_us),
-            Verdict::NotGiven,
-            "",
-        );
-        table.add(
-            (row, "mean error"),
-            "",
-            format!("{:.1} %", 100.0 * fit.mean_error),
-            Verdict::NotGiven,
-            "",
-        );
+        table.add_ours((row, "alpha, us"), format!("{:.1}", fit.alpha_us)).because(why);
+        table.add_ours((row, "beta, us per byte"), format!("{:.4}", fit.beta_us));
+        table.add_ours((row, "mean error"), format!("{:.1} %", 100.0 * fit.mean_error));
     }
     // Compare the times on the fitted machine with each table of measured times.
     for measured in &thakur.table {
@@ -141,7 +129,7 @@ pub(super) fn table(thakur: &Thakur, cells: &[TimedCell<'_>], profiles: &Profile
                 .map(|c| (time(c) / c.paper - 1.0).abs())
                 .collect();
             let mean = 100.0 * errors.iter().sum::<f64>() / errors.len() as f64;
-            table.add((&measured.id, column), "", format!("{mean:.1} %"), Verdict::NotGiven, "");
+            table.add_ours((&measured.id, column), format!("{mean:.1} %"));
         }
     }
     table

@@ -63,30 +63,31 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
         } else {
             format!("too high in {high} steps, too low in {low}: {why}")
         };
-        table.add(
-            (&name, "steps in which f is as printed"),
-            of,
-            agrees,
-            Verdict::whole(of as u64, agrees as u64),
-            &why,
-        );
+        table
+            .add(
+                (&name, "steps in which f is as printed"),
+                of,
+                agrees,
+                Verdict::whole(of as u64, agrees as u64),
+            )
+            .because(&why);
         let right = count(&|i, carried| corrected(i) == carried);
-        table.add((&name, "steps in which f is as corrected"), "", right, Verdict::NotGiven, "");
+        table.add_ours((&name, "steps in which f is as corrected"), right);
         let adds_up: u64 = (1..).take(of).map(printed).sum();
-        table.add((&name, "sum of f"), adds_up, sum, Verdict::whole(adds_up, sum), "");
+        table.add_whole((&name, "sum of f"), adds_up, sum);
     } else {
-        table.add((&name, "sum of f"), "", sum, Verdict::NotGiven, "");
+        table.add_ours((&name, "sum of f"), sum);
     }
     // Compute a lower bound on the sum of f over all steps. Cut the mesh into halves. The number of
     // messages that must cross the cut, divided by the number of links that cross it, is a lower
     // bound. There are two ways to cut the mesh; use the larger bound.
     let least = (r * (c / 2) * c.div_ceil(2)).max(c * (r / 2) * r.div_ceil(2));
-    table.add((&name, "least possible sum of f"), "", least, Verdict::NotGiven, "");
+    table.add_ours((&name, "least possible sum of f"), least);
     // For GEN, the paper has a formula for the maximum of f over all steps. For PEX, it has an
     // upper bound on this maximum.
     if let ("gen", Some(Formulas { printed, .. })) = (algorithm, &formulas) {
         let claimed = (1..).take(of).map(printed).max().unwrap_or(0);
-        table.add((&name, "largest f"), claimed, most, Verdict::whole(claimed, most), "");
+        table.add_whole((&name, "largest f"), claimed, most);
     } else {
         let limit = r.max(c) as f64 / 2.0;
         let verdict = Verdict::at_most(limit, most as f64);
@@ -96,6 +97,6 @@ fn add(table: &mut Table, algorithm: &str, mesh: &str, steps: &[StepFacts]) {
             }
             _ => "",
         };
-        table.add((&name, "largest f"), format!("<= {limit}"), most, verdict, why);
+        table.add((&name, "largest f"), format!("<= {limit}"), most, verdict).because(why);
     }
 }

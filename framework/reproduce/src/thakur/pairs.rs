@@ -28,7 +28,7 @@ impl Pairs {
         algorithm: &str,
     ) -> Result<Self, ReproduceError> {
         let mut pairs = Self::default();
-        bench.watch(topology, algorithm, &mut pairs)?;
+        bench.watch(topology, algorithm, "uniform:1", &mut pairs)?;
         Ok(pairs)
     }
 
@@ -70,13 +70,7 @@ pub(super) fn table_1(thakur: &Thakur, bench: &Bench<'_>) -> Result<Table, Repro
         paper.sort_unstable();
         let ours = run.0.get(i).map(Vec::as_slice).unwrap_or_default();
         let verdict = Verdict::exactly(paper.as_slice(), ours);
-        table.add(
-            (&format!("step {}", i + 1), ""),
-            exchanges(&paper),
-            exchanges(ours),
-            verdict,
-            "",
-        );
+        table.add((&format!("step {}", i + 1), ""), exchanges(&paper), exchanges(ours), verdict);
     }
     Ok(table)
 }
@@ -91,7 +85,7 @@ pub(super) fn steps_table(thakur: &Thakur, profiles: &Profiles) -> Table {
             _ => r * c,
         };
         let (paper, ours) = (slots - 1, steps_of(profiles, algorithm, mesh).len() as u64);
-        table.add((algorithm, mesh), paper, ours, Verdict::whole(paper, ours), "");
+        table.add_whole((algorithm, mesh), paper, ours);
     }
     table
 }
