@@ -14,6 +14,14 @@ impl<'a> Setting<&'a str> {
     pub fn machine_spec(&self) -> &'a str {
         if self.machine_definition.is_empty() { self.machine } else { self.machine_definition }
     }
+
+    /// Returns the machine, followed by its definition if the experiment defined it.
+    pub fn machine_in_full(&self) -> String {
+        match self.machine_definition {
+            "" => self.machine.to_owned(),
+            definition => format!("{} ({definition})", self.machine),
+        }
+    }
 }
 
 impl CaseId<&str> {

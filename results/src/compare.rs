@@ -162,8 +162,8 @@ impl Group {
     /// Returns whether nothing in the cases is random, so that a single run of each case gives the
     /// exact time. Measured times are never exact.
     pub fn is_exact(&self) -> bool {
-        let Setting { machine, machine_definition, model, .. } = &self.setting;
-        let machine = if machine_definition.is_empty() { machine } else { machine_definition };
+        let Setting { workload, topology, model, .. } = &self.setting;
+        let machine = self.setting.borrowed().machine_spec();
         // If machines are compared, the setting has no machine, and each line has its own machine.
         let has_no_noise = if machine.is_empty() {
             let machine = |line: &ComparisonLine| Machine::parse(&line.implementation.algorithm);
@@ -176,21 +176,13 @@ impl Group {
         // If topologies are compared, each line has its own topology.
         let mut topologies = self.lines.iter().map(|line| line.implementation.algorithm.as_str());
         let has_fixed_topology =
-            !topology::is_random(&self.setting.topology) && !topologies.any(topology::is_random);
-        !is_measured
-            && is_random(&self.setting.workload) == Some(false)
-            && has_fixed_topology
-            && has_no_noise
+            !topology::is_random(topology) && !topologies.any(topology::is_random);
+        !is_measured && is_random(workload) == Some(false) && has_fixed_topology && has_no_noise
     }
 
     /// Returns the machine, followed by its definition if the experiment defined it.
     pub fn machine_in_full(&self) -> String {
-        let Setting { machine, machine_definition, .. } = &self.setting;
-        if machine_definition.is_empty() {
-            machine.clone()
-        } else {
-            format!("{machine} ({machine_definition})")
-        }
+        self.setting.borrowed().machine_in_full()
     }
 }
 

@@ -8,6 +8,7 @@ mod command;
 mod compare;
 mod family;
 mod field;
+mod grouped;
 mod input;
 mod merge;
 mod output;
@@ -30,6 +31,7 @@ pub use compare::{
 };
 pub use family::family;
 pub use field::{NotFinite, csv_table};
+pub use grouped::grouped;
 pub use input::{
     FileRows, ReadError, ResultFiles, TornRow, read_file, read_files, read_records, read_rows,
 };
@@ -37,8 +39,8 @@ pub use merge::{InconsistentRows, MergeError, MergedOrder, MissingCases, Shards}
 pub use output::{CsvSink, Sink};
 pub use record::{ColumnInfo, Record, Status, Verified, column_infos, columns, outcome_columns};
 pub use render::{
-    as_csv, as_html, as_json, as_latex, as_markdown, as_table, escaped, in_words, latex_escaped,
-    single_line,
+    as_csv, as_html, as_json, as_latex, as_markdown, as_table, escaped, html_table, in_words,
+    latex_escaped, single_line,
 };
 pub use residual::{MEASURED, Residual, is_measured};
 pub use style_number::{STYLES_IN_GROUP, style_numbers};

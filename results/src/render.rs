@@ -12,7 +12,7 @@ mod table;
 mod words;
 
 pub use csv::as_csv;
-pub use html::{as_html, escaped};
+pub use html::{as_html, escaped, html_table};
 pub use json::as_json;
 pub use latex::{as_latex, latex_escaped};
 use limits::limits;
@@ -132,11 +132,11 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
     // If each algorithm was run only once, the mean is the only value, and all other statistics are
     // omitted.
     let sample = time.filter(|_| repeated);
-    let figure = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
+    let number = |f: Option<f64>| f.map(|f| format!("{f:.3}")).unwrap_or_default();
     let verified = if time.is_some() { line.verification.clone() } else { String::new() };
     let ratio = match &line.ratio {
         None if time.is_some() && group.baseline.is_some() => "undefined".to_owned(),
-        ratio => figure(ratio.as_ref().map(|r| r.value)),
+        ratio => number(ratio.as_ref().map(|r| r.value)),
     };
     let bandwidth = |gb_s: Option<f64>| gb_s.map(|b| number_to(b, 4)).unwrap_or_default();
     let p = line
@@ -147,10 +147,10 @@ fn line_cells(group: &Group, line: &ComparisonLine, repeated: bool) -> [String; 
         status_text(line),
         verified,
         sample.map(|t| t.n.to_string()).unwrap_or_default(),
-        figure(time.map(|t| t.mean)),
-        figure(time.and_then(|t| t.sd)),
+        number(time.map(|t| t.mean)),
+        number(time.and_then(|t| t.sd)),
         interval(time.and_then(|t| t.interval)),
-        figure(sample.map(|t| t.median)),
+        number(sample.map(|t| t.median)),
         ratio,
         interval(line.ratio.as_ref().and_then(|r| r.interval)),
         p.unwrap_or_default(),

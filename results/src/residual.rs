@@ -49,8 +49,7 @@ pub(crate) fn residuals(files: &[(String, Vec<Record>)]) -> Vec<Residual> {
     for row in files.iter().flat_map(|(_, rows)| rows).filter(|row| row.status == Status::Ok) {
         let Some(time) = row.time_us.filter(|time| *time > 0.0) else { continue };
         let case = [&*row.topology, &row.collective, &row.workload, &row.algorithm];
-        let machine =
-            if row.machine_definition.is_empty() { &row.machine } else { &row.machine_definition };
+        let machine = row.case().setting.machine_spec();
         let of = &mut cases.entry(case).or_default()[usize::from(is_measured(row))];
         of.entry((machine, &row.model)).or_default().push(time);
     }

@@ -113,6 +113,14 @@ impl Summary {
     }
 }
 
+/// Returns the distinct values, in increasing order.
+pub fn distinct(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
 /// Returns the quantile of Student's t distribution for a two-sided interval of 95 %.
 fn t_quantile(freedom: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::NAN, |t| t.inverse_cdf(0.975))

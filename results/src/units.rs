@@ -2,6 +2,41 @@
 
 use swapmeet_core::delivery::fault::Count;
 
+/// The unit in which the values of a quantity are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Microseconds.
+    Time,
+    Bytes,
+    /// None: the values are counts or ratios.
+    Number,
+}
+
+impl Unit {
+    /// Returns the unit of a column of rows.
+    pub fn of_column(name: &str) -> Self {
+        match name {
+            _ if name.ends_with("_us") => Self::Time,
+            _ if name.ends_with("bytes") => Self::Bytes,
+            _ => Self::Number,
+        }
+    }
+
+    /// Formats a value with at most three digits.
+    pub fn text(self, value: f64) -> String {
+        self.text_to(value, 3)
+    }
+
+    /// Formats a value with at most `digits` digits.
+    pub fn text_to(self, value: f64, digits: usize) -> String {
+        match self {
+            Self::Time => tick_duration(value, digits),
+            Self::Bytes => size_to(value, digits),
+            Self::Number => number_to(value, digits),
+        }
+    }
+}
+
 /// Formats a time in a suitable unit, with four digits.
 ///
 /// ```
@@ -18,18 +53,18 @@ pub fn duration(us: f64) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// Formats a time for an axis, with at most `figures` digits.
+/// Formats a time for an axis, with at most `digits` digits.
 ///
 /// ```
 /// use swapmeet_results::units::tick_duration;
 /// assert_eq!([0.0, 0.5, 200.0, 1e3, 2.5e6].map(|us| tick_duration(us, 3)), ["0", "0.5 µs", "200 µs", "1 ms", "2.5 s"]);
 /// ```
-pub fn tick_duration(us: f64, figures: usize) -> String {
+pub fn tick_duration(us: f64, digits: usize) -> String {
     if us == 0.0 {
         return "0".to_owned();
     }
     let (value, unit) = in_unit(us);
-    format!("{} {unit}", number_to(value, figures))
+    format!("{} {unit}", number_to(value, digits))
 }
 
 fn in_unit(us: f64) -> (f64, &'static str) {
@@ -51,11 +86,11 @@ pub fn size(bytes: f64) -> String {
     size_to(bytes, 3)
 }
 
-/// Formats a number of bytes like [`size`], with at most `figures` digits.
-pub fn size_to(bytes: f64, figures: usize) -> String {
+/// Formats a number of bytes like [`size`], with at most `digits` digits.
+pub fn size_to(bytes: f64, digits: usize) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let power = (bytes.abs().max(1.0).log2() / 10.0).floor().min(5.0);
-    format!("{} {}", number_to(bytes / (power * 10.0).exp2(), figures), UNITS[power as usize])
+    format!("{} {}", number_to(bytes / (power * 10.0).exp2(), digits), UNITS[power as usize])
 }
 
 /// Formats a number with three significant digits, or with all digits of its integer part if these
@@ -69,13 +104,13 @@ pub fn number(value: f64) -> String {
     number_to(value, 3)
 }
 
-/// Formats a number like [`number`], with `figures` significant digits.
-pub fn number_to(value: f64, figures: usize) -> String {
+/// Formats a number like [`number`], with `digits` significant digits.
+pub fn number_to(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
     let before = value.abs().log10().floor() as i32 + 1;
-    let decimals = (figures as i32 - before).clamp(0, 12) as usize;
+    let decimals = (digits as i32 - before).clamp(0, 12) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -71,8 +71,8 @@ impl LegendPlace {
             }
             Self::Right => {
                 let left = width - font - wide;
-                let beside = legend(scene, (left, width - font), top + font);
-                body(scene, left, top).max(beside)
+                let lower_end = legend(scene, (left, width - font), top + font);
+                body(scene, left, top).max(lower_end)
             }
             Self::Inside | Self::None => body(scene, width, top),
         }

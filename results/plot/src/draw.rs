@@ -1,5 +1,6 @@
 //! Lays out a figure as marks on a page.
 
+pub(crate) mod grid;
 mod legend;
 pub(crate) mod marker;
 mod panel;
@@ -126,6 +127,40 @@ pub(crate) fn heading(scene: &mut Scene, title: &str, font: f64) -> f64 {
         top += 0.4 * font;
     }
     top
+}
+
+/// Draws the title of a panel. `place` is the x coordinate of its middle and its maximum width.
+/// Returns the y coordinate of its lower end.
+pub(crate) fn panel_title(
+    scene: &mut Scene,
+    title: &str,
+    (middle, most): (f64, f64),
+    top: f64,
+    font: f64,
+) -> f64 {
+    let mut top = top;
+    for line in wrapped(title, font, most) {
+        top += 1.3 * font;
+        scene.text((middle, top), &line, font, Anchor::Middle);
+    }
+    top
+}
+
+/// Draws the label of a row in the font size `size`, in lines at the distance `spacing`. The lines
+/// end at the x coordinate `right`. A single line has its base line at the y coordinate `base`, and
+/// several lines are placed around it.
+pub(crate) fn row_label(
+    scene: &mut Scene,
+    lines: &[String],
+    (right, base): (f64, f64),
+    size: f64,
+    spacing: f64,
+) {
+    let first = base - 0.5 * spacing * (lines.len() as f64 - 1.0);
+    for (number, line) in lines.iter().enumerate() {
+        let at = (right, first + spacing * number as f64);
+        scene.text(at, line, size, Anchor::End);
+    }
 }
 
 /// Draws remarks below everything that has been drawn so far. Returns the y coordinate of the lower

@@ -5,18 +5,19 @@ mod rows;
 mod shared;
 
 use crate::appearance::{Appearance, LegendPlace};
-use crate::labels::{Labels, UnknownLabel};
+use crate::error::{FigureError, MOST_CURVES, check_panels};
+use crate::labels::Labels;
 use crate::quantity::{LogScales, Quantity};
 use crate::style::Styles;
-use crate::titles::{PanelSettings, Titles};
+use crate::titles::Titles;
 pub(crate) use reference::ErrorBars;
 pub use reference::Reference;
 use rows::FigureData;
 use shared::shared_x_note;
-use swapmeet_results::analysis::{Axis, Crossover, Families, Family, families};
+use swapmeet_results::analysis::{Axis, CommonSettings, Crossover, Families, Family, families};
 use swapmeet_results::stats::Interval;
 use swapmeet_results::units::count;
-use swapmeet_results::{CompareError, Record, compare};
+use swapmeet_results::{Record, compare};
 
 /// A point of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,57 +119,7 @@ pub struct Figure {
     pub remarks: Vec<String>,
 }
 
-/// The reason why a figure cannot be made.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum FigureError {
-    /// The rows cannot be compared.
-    #[error(transparent)]
-    Rows(#[from] CompareError),
-    /// No row has values for both axes.
-    #[error("no row has values of {0} (x axis) and {1} (y axis)")]
-    Nothing(&'static str, &'static str),
-    /// The figure has too many panels.
-    #[error("the rows make {count} panels, a figure has room for {most}: choose among their {differ}", most = Figure::MOST_PANELS)]
-    ManyPanels {
-        count: usize,
-        /// The columns in which the panels differ.
-        differ: String,
-    },
-    /// All cases have the same block size, network and machine, so there is no map.
-    #[error("a map needs rows of two block sizes, or of two networks or machines")]
-    NoMap,
-    #[error("no row has values for the bars")]
-    NoBars,
-    /// A heat map was requested of a column that rows do not have.
-    #[error("no column is called `{0}`: see the columns in the first line of the file")]
-    NoColumn(String),
-    /// No row has a number in the first column and values of the others.
-    #[error("no row has a number in `{0}` and values of `{1}`, `{2}`")]
-    NoHeat(String, String, String),
-    /// A heat map has too many columns or rows.
-    #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
-    ManyCells { count: usize, most: usize },
-    /// No case has both a row with a link and a row without it.
-    #[error("no network has rows with and without a link: `swapmeet links --out FILE` makes them")]
-    NoLinks,
-    /// A label was given for an unknown algorithm.
-    #[error(transparent)]
-    Label(#[from] UnknownLabel),
-    /// A lower bound was requested, but the figure shows a quantity other than time.
-    #[error("a lower bound can only be shown with completion times, not with {0}")]
-    BoundOfTimes(&'static str),
-    /// There are more curves than distinguishable styles.
-    #[error("the rows have {0} algorithms, a figure has room for {most}: choose some with --algorithm", most = Figure::MOST_CURVES)]
-    ManyCurves(usize),
-}
-
 impl Figure {
-    /// The maximum number of panels.
-    pub const MOST_PANELS: usize = 12;
-    /// The maximum number of curves. This number of curves can be distinguished by marker and
-    /// dashes if the figure is printed in grey.
-    pub const MOST_CURVES: usize = 24;
-
     /// Makes a figure from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         files: &[(String, Vec<Record>)],
@@ -219,15 +170,13 @@ impl Figure {
         names.sort_by(|a, b| place(a).cmp(&place(b)).then(a.cmp(b)));
         names.dedup();
         let labels = Labels::of(&options.appearance, &names.iter().map(String::as_str).collect())?;
-        if names.len() > Self::MOST_CURVES {
+        if names.len() > MOST_CURVES {
             return Err(FigureError::ManyCurves(names.len()));
         }
-        let settings: Vec<PanelSettings> =
-            panels.iter().map(|(family, _)| settings(family)).collect();
+        let settings: Vec<CommonSettings> =
+            panels.iter().map(|(family, _)| family.settings.clone()).collect();
         let titles = Titles::of(&settings);
-        if panels.len() > Self::MOST_PANELS {
-            return Err(FigureError::ManyPanels { count: panels.len(), differ: titles.differ });
-        }
+        check_panels(panels.len(), &titles.differ)?;
         for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
             panel.title = title;
         }
@@ -307,16 +256,6 @@ impl Figure {
                 format!("{place}{}", called.in_words_with(self.x, *interval))
             })
         })
-    }
-}
-
-fn settings(family: &Family) -> PanelSettings {
-    PanelSettings {
-        topology: family.topology.clone(),
-        workload: family.workload.clone(),
-        machine: family.machine.clone(),
-        model: family.model.clone(),
-        inputs: family.inputs.clone(),
     }
 }
 

@@ -2,15 +2,17 @@
 //! it show the value.
 
 use crate::appearance::{Appearance, LegendPlace};
+use crate::draw::grid::{Grid, GridPlace};
 use crate::draw::{Drawable, LegendRow, heading, remarks};
-use crate::figure::FigureError;
-use crate::marks::scene::{Anchor, Colour, Mark, PALE, Scene, Text};
-use crate::marks::text::{width, wrapped};
+use crate::error::{FigureError, check_panels};
+use crate::marks::scene::{Anchor, Colour, PALE, Scene};
+use crate::marks::text::width;
 use crate::marks::{Paper, Picture};
-use crate::titles::{PanelSettings, Titles};
+use crate::titles::Titles;
 use std::collections::BTreeSet;
-use swapmeet_results::units::{count, number, size, tick_duration};
-use swapmeet_results::{Record, Status, columns, csv_table, family};
+use swapmeet_results::analysis::CommonSettings;
+use swapmeet_results::units::{Unit, count};
+use swapmeet_results::{Record, Status, columns, csv_table, family, grouped};
 use swapmeet_workloads::CurveAxis;
 
 /// The colour of the largest value. Text in black is readable on the strongest mixture with white.
@@ -62,10 +64,10 @@ pub struct HeatFigure {
 /// The settings that all rows of a panel have in common. Columns that vary along an axis are empty.
 /// If an axis is the number of nodes, `topology` is the family of the topologies. If an axis is the
 /// block size, `workload` is the workload without the block size.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct PanelKey {
     algorithm: String,
-    settings: PanelSettings,
+    settings: CommonSettings,
 }
 
 impl PanelKey {
@@ -77,18 +79,16 @@ impl PanelKey {
         let topology = if is_axis("nodes") { family(&row.topology) } else { row.topology.clone() };
         let split = CurveAxis::BlockSize.split(&row.workload).filter(|_| is_axis("block_bytes"));
         let workload = split.map_or_else(|| row.workload.clone(), |(_, workload)| workload);
-        let machine = if row.machine_definition.is_empty() {
-            row.machine.clone()
-        } else {
-            format!("{} ({})", row.machine, row.machine_definition)
-        };
-        let settings = PanelSettings {
+        let own = CommonSettings::of(&row.case().setting);
+        // A machine determines its model.
+        let is_of_machine = is_axis("machine") || is_axis("model");
+        let of_machine = |text: String| if is_of_machine { String::new() } else { text };
+        let settings = CommonSettings {
             topology: unless("topology", &topology),
             workload: unless("workload", &workload),
-            // A machine determines its model.
-            machine: if is_axis("model") { String::new() } else { unless("machine", &machine) },
-            model: if is_axis("machine") { String::new() } else { unless("model", &row.model) },
-            inputs: row.inputs.clone(),
+            machine: of_machine(own.machine),
+            model: of_machine(own.model),
+            inputs: own.inputs,
         };
         Self { algorithm: unless("algorithm", &row.algorithm), settings }
     }
@@ -98,10 +98,8 @@ impl PanelKey {
 type CellValue = ([String; 2], f64);
 
 impl HeatFigure {
-    /// The maximum number of heat maps.
-    pub const MOST_PANELS: usize = 12;
     /// The maximum number of values of an axis. Further cells would be too small to be seen.
-    pub const MOST_CELLS: usize = 64;
+    const MOST_CELLS: usize = 64;
 
     /// Makes heat maps from the `ok` rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
@@ -117,36 +115,27 @@ impl HeatFigure {
         }
         // Divide the rows into panels.
         let rows = || files.iter().flat_map(|(_, rows)| rows).filter(|r| r.status == Status::Ok);
-        let mut panels: Vec<(PanelKey, Vec<CellValue>)> = Vec::new();
-        let mut missing = 0;
-        for row in rows() {
+        let placed = rows().filter_map(|row| {
             let text = |name: &str| row.field(name).unwrap_or_default();
-            let (value, at) = (text(wanted.value).parse::<f64>().ok(), axes.map(text));
-            let Some(value) = value.filter(|_| at.iter().all(|text| !text.is_empty())) else {
-                missing += 1;
-                continue;
-            };
-            let key = PanelKey::of(row, axes);
-            match panels.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, values)) => values.push((at, value)),
-                None => panels.push((key, vec![(at, value)])),
-            }
-        }
+            let (value, at) = (text(wanted.value).parse::<f64>().ok()?, axes.map(text));
+            let has_place = at.iter().all(|text| !text.is_empty());
+            has_place.then(|| (PanelKey::of(row, axes), (at, value)))
+        });
+        let panels: Vec<(PanelKey, Vec<CellValue>)> = grouped(placed);
+        let missing = rows().count() - panels.iter().map(|(_, values)| values.len()).sum::<usize>();
         if panels.is_empty() {
             let [value, x, y] = [wanted.value, wanted.x, wanted.y].map(str::to_owned);
             return Err(FigureError::NoHeat(value, x, y));
         }
         // Choose the titles.
-        let keys: Vec<PanelSettings> = panels.iter().map(|(key, _)| key.settings.clone()).collect();
+        let keys: Vec<CommonSettings> =
+            panels.iter().map(|(key, _)| key.settings.clone()).collect();
         let mut titles = Titles::of(&keys);
-        if panels.len() > Self::MOST_PANELS {
-            let differ = if titles.differ.is_empty() {
-                "algorithms (--algorithm)".to_owned()
-            } else {
-                titles.differ
-            };
-            return Err(FigureError::ManyPanels { count: panels.len(), differ });
-        }
+        let differ = match titles.differ.as_str() {
+            "" => "algorithms (--algorithm)",
+            differ => differ,
+        };
+        check_panels(panels.len(), differ)?;
         // The algorithm is part of the titles, unless it is an axis.
         let algorithms: BTreeSet<&str> =
             panels.iter().map(|(key, _)| key.algorithm.as_str()).collect();
@@ -234,15 +223,7 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 /// Formats the text of a column for people, in the unit of the column.
 fn label(column: &str, text: &str) -> String {
-    text.parse().map_or_else(|_| text.to_owned(), |value| formatted(column, value))
-}
-
-fn formatted(column: &str, value: f64) -> String {
-    match column {
-        _ if column.ends_with("_us") => tick_duration(value, 3),
-        _ if column.ends_with("bytes") => size(value),
-        _ => number(value),
-    }
+    text.parse().map_or_else(|_| text.to_owned(), |value| Unit::of_column(column).text(value))
 }
 
 impl Drawable for HeatFigure {
@@ -289,34 +270,19 @@ impl HeatFigure {
     /// coordinate of its lower end.
     fn panel(&self, scene: &mut Scene, panel: &HeatPanel, right: f64, top: f64, font: f64) -> f64 {
         let small = 0.9 * font;
-        let mut top = top;
-        for line in wrapped(&panel.title, font, right - 2.0 * font) {
-            top += 1.3 * font;
-            scene.text((right / 2.0, top), &line, font, Anchor::Middle);
-        }
-        // The name of the vertical axis is above its labels.
-        top += 1.5 * font;
-        scene.text((font, top), &self.y, small, Anchor::Start);
-        top += 0.6 * font;
-        let longest = panel.ys.iter().map(|y| width(y, small)).fold(0.0, f64::max);
-        let left = font + longest.min(0.35 * right) + 0.6 * font;
-        let wide = (right - font - left) / panel.xs.len().max(1) as f64;
-        for (y, cells) in panel.ys.iter().zip(&panel.cells) {
-            let lines = wrapped(y, small, left - 1.5 * font);
-            let high = (1.1 * font * lines.len() as f64 + 0.4 * font).max(2.0 * font);
-            let first = top + high / 2.0 + 0.33 * font - 0.55 * font * (lines.len() as f64 - 1.0);
-            for (number, line) in lines.iter().enumerate() {
-                let at = (left - 0.6 * font, first + 1.1 * font * number as f64);
-                scene.text(at, line, small, Anchor::End);
-            }
-            for (column, (x, cell)) in panel.xs.iter().zip(cells).enumerate() {
-                let start = left + column as f64 * wide;
-                let place = [start, top, start + wide, top + high];
-                self.cell(scene, (x, y), *cell, place, small);
-            }
-            top += high;
-        }
-        top = x_labels(scene, &panel.xs, (left, wide), top, small);
+        let grid = Grid {
+            title: &panel.title,
+            rows: &panel.ys,
+            columns: panel.xs.len(),
+            least_height: 2.0,
+            name: Some(&self.y),
+        };
+        let place = grid.draw(scene, (right, top), font, |scene, row, column, area| {
+            let names = (panel.xs[column].as_str(), panel.ys[row].as_str());
+            self.cell(scene, names, panel.cells[row][column], area, small);
+        });
+        let GridPlace { left, wide, bottom } = place;
+        let top = x_labels(scene, &panel.xs, (left, wide), bottom, small);
         scene.text(((left + right - font) / 2.0, top + 1.4 * font), &self.x, font, Anchor::Middle);
         top + 2.0 * font
     }
@@ -334,11 +300,11 @@ impl HeatFigure {
         let Some(value) = value else {
             return scene.filled(inner, PALE, Some(format!("{x}, {y}: no value")));
         };
-        let words = formatted(&self.value, value);
+        let words = Unit::of_column(&self.value).text(value);
         scene.filled(inner, self.colour(value), Some(format!("{x}, {y}: {words}")));
         // A narrow cell has no room for the unit, or for any text.
         let bare = words.split(' ').next().unwrap_or_default().to_owned();
-        let is_bare_known = !self.value.ends_with("_us") && !self.value.ends_with("bytes");
+        let is_bare_known = Unit::of_column(&self.value) == Unit::Number;
         let fits = |words: &&String| width(words, font) < right - left - 4.0 * gap;
         let shown = [Some(&words), is_bare_known.then_some(&bare)].into_iter().flatten().find(fits);
         if let Some(words) = shown {
@@ -361,7 +327,7 @@ impl HeatFigure {
             } else {
                 least + (most - least) * share
             };
-            let (x, y) = row.entry(scene, 2.0 * font, &formatted(&self.value, value));
+            let (x, y) = row.entry(scene, 2.0 * font, &Unit::of_column(&self.value).text(value));
             scene.filled(
                 [x, y - 0.9 * font, x + 1.5 * font, y + 0.2 * font],
                 self.colour(value),
@@ -392,14 +358,8 @@ fn x_labels(
     }
     let stride = (1.2 * font / wide).ceil().max(1.0) as usize;
     for (column, words) in labels.iter().enumerate().step_by(stride) {
-        scene.marks.push(Mark::Text(Text {
-            at: (centre(column) + 0.26 * font, top + 0.5 * font),
-            words: words.clone(),
-            size: font,
-            anchor: Anchor::End,
-            turned: true,
-            halo: false,
-        }));
+        let at = (centre(column) + 0.26 * font, top + 0.5 * font);
+        scene.turned_text(at, words, font, Anchor::End);
     }
     top + longest + 0.8 * font
 }

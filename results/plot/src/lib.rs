@@ -7,6 +7,7 @@
 mod appearance;
 mod data;
 mod draw;
+mod error;
 mod figure;
 #[cfg(test)]
 mod geometry;
@@ -25,7 +26,8 @@ mod winners;
 
 pub use appearance::{Appearance, LegendPlace};
 pub use draw::Drawable;
-pub use figure::{Crossing, Curve, Figure, FigureError, FigureOptions, Panel, Point, Reference};
+pub use error::FigureError;
+pub use figure::{Crossing, Curve, Figure, FigureOptions, Panel, Point, Reference};
 pub use heat::{HeatColumns, HeatFigure, HeatPanel};
 pub use labels::{Labels, UnknownLabel};
 pub use marks::scene::Colour;

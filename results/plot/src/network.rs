@@ -3,18 +3,18 @@
 mod layout;
 
 use crate::appearance::{Appearance, LegendPlace};
-use crate::draw::{Drawable, LegendRow, heading, remarks};
-use crate::figure::FigureError;
+use crate::draw::{Drawable, LegendRow, heading, panel_title, remarks};
+use crate::error::{FigureError, check_panels};
 use crate::labels::Labels;
 use crate::marks::outline::Point;
 use crate::marks::scene::{
     Anchor, BLACK, Colour, GREY, Mark, PALE, Scene, ShapeStyle, Stroke, WHITE,
 };
-use crate::marks::text::{width, wrapped};
+use crate::marks::text::width;
 use crate::marks::{Paper, Picture};
-use crate::titles::{PanelSettings, Titles};
+use crate::titles::Titles;
 use layout::{Ends, Layout};
-use swapmeet_results::analysis::{LinkCost, LinkCosts, link_costs};
+use swapmeet_results::analysis::{CommonSettings, LinkCost, LinkCosts, link_costs};
 use swapmeet_results::{Record, csv_table, duration, without_parameter};
 
 /// The colours of costs, from the lowest to the highest: the scale OrRd of ColorBrewer (C. Brewer,
@@ -52,9 +52,6 @@ pub struct NetworkFigure {
 }
 
 impl NetworkFigure {
-    /// The maximum number of panels.
-    pub const MOST_PANELS: usize = 12;
-
     /// Makes the figure from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         files: &[(String, Vec<Record>)],
@@ -64,14 +61,11 @@ impl NetworkFigure {
         if all.is_empty() {
             return Err(FigureError::NoLinks);
         }
-        let settings: Vec<PanelSettings> = all.iter().map(settings).collect();
-        let titles = Titles::of(&settings);
-        if all.len() > Self::MOST_PANELS {
-            let differ = [&*titles.differ, "algorithms (--algorithm)"];
-            let differ = differ.into_iter().filter(|column| !column.is_empty());
-            let differ = differ.collect::<Vec<_>>().join(" and ");
-            return Err(FigureError::ManyPanels { count: all.len(), differ });
-        }
+        let settings = |costs: &LinkCosts| CommonSettings::of(&costs.case.setting.borrowed());
+        let titles = Titles::of(&all.iter().map(settings).collect::<Vec<_>>());
+        let differ = [&*titles.differ, "algorithms (--algorithm)"];
+        let differ: Vec<&str> = differ.into_iter().filter(|column| !column.is_empty()).collect();
+        check_panels(all.len(), &differ.join(" and "))?;
         let algorithm = |costs: &LinkCosts| costs.case.implementation.algorithm.clone();
         let names: Vec<String> = all.iter().map(algorithm).collect();
         let labels = Labels::of(appearance, &names.iter().map(String::as_str).collect())?;
@@ -131,12 +125,8 @@ impl NetworkFigure {
         top: f64,
         font: f64,
     ) -> f64 {
-        let mut top = top;
-        for line in wrapped(&panel.title, font, right - left) {
-            top += 1.3 * font;
-            scene.text(((left + right) / 2.0, top), &line, font, Anchor::Middle);
-        }
-        top += 0.5 * font;
+        let place = ((left + right) / 2.0, right - left);
+        let top = panel_title(scene, &panel.title, place, top, font) + 0.5 * font;
         // Scale the layout to the panel. Its vertices have a distance of about 1, and links around
         // the edge need less than 1 on each side.
         let layout = &panel.layout;
@@ -348,20 +338,5 @@ fn listed(links: &[Ends]) -> String {
         (1, _) => format!("the link {}", names[0]),
         (_, 0) => format!("one of the links {}", names.join(", ")),
         (_, more) => format!("one of the links {} and {more} more", names.join(", ")),
-    }
-}
-
-fn settings(costs: &LinkCosts) -> PanelSettings {
-    let setting = &costs.case.setting;
-    let machine = match setting.machine_definition.as_str() {
-        "" => setting.machine.clone(),
-        definition => format!("{} ({definition})", setting.machine),
-    };
-    PanelSettings {
-        topology: setting.topology.clone(),
-        workload: setting.workload.clone(),
-        machine,
-        model: setting.model.clone(),
-        inputs: setting.inputs.clone(),
     }
 }

@@ -129,24 +129,6 @@ fn closed(title: &str, body: &str) -> String {
     format!("<details><summary>{}</summary>\n{body}</details>\n", escaped(title))
 }
 
-/// Returns a table. Each column has a name and a flag that is true for numbers. Cells are HTML.
-fn table(columns: &[(&str, bool)], lines: &[Vec<String>]) -> String {
-    let class = |is_number: bool| if is_number { " class=\"number\"" } else { "" };
-    let mut out = "<table><thead><tr>".to_owned();
-    for (name, is_number) in columns {
-        let _ = write!(out, "<th{}>{}</th>", class(*is_number), escaped(name));
-    }
-    out += "</tr></thead>\n<tbody>\n";
-    for line in lines {
-        out += "<tr>";
-        for (cell, (_, is_number)) in line.iter().zip(columns) {
-            let _ = write!(out, "<td{}>{cell}</td>", class(*is_number));
-        }
-        out += "</tr>\n";
-    }
-    out + "</tbody></table>\n"
-}
-
 fn list(items: impl Iterator<Item = String>) -> String {
     let items: String = items.map(|item| format!("<li>{item}</li>\n")).collect();
     if items.is_empty() { items } else { format!("<ul>\n{items}</ul>\n") }

@@ -7,6 +7,7 @@ use crate::marks::Paper;
 use crate::style::Marker;
 use std::fmt::Write as _;
 use swapmeet_results::analysis::Axis;
+use swapmeet_results::units::Unit;
 use swapmeet_results::{latex_escaped, single_line};
 
 /// Points of 1/72.27 inch, the unit of LaTeX, in a pixel of 1/96 inch.
@@ -119,6 +120,11 @@ impl Figure {
         };
         let rows = panels.div_ceil(columns);
         let unit = if self.x == Axis::Block { ", B" } else { "" };
+        let y_unit = match self.y.unit() {
+            Unit::Time => ", $\\mu$s",
+            Unit::Bytes => ", B",
+            Unit::Number => "",
+        };
         let legend_columns = if self.legend == LegendPlace::Right { 1 } else { 3 };
         let mut options = vec![
             format!(
@@ -126,7 +132,7 @@ impl Figure {
             ),
             format!("width={}", self.width(paper, if columns == 1 { 0.98 } else { 0.49 })),
             format!("xlabel={{{}{unit}}}", latex_escaped(self.x_label)),
-            format!("ylabel={{{}{}}}", latex_escaped(&self.y_label), self.y.unit_in_rows()),
+            format!("ylabel={{{}{y_unit}}}", latex_escaped(&self.y_label)),
             format!("legend columns={legend_columns}"),
             "every axis plot/.append style={thick}".to_owned(),
         ];

@@ -1,7 +1,7 @@
 //! The quantities of a case that a figure can show.
 
 use swapmeet_results::analysis::Axis;
-use swapmeet_results::units::{number_to, size_to, tick_duration};
+use swapmeet_results::units::Unit;
 use swapmeet_results::{Bandwidths, Record};
 
 /// The quantity of the y axis.
@@ -85,11 +85,11 @@ impl Quantity {
         }
     }
 
-    /// Formats a value for the axis, with `figures` digits.
-    pub fn text_to(self, value: f64, figures: usize) -> String {
+    /// Returns the unit of the values.
+    pub fn unit(self) -> Unit {
         match self {
-            Self::Time | Self::Contention => tick_duration(value, figures),
-            Self::NodeBytes => size_to(value, figures),
+            Self::Time | Self::Contention => Unit::Time,
+            Self::NodeBytes => Unit::Bytes,
             Self::Ratio
             | Self::Bound
             | Self::Optimum
@@ -97,30 +97,8 @@ impl Quantity {
             | Self::Messages
             | Self::LinkMessages
             | Self::AlgorithmBandwidth
-            | Self::BusBandwidth => number_to(value, figures),
+            | Self::BusBandwidth => Unit::Number,
         }
-    }
-
-    /// Returns the unit of the quantity in rows, for the label of an axis. The text begins with a
-    /// comma.
-    pub(crate) fn unit_in_rows(self) -> &'static str {
-        match self {
-            Self::Time | Self::Contention => ", $\\mu$s",
-            Self::NodeBytes => ", B",
-            Self::Ratio
-            | Self::Bound
-            | Self::Optimum
-            | Self::Steps
-            | Self::Messages
-            | Self::LinkMessages
-            | Self::AlgorithmBandwidth
-            | Self::BusBandwidth => "",
-        }
-    }
-
-    /// Returns whether the quantity is a number of bytes, so that ticks are powers of 1024.
-    pub(crate) fn is_bytes(self) -> bool {
-        self == Self::NodeBytes
     }
 }
 

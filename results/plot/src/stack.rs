@@ -1,7 +1,6 @@
 //! The quantities that stacked bars can show.
 
-use crate::draw::scale::Base;
-use swapmeet_results::units::{duration, number, number_to, size, size_to, tick_duration};
+use swapmeet_results::units::{Unit, duration};
 use swapmeet_results::{Parts, Record, parts};
 
 /// The quantity that a bar shows as a sum of pieces.
@@ -70,29 +69,20 @@ impl StackKind {
         }
     }
 
-    /// Formats a value with its unit.
+    /// Returns the unit of the values.
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::Parts => Unit::Time,
+            Self::Steps => Unit::Number,
+            Self::Traffic => Unit::Bytes,
+        }
+    }
+
+    /// Formats the length of a bar or a piece. Times have four digits.
     pub(crate) fn text(self, value: f64) -> String {
-        match self {
-            Self::Parts => duration(value),
-            Self::Steps => number(value),
-            Self::Traffic => size(value),
-        }
-    }
-
-    /// Formats a value for the axis, with `figures` digits.
-    pub(crate) fn text_to(self, value: f64, figures: usize) -> String {
-        match self {
-            Self::Parts => tick_duration(value, figures),
-            Self::Steps => number_to(value, figures),
-            Self::Traffic => size_to(value, figures),
-        }
-    }
-
-    /// Returns the base of round values on the axis.
-    pub(crate) fn base(self) -> Base {
-        match self {
-            Self::Parts | Self::Steps => Base::Ten,
-            Self::Traffic => Base::Two,
+        match self.unit() {
+            Unit::Time => duration(value),
+            unit => unit.text(value),
         }
     }
 

@@ -1,15 +1,16 @@
 //! Figures of stacked bars: a panel for each group of cases, a bar for each algorithm.
 
 use crate::appearance::{Appearance, LegendPlace};
-use crate::draw::scale::{Scale, Tick};
-use crate::draw::{Drawable, LegendRow, heading, remarks};
-use crate::figure::FigureError;
+use crate::draw::scale::{Base, Scale, Tick};
+use crate::draw::{Drawable, LegendRow, heading, panel_title, remarks, row_label};
+use crate::error::{FigureError, check_panels};
 use crate::labels::Labels;
 use crate::marks::scene::{Anchor, Colour, GREY, PALE, Scene};
 use crate::marks::text::{width, wrapped};
 use crate::marks::{Paper, Picture};
 use crate::stack::StackKind;
-use crate::titles::{PanelSettings, Titles};
+use crate::titles::Titles;
+use swapmeet_results::analysis::CommonSettings;
 use swapmeet_results::{Group, Record, Status, compare, csv_table};
 
 /// The colours of the pieces, in order. Two neighbouring colours can be distinguished even if the
@@ -60,9 +61,6 @@ pub struct StackedBars {
 }
 
 impl StackedBars {
-    /// The maximum number of panels.
-    pub const MOST_PANELS: usize = 12;
-
     /// Makes the figure from the rows of `files`, which are pairs of a file name and the rows of
     /// the file. If `shared` is true, all panels have the same scale.
     pub fn of(
@@ -88,12 +86,10 @@ impl StackedBars {
         if panels.is_empty() {
             return Err(FigureError::NoBars);
         }
-        let settings: Vec<PanelSettings> =
-            panels.iter().map(|(group, _)| settings(group)).collect();
+        let settings = |group: &Group| CommonSettings::of(&group.setting.borrowed());
+        let settings: Vec<_> = panels.iter().map(|(group, _)| settings(group)).collect();
         let titles = Titles::of(&settings);
-        if panels.len() > Self::MOST_PANELS {
-            return Err(FigureError::ManyPanels { count: panels.len(), differ: titles.differ });
-        }
+        check_panels(panels.len(), &titles.differ)?;
         for ((_, panel), title) in panels.iter_mut().zip(titles.panels) {
             panel.title = title;
         }
@@ -215,8 +211,8 @@ impl StackedBars {
         let most = longest(&mut bars().map(|bar| bar.sum));
         let high = if most > 0.0 { most } else { 1.0 };
         let scale = Scale { log: false, low: 0.0, high, ends: (left, right) };
-        let text = |value: f64, figures: usize| self.stack.text_to(value, figures);
-        let ticks = scale.horizontal_ticks(self.stack.base(), 0.9 * font, text);
+        let text = |value: f64, digits: usize| self.stack.unit().text_to(value, digits);
+        let ticks = scale.horizontal_ticks(Base::of(self.stack.unit()), 0.9 * font, text);
         Columns { right: whole, scale, ticks }
     }
 
@@ -229,11 +225,9 @@ impl StackedBars {
         top: f64,
         font: f64,
     ) -> f64 {
-        let mut top = top;
-        for line in wrapped(&panel.title, font, columns.right - 2.0 * font) {
-            top += 1.3 * font;
-            scene.text((columns.right / 2.0, top), &line, font, Anchor::Middle);
-        }
+        let right = columns.right;
+        let mut top =
+            panel_title(scene, &panel.title, (right / 2.0, right - 2.0 * font), top, font);
         top += 0.6 * font;
         let left = columns.scale.ends.0;
         let names: Vec<Vec<String>> = panel
@@ -252,11 +246,8 @@ impl StackedBars {
         let pieces = self.stack.names();
         for (bar, lines) in panel.bars.iter().zip(names) {
             let middle = top + high(&lines) / 2.0;
-            let first = middle + 0.33 * font - 0.6 * font * (lines.len() as f64 - 1.0);
-            for (number, line) in lines.iter().enumerate() {
-                let at = (left - 0.6 * font, first + 1.2 * font * number as f64);
-                scene.text(at, line, font, Anchor::End);
-            }
+            let base = middle + 0.33 * font;
+            row_label(scene, &lines, (left - 0.6 * font, base), font, 1.2 * font);
             let (mut sum, mut from) = (0.0, left);
             for ((name, value), colour) in pieces.iter().zip(&bar.pieces).zip(COLOURS) {
                 let Some(value) = value.filter(|value| *value > 0.0) else { continue };
@@ -291,15 +282,5 @@ impl StackedBars {
         let at = ((left + right) / 2.0, top + 2.8 * font);
         scene.text(at, self.stack.axis(), font, Anchor::Middle);
         top + 3.2 * font
-    }
-}
-
-fn settings(group: &Group) -> PanelSettings {
-    PanelSettings {
-        topology: group.setting.topology.clone(),
-        workload: group.setting.workload.clone(),
-        machine: group.machine_in_full(),
-        model: group.setting.model.clone(),
-        inputs: group.setting.inputs.clone(),
     }
 }

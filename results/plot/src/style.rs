@@ -117,18 +117,17 @@ impl Styles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Figure;
+    use crate::error::MOST_CURVES;
     use std::collections::HashSet;
 
     #[test]
     fn curves_differ_by_colour_and_marker_and_also_without_colour() {
-        let names: Vec<String> =
-            (0..Figure::MOST_CURVES).map(|i| format!("algorithm-{i}")).collect();
+        let names: Vec<String> = (0..MOST_CURVES).map(|i| format!("algorithm-{i}")).collect();
         let styles = Styles::of(names.iter().map(String::as_str));
         let distinct = |look: fn(Style) -> String| {
             names.iter().map(|name| look(styles.get(name))).collect::<HashSet<String>>().len()
         };
-        assert_eq!(Figure::MOST_CURVES, 24);
+        assert_eq!(MOST_CURVES, 24);
         assert_eq!(distinct(|style| format!("{:?} {:?}", style.colour, style.marker)), 24);
         assert_eq!(distinct(|style| format!("{:?} {:?}", style.dashes, style.marker)), 24);
     }

@@ -2,18 +2,7 @@
 
 use std::collections::BTreeSet;
 use swapmeet_core::spec::Spec;
-
-/// The settings of a panel.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PanelSettings {
-    pub topology: String,
-    pub workload: String,
-    /// The machine, which may be followed by its definition in parentheses.
-    pub machine: String,
-    pub model: String,
-    /// The files that topology and workload name, with their digests.
-    pub inputs: String,
-}
+use swapmeet_results::analysis::CommonSettings;
 
 /// The titles of a figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +19,7 @@ pub(crate) struct Titles {
 const MOST_PARAMETERS: usize = 2;
 
 impl Titles {
-    pub(crate) fn of(panels: &[PanelSettings]) -> Self {
+    pub(crate) fn of(panels: &[CommonSettings]) -> Self {
         let columns: [(Vec<String>, &str); 5] = [
             (column(panels, |p| &p.topology), "topologies (--topology)"),
             (column(panels, |p| &p.workload), "workloads (--workload)"),
@@ -71,7 +60,7 @@ impl Titles {
     }
 }
 
-fn column(panels: &[PanelSettings], text: fn(&PanelSettings) -> &String) -> Vec<String> {
+fn column(panels: &[CommonSettings], text: fn(&CommonSettings) -> &String) -> Vec<String> {
     panels.iter().map(|panel| text(panel).clone()).collect()
 }
 
@@ -129,7 +118,7 @@ mod tests {
     use super::*;
 
     fn titles(settings: &[[&str; 3]]) -> Titles {
-        let panel = |[topology, workload, machine]: &[&str; 3]| PanelSettings {
+        let panel = |[topology, workload, machine]: &[&str; 3]| CommonSettings {
             topology: (*topology).to_owned(),
             workload: (*workload).to_owned(),
             machine: (*machine).to_owned(),

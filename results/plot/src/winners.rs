@@ -4,9 +4,10 @@
 //! is faster than the second fastest algorithm.
 
 use crate::appearance::{Appearance, LegendPlace};
+use crate::draw::grid::{Grid, GridPlace};
 use crate::draw::marker::marker;
 use crate::draw::{Drawable, LegendRow, heading, remarks};
-use crate::figure::FigureError;
+use crate::error::{FigureError, check_panels};
 use crate::labels::Labels;
 use crate::marks::scene::{Anchor, BLACK, Colour, Mark, PALE, Scene, Text, WHITE};
 use crate::marks::text::{width, wrapped};
@@ -52,9 +53,6 @@ pub struct WinnerFigure {
 }
 
 impl WinnerFigure {
-    /// The maximum number of maps.
-    pub const MOST_MAPS: usize = 12;
-
     /// Makes maps from the rows of `files`, which are pairs of a file name and its rows.
     pub fn of(
         files: &[(String, Vec<Record>)],
@@ -74,18 +72,15 @@ impl WinnerFigure {
         if maps.is_empty() {
             return Err(FigureError::NoMap);
         }
-        if maps.len() > Self::MOST_MAPS {
-            let differ = "topologies (--topology) or machines (--machine)".to_owned();
-            return Err(FigureError::ManyPanels { count: maps.len(), differ });
-        }
+        check_panels(maps.len(), "topologies (--topology) or machines (--machine)")?;
         let names: BTreeSet<&str> = maps.iter().flat_map(WinnerMap::winners).collect();
         let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
         let lines = comparison.groups.iter().flat_map(|group| &group.lines);
-        let everyone: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
-        let labels = Labels::of(appearance, &everyone)?;
+        let all_names: BTreeSet<&str> = lines.map(|line| line.algorithm.as_str()).collect();
+        let labels = Labels::of(appearance, &all_names)?;
         // Algorithms that are never the fastest also get styles, so that a figure of curves gives
         // each algorithm the same style as the map.
-        let styles = appearance.styles(everyone);
+        let styles = appearance.styles(all_names);
         let title = appearance.title.unwrap_or_default().to_owned();
         // If the same number of algorithms competed in every cell, a remark says so. Otherwise each
         // cell shows its own number.
@@ -210,30 +205,18 @@ impl WinnerFigure {
     /// coordinate of its lower end.
     fn map(&self, scene: &mut Scene, map: &WinnerMap, right: f64, top: f64, font: f64) -> f64 {
         let small = 0.9 * font;
-        let mut top = top;
-        for line in wrapped(&map.title, font, right - 2.0 * font) {
-            top += 1.3 * font;
-            scene.text((right / 2.0, top), &line, font, Anchor::Middle);
-        }
-        top += 0.7 * font;
-        // Draw the rows. Each has its label, then its cells.
-        let longest = map.rows.iter().map(|row| width(row, small)).fold(0.0, f64::max);
-        let left = font + longest.min(0.35 * right) + 0.6 * font;
-        let wide = (right - font - left) / map.xs.len().max(1) as f64;
-        for (row, cells) in map.rows.iter().zip(&map.cells) {
-            let lines = wrapped(row, small, left - 1.5 * font);
-            let high = (1.1 * font * lines.len() as f64 + 0.4 * font).max(2.2 * font);
-            let first = top + high / 2.0 + 0.33 * font - 0.55 * font * (lines.len() as f64 - 1.0);
-            for (number, line) in lines.iter().enumerate() {
-                let at = (left - 0.6 * font, first + 1.1 * font * number as f64);
-                scene.text(at, line, small, Anchor::End);
-            }
-            for (column, cell) in cells.iter().enumerate() {
-                let x = left + column as f64 * wide;
-                self.cell(scene, map, (row, column), cell.as_ref(), [x, top, x + wide, top + high]);
-            }
-            top += high;
-        }
+        let grid = Grid {
+            title: &map.title,
+            rows: &map.rows,
+            columns: map.xs.len(),
+            least_height: 2.2,
+            name: None,
+        };
+        let place = grid.draw(scene, (right, top), font, |scene, row, column, area| {
+            let at = (map.rows[row].as_str(), column);
+            self.cell(scene, map, at, map.cells[row][column].as_ref(), area);
+        });
+        let GridPlace { left, wide, bottom: top } = place;
         // Write block sizes below the columns: below every column, every second column, etc., so
         // that no label overlaps another one.
         let labels: Vec<String> = map.xs.iter().map(|x| Axis::Block.text(*x)).collect();

@@ -1,9 +1,10 @@
 //! The axes along which cases can be arranged.
 
+use crate::case_id::Setting;
 use crate::compare::{Group, parameter, without};
 use crate::family::family;
-use crate::units;
-use swapmeet_workloads as workloads;
+use crate::units::Unit;
+use swapmeet_workloads::CurveAxis;
 
 /// The quantity that varies along a family of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,17 +58,17 @@ impl Axis {
         }
     }
 
-    /// Formats a value for people.
-    pub fn text(self, x: f64) -> String {
-        self.text_to(x, 3)
+    /// Returns the unit of the values.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Block => Unit::Bytes,
+            Self::Nodes | Self::Variation | Self::Faults => Unit::Number,
+        }
     }
 
-    /// Formats a value with `figures` digits.
-    pub fn text_to(self, x: f64, figures: usize) -> String {
-        match self {
-            Self::Block => units::size_to(x, figures),
-            Self::Nodes | Self::Variation | Self::Faults => units::number_to(x, figures),
-        }
+    /// Formats a value for people.
+    pub fn text(self, x: f64) -> String {
+        self.unit().text(x)
     }
 
     /// Returns whether a case can exist between any two values on the axis. There are sizes between
@@ -83,31 +84,25 @@ impl Axis {
     /// Returns the position of a group. Returns `None` if the quantity of the axis is not defined
     /// for the group.
     pub fn place(self, group: &Group) -> Option<AxisPosition> {
-        let (topology, workload) =
-            (group.setting.topology.clone(), group.setting.workload.as_str());
-        let within = |(x, workload)| AxisPosition { x, topology: topology.clone(), workload };
-        match self {
-            Self::Nodes => {
-                let topology = family(&group.setting.topology);
-                Some(AxisPosition {
-                    x: group.nodes as f64,
-                    topology,
-                    workload: workload.to_owned(),
-                })
+        let Setting { topology, workload, .. } = &group.setting;
+        let (x, topology, workload) = match self {
+            Self::Nodes => (group.nodes as f64, family(topology), workload.clone()),
+            Self::Block => {
+                let (x, rest) = CurveAxis::BlockSize.split(workload)?;
+                (x, topology.clone(), rest)
             }
-            Self::Block => workloads::CurveAxis::BlockSize.split(workload).map(within),
-            Self::Variation => workloads::CurveAxis::Variation.split(workload).map(within),
+            Self::Variation => {
+                let (x, rest) = CurveAxis::Variation.split(workload)?;
+                (x, topology.clone(), rest)
+            }
             Self::Faults => {
                 // The seed of a pattern of failed links is not part of the family's topology.
-                let drawn = parameter(&topology, "faults");
                 let number = |text: &str| text.split(':').next().and_then(|k| k.parse().ok());
-                Some(AxisPosition {
-                    x: drawn.map_or(Some(0.0), number)?,
-                    topology: without(&topology, "faults").into_owned(),
-                    workload: workload.to_owned(),
-                })
+                let x = parameter(topology, "faults").map_or(Some(0.0), number)?;
+                (x, without(topology, "faults").into_owned(), workload.clone())
             }
-        }
+        };
+        Some(AxisPosition { x, topology, workload })
     }
 }
 

@@ -7,7 +7,7 @@
 //! crossovers.
 
 use super::axis::Axis;
-use super::family::{Curve, Family};
+use super::family::Family;
 use crate::stats::Interval;
 
 /// A position where the fastest algorithm changes from one algorithm to another.
@@ -79,9 +79,7 @@ impl Crossover {
             }
         }
     }
-}
 
-impl Crossover {
     /// Describes the confidence interval. An end that is one of the neighbouring points is open,
     /// because the crossover may be beyond it.
     fn range_in_words(&self, axis: Axis, interval: Interval) -> String {
@@ -113,13 +111,9 @@ impl Envelope {
             if family.shared_xs.contains(&left) || family.shared_xs.contains(&right) {
                 continue;
             }
-            let segment = |curve: &'_ Curve| Some((curve.time_at(left)?, curve.time_at(right)?));
             let segments = family.curves.iter().filter_map(|curve| {
-                segment(curve).map(|(left, right)| Segment {
-                    algorithm: &curve.algorithm,
-                    left,
-                    right,
-                })
+                let (left, right) = (curve.time_at(left)?, curve.time_at(right)?);
+                Some(Segment { algorithm: &curve.algorithm, left, right })
             });
             envelope.extend(&segments.collect::<Vec<_>>(), (left, right), family.axis.is_dense());
         }
@@ -205,7 +199,7 @@ impl Envelope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::Point;
+    use crate::analysis::{CommonSettings, Curve, Point};
     use std::collections::BTreeSet;
 
     fn family(axis: Axis, curves: &[(&str, &[(f64, f64)])]) -> Family {
@@ -216,11 +210,7 @@ mod tests {
         };
         Family {
             axis,
-            topology: String::new(),
-            workload: String::new(),
-            machine: String::new(),
-            model: String::new(),
-            inputs: String::new(),
+            settings: CommonSettings::default(),
             curves: curves.iter().map(curve).collect(),
             shared_xs: Vec::new(),
             groups: BTreeSet::new(),

@@ -2,7 +2,10 @@
 //! axis.
 
 use super::axis::{Axis, AxisPosition};
-use crate::compare::{Comparison, Group};
+use crate::case_id::Setting;
+use crate::compare::Comparison;
+use crate::grouped::grouped;
+use crate::stats::distinct;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A point of a curve, which represents one case.
@@ -26,19 +29,38 @@ pub struct Curve {
     pub points: Vec<Point>,
 }
 
-/// Cases that differ only in the algorithm and in x.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Family {
-    pub axis: Axis,
-    /// The topology. On the axis of nodes, the family of topologies.
+/// The settings that cases have in common. A setting that varies is empty, or lacks the part that
+/// varies.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct CommonSettings {
+    /// The topology. If the number of nodes varies, the family of topologies.
     pub topology: String,
-    /// The workload without the quantity of the axis.
+    /// The workload. If a quantity of it varies, the workload without this quantity.
     pub workload: String,
-    /// The machine, followed by its definition if the experiment defined it.
+    /// The machine, followed by its definition in parentheses if the experiment defined it.
     pub machine: String,
     pub model: String,
     /// The files that topology and workload name, with their digests.
     pub inputs: String,
+}
+
+impl CommonSettings {
+    pub fn of(setting: &Setting<&str>) -> Self {
+        Self {
+            topology: setting.topology.to_owned(),
+            workload: setting.workload.to_owned(),
+            machine: setting.machine_in_full(),
+            model: setting.model.to_owned(),
+            inputs: setting.inputs.to_owned(),
+        }
+    }
+}
+
+/// Cases that differ only in the algorithm and in x.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Family {
+    pub axis: Axis,
+    pub settings: CommonSettings,
     /// A curve for each algorithm, by name.
     pub curves: Vec<Curve>,
     /// The values of x that several groups have, such as two grids of different shapes with the
@@ -61,102 +83,67 @@ pub struct Families {
 
 /// Arranges the groups of a comparison along an axis.
 pub fn families(comparison: &Comparison, axis: Axis) -> Families {
-    let mut found = Families { families: Vec::new(), off_axis: 0 };
-    for (number, group) in comparison.groups.iter().enumerate() {
-        let Some(place) = axis.place(group) else {
-            found.off_axis += 1;
-            continue;
-        };
-        let at =
-            found.families.iter().position(|family| family.matches(&place, group)).unwrap_or_else(
-                || {
-                    found.families.push(Family::of(axis, &place, group));
-                    found.families.len() - 1
-                },
-            );
-        found.families[at].add(place.x, number, group);
-    }
-    for family in &mut found.families {
-        family.sort(comparison);
-    }
+    let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
+        let AxisPosition { x, topology, workload } = axis.place(group)?;
+        let own = CommonSettings::of(&group.setting.borrowed());
+        Some((CommonSettings { topology, workload, ..own }, (x, number)))
+    });
+    let found = grouped(placed);
+    let mut families: Vec<Family> = found
+        .into_iter()
+        .map(|(settings, placed)| Family::of(comparison, axis, settings, &placed))
+        .collect();
     if axis == Axis::Faults {
-        let has_faults = |family: &Family| family.xs().into_iter().any(|x| x > 0.0);
-        let intact = found.families.extract_if(.., |family| !has_faults(family));
-        found.off_axis += intact.map(|family| family.groups.len()).sum::<usize>();
+        families.retain(|family| family.xs().into_iter().any(|x| x > 0.0));
     }
-    found
+    let on_axis: usize = families.iter().map(|family| family.groups.len()).sum();
+    Families { families, off_axis: comparison.groups.len() - on_axis }
 }
 
 impl Family {
-    fn of(axis: Axis, place: &AxisPosition, group: &Group) -> Self {
-        Self {
-            axis,
-            topology: place.topology.clone(),
-            workload: place.workload.clone(),
-            machine: group.machine_in_full(),
-            model: group.setting.model.clone(),
-            inputs: group.setting.inputs.clone(),
-            curves: Vec::new(),
-            shared_xs: Vec::new(),
-            groups: BTreeSet::new(),
-        }
-    }
-
-    fn matches(&self, place: &AxisPosition, group: &Group) -> bool {
-        self.topology == place.topology
-            && self.workload == place.workload
-            && self.machine == group.machine_in_full()
-            && self.model == group.setting.model
-            && self.inputs == group.setting.inputs
-    }
-
-    fn add(&mut self, x: f64, number: usize, group: &Group) {
-        self.groups.insert(number);
-        for (line, its) in group.lines.iter().enumerate() {
-            let Some(time) = its.mean() else { continue };
-            let point = Point { x, time, group: number, line };
-            match self.curves.iter_mut().find(|curve| curve.algorithm == its.algorithm) {
-                Some(curve) => curve.points.push(point),
-                None => self
-                    .curves
-                    .push(Curve { algorithm: its.algorithm.clone(), points: vec![point] }),
+    /// Returns the family of some groups, which are given by their x and their index.
+    fn of(
+        comparison: &Comparison,
+        axis: Axis,
+        settings: CommonSettings,
+        groups: &[(f64, usize)],
+    ) -> Self {
+        // Collect the points of each curve.
+        let mut curves: BTreeMap<&str, Vec<Point>> = BTreeMap::new();
+        for (x, group) in groups {
+            for (number, line) in comparison.groups[*group].lines.iter().enumerate() {
+                let Some(time) = line.mean() else { continue };
+                let point = Point { x: *x, time, group: *group, line: number };
+                curves.entry(&line.algorithm).or_default().push(point);
             }
         }
-    }
-
-    fn sort(&mut self, comparison: &Comparison) {
-        for curve in &mut self.curves {
-            curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        let curve = |(algorithm, mut points): (&str, Vec<Point>)| {
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Curve { algorithm: algorithm.to_owned(), points }
+        };
+        // Find the values of x that several groups have.
+        let mut xs: Vec<f64> = groups.iter().map(|(x, _)| *x).collect();
+        xs.sort_by(f64::total_cmp);
+        let shared = xs.chunk_by(|a, b| a == b).filter(|equal| equal.len() > 1);
+        Self {
+            axis,
+            settings,
+            curves: curves.into_iter().map(curve).collect(),
+            shared_xs: shared.map(|equal| equal[0]).collect(),
+            groups: groups.iter().map(|(_, group)| *group).collect(),
         }
-        self.curves.sort_by(|a, b| a.algorithm.cmp(&b.algorithm));
-        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-        for place in
-            self.groups.iter().filter_map(|group| self.axis.place(&comparison.groups[*group]))
-        {
-            *counts.entry(place.x.to_bits()).or_default() += 1;
-        }
-        self.shared_xs =
-            counts.into_iter().filter(|(_, n)| *n > 1).map(|(x, _)| f64::from_bits(x)).collect();
     }
 
     /// Returns the settings that all cases have in common, in one line.
     pub fn title(&self) -> String {
-        let parts = [&self.topology, &self.workload, &self.machine, &self.model, &self.inputs];
-        parts
-            .map(String::as_str)
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(", ")
+        let CommonSettings { topology, workload, machine, model, inputs } = &self.settings;
+        let parts = [topology, workload, machine, model, inputs].map(String::as_str);
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
     /// Returns the x of all points, in increasing order.
     pub fn xs(&self) -> Vec<f64> {
-        let mut xs: Vec<f64> =
-            self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
-        xs.sort_by(f64::total_cmp);
-        xs.dedup();
-        xs
+        distinct(self.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x))
     }
 
     /// Returns a copy of the family with only those algorithms for which `keep` returns true.
@@ -218,7 +205,7 @@ mod tests {
             Axis::Nodes,
         );
         let xs: Vec<(String, Vec<f64>)> =
-            found.families.iter().map(|f| (f.topology.clone(), f.xs())).collect();
+            found.families.iter().map(|f| (f.settings.topology.clone(), f.xs())).collect();
         assert_eq!(
             xs,
             [("2D torus".to_owned(), vec![16.0, 81.0]), ("3D torus".to_owned(), vec![64.0])]
@@ -232,7 +219,7 @@ mod tests {
         let found = of(rows, Axis::Faults);
         assert_eq!((found.families.len(), found.off_axis), (1, 1));
         assert_eq!(
-            (&*found.families[0].topology, found.families[0].xs()),
+            (&*found.families[0].settings.topology, found.families[0].xs()),
             ("torus:4x4", vec![0.0, 2.0])
         );
     }

@@ -2,6 +2,7 @@
 
 use crate::case_id::{CaseId, Setting};
 use crate::compare::{parameter, without};
+use crate::grouped::grouped;
 use crate::record::{Record, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,9 +65,6 @@ impl LinkCosts {
     }
 }
 
-/// Rows of cases that differ only in the links of `down=`, each with these links.
-type Rows<'a> = Vec<(BTreeSet<&'a str>, &'a Record)>;
-
 /// Computes the costs of links for each group of cases that differ only in `down=`. The case with
 /// the fewest failed links is the reference. Each case in which exactly one further link has failed
 /// gives the cost of this link.
@@ -79,20 +77,13 @@ pub fn link_costs<'a>(rows: impl Iterator<Item = &'a Record> + Clone) -> Vec<Lin
         !damaged.is_empty() && damaged.contains(without(&row.topology, "down").as_ref())
     };
     // Group the rows of cases that differ only in the links of `down=`.
-    let mut groups: Vec<(CaseId, Rows<'_>)> = Vec::new();
-    let mut index: BTreeMap<CaseId, usize> = BTreeMap::new();
-    for row in rows.filter(is_damaged) {
+    let of_case = rows.filter(is_damaged).map(|row| {
         let id = row.case().owned();
-        let topology = intact(row);
-        let id = CaseId { setting: Setting { topology, ..id.setting }, ..id };
+        let id = CaseId { setting: Setting { topology: intact(row), ..id.setting }, ..id };
         let down = parameter(&row.topology, "down").into_iter().flat_map(|list| list.split('+'));
-        let at = *index.entry(id.clone()).or_insert_with(|| {
-            groups.push((id, Vec::new()));
-            groups.len() - 1
-        });
-        groups[at].1.push((down.collect(), row));
-    }
-    let costs = groups.into_iter().filter_map(|(id, rows)| {
+        (id, (down.collect::<BTreeSet<&str>>(), row))
+    });
+    let costs = grouped(of_case).into_iter().filter_map(|(id, rows)| {
         let timed = rows.iter().filter(|(_, row)| row.time_us.is_some_and(|time| time > 0.0));
         let (listed, intact) = timed.min_by_key(|(down, _)| down.len())?;
         let time_us = intact.time_us?;

@@ -1,8 +1,12 @@
 //! An overview of a comparison: which algorithm is the fastest, in which cases, and by how much.
 
 use super::axis::Axis;
-use crate::compare::{Comparison, Group};
-use std::collections::{BTreeMap, HashMap};
+use super::family::CommonSettings;
+use crate::case_id::Setting;
+use crate::compare::{Comparison, Group, Winner};
+use crate::grouped::grouped;
+use crate::stats::Summary;
+use std::collections::BTreeMap;
 
 /// How often an algorithm is the fastest on a machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -75,15 +79,10 @@ pub struct Overview {
 }
 
 impl Factors {
-    fn of(mut ratios: Vec<f64>) -> Option<Self> {
-        ratios.sort_by(f64::total_cmp);
-        let (least, most) = (*ratios.first()?, *ratios.last()?);
-        let middle = ratios.len() / 2;
-        let median = if ratios.len() % 2 == 1 {
-            ratios[middle]
-        } else {
-            0.5 * (ratios[middle - 1] + ratios[middle])
-        };
+    fn of(ratios: &[f64]) -> Option<Self> {
+        let Summary { median, .. } = Summary::of(ratios)?;
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = ratios.iter().copied().fold(0.0, f64::max);
         Some(Self { least, median, most })
     }
 }
@@ -105,24 +104,40 @@ struct Count {
 }
 
 fn standings(comparison: &Comparison) -> Vec<Standing> {
-    // Each key consists of collective, machine and model, in the order of the first cases.
-    let mut counts: Vec<([String; 3], BTreeMap<String, Count>)> = Vec::new();
-    for group in &comparison.groups {
-        let Some(winner) = group.winner.as_ref().filter(|winner| winner.competitors > 1) else {
-            continue;
-        };
-        let key = [
-            group.setting.collective.clone(),
-            group.machine_in_full(),
-            group.setting.model.clone(),
-        ];
-        let number = counts.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-            counts.push((key, BTreeMap::new()));
-            counts.len() - 1
-        });
+    let compared = comparison.groups.iter().filter_map(|group| {
+        let winner = group.winner.as_ref().filter(|winner| winner.competitors > 1)?;
+        let Setting { collective, model, .. } = &group.setting;
+        Some(([collective.clone(), group.machine_in_full(), model.clone()], (group, winner)))
+    });
+    let mut standings = Vec::new();
+    for ([collective, machine, model], groups) in grouped(compared) {
+        let mut of_key: Vec<Standing> = counts(&groups)
+            .into_iter()
+            .map(|(algorithm, count)| Standing {
+                collective: collective.clone(),
+                machine: machine.clone(),
+                model: model.clone(),
+                algorithm: algorithm.to_owned(),
+                cases: count.cases,
+                fastest: count.fastest,
+                tied: count.tied,
+                ahead: Factors::of(&count.ahead),
+                behind: Factors::of(&count.behind),
+            })
+            .collect();
+        of_key.sort_by_key(|standing| std::cmp::Reverse((standing.fastest, standing.tied)));
+        standings.extend(of_key);
+    }
+    standings
+}
+
+/// Counts the cases of each algorithm.
+fn counts<'a>(groups: &[(&'a Group, &Winner)]) -> BTreeMap<&'a str, Count> {
+    let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
+    for (group, winner) in groups {
         for line in &group.lines {
             let Some(time) = line.mean() else { continue };
-            let count = counts[number].1.entry(line.algorithm.clone()).or_default();
+            let count = counts.entry(&line.algorithm).or_default();
             count.cases += 1;
             let is_first = line.algorithm == winner.algorithm;
             if winner.tied.contains(&line.algorithm) || is_first && !winner.tied.is_empty() {
@@ -137,57 +152,28 @@ fn standings(comparison: &Comparison) -> Vec<Standing> {
             }
         }
     }
-    let mut standings = Vec::new();
-    for ([collective, machine, model], algorithms) in counts {
-        let mut of_key: Vec<Standing> = algorithms
-            .into_iter()
-            .map(|(algorithm, count)| Standing {
-                collective: collective.clone(),
-                machine: machine.clone(),
-                model: model.clone(),
-                algorithm,
-                cases: count.cases,
-                fastest: count.fastest,
-                tied: count.tied,
-                ahead: Factors::of(count.ahead),
-                behind: Factors::of(count.behind),
-            })
-            .collect();
-        of_key.sort_by_key(|standing| std::cmp::Reverse((standing.fastest, standing.tied)));
-        standings.extend(of_key);
-    }
-    standings
+    counts
 }
 
 /// A group with its block size, if the workload has one.
 type SizedCase<'a> = (Option<f64>, &'a Group);
 
 fn places(comparison: &Comparison) -> Vec<Place> {
-    let mut places: Vec<(Place, Vec<SizedCase<'_>>)> = Vec::new();
-    let mut known: HashMap<[String; 4], usize> = HashMap::new();
-    for group in comparison.groups.iter().filter(|group| group.winner.is_some()) {
+    let won = comparison.groups.iter().filter(|group| group.winner.is_some());
+    let placed = won.map(|group| {
         let at = Axis::Block.place(group);
-        let place = Place {
-            collective: group.setting.collective.clone(),
-            topology: group.setting.topology.clone(),
-            workload: at.as_ref().map_or(&group.setting.workload, |at| &at.workload).clone(),
-            machine: group.machine_in_full(),
-            model: group.setting.model.clone(),
-            ranges: Vec::new(),
-        };
-        let key =
-            [&place.topology, &place.workload, &place.machine, &place.model].map(Clone::clone);
-        let number = *known.entry(key).or_insert_with(|| {
-            places.push((place, Vec::new()));
-            places.len() - 1
-        });
-        places[number].1.push((at.map(|at| at.x), group));
-    }
-    let with_ranges = |(place, mut cases): (Place, Vec<SizedCase<'_>>)| {
+        let settings = CommonSettings::of(&group.setting.borrowed());
+        let workload = at.as_ref().map_or(settings.workload, |at| at.workload.clone());
+        let key = [settings.topology, workload, settings.machine, settings.model];
+        (key, (at.map(|at| at.x), group))
+    });
+    let place = |(key, mut cases): ([String; 4], Vec<SizedCase<'_>>)| {
         cases.sort_by(|(a, _), (b, _)| a.unwrap_or(0.0).total_cmp(&b.unwrap_or(0.0)));
-        Place { ranges: ranges(&cases), ..place }
+        let (collective, ranges) = (cases[0].1.setting.collective.clone(), ranges(&cases));
+        let [topology, workload, machine, model] = key;
+        Place { collective, topology, workload, machine, model, ranges }
     };
-    places.into_iter().map(with_ranges).collect()
+    grouped(placed).into_iter().map(place).collect()
 }
 
 /// Joins neighbouring cases with the same fastest algorithm and the same tied algorithms.
@@ -197,7 +183,7 @@ fn ranges(cases: &[SizedCase<'_>]) -> Vec<WonRange> {
     let of_range = won.chunk_by(|(_, a), (_, b)| {
         (&a.algorithm, &a.tied, a.competitors > 1) == (&b.algorithm, &b.tied, b.competitors > 1)
     });
-    let range = |of_range: &[(Option<f64>, &super::Winner)]| {
+    let range = |of_range: &[(Option<f64>, &Winner)]| {
         let (first, winner) = of_range[0];
         let ratios = of_range
             .iter()
@@ -205,7 +191,7 @@ fn ranges(cases: &[SizedCase<'_>]) -> Vec<WonRange> {
         WonRange {
             algorithm: winner.algorithm.clone(),
             sizes: first.zip(of_range[of_range.len() - 1].0),
-            ahead: Factors::of(ratios.collect()),
+            ahead: Factors::of(&ratios.collect::<Vec<_>>()),
             tied: winner.tied.clone(),
         }
     };

@@ -3,6 +3,8 @@
 
 use super::axis::{Axis, AxisPosition};
 use crate::compare::{Comparison, Group, Winner};
+use crate::grouped::grouped;
+use crate::stats::distinct;
 use std::collections::{BTreeMap, BTreeSet};
 use swapmeet_core::spec::{Spec, parse_size};
 
@@ -104,19 +106,19 @@ pub fn winner_maps(comparison: &Comparison) -> WinnerMaps {
 /// Returns the maps that have at least two block sizes or at least two rows, in the order of their
 /// first groups.
 fn maps_of(comparison: &Comparison, row_axis: RowAxis) -> Vec<WinnerMap> {
-    let mut by_title: Vec<(String, Vec<CasePosition>)> = Vec::new();
-    for (number, group) in comparison.groups.iter().enumerate() {
-        let Some(at) = Axis::Block.place(group) else { continue };
+    let placed = comparison.groups.iter().enumerate().filter_map(|(number, group)| {
+        let at = Axis::Block.place(group)?;
         let (row, title) = row_axis.place(group, &at);
-        match by_title.iter_mut().find(|(known, _)| *known == title) {
-            Some((_, cells)) => cells.push((row, at.x, number)),
-            None => by_title.push((title, vec![(row, at.x, number)])),
-        }
-    }
+        Some((title, (row, at.x, number)))
+    });
     let map = |(title, cells): (String, Vec<CasePosition>)| {
         WinnerMap::of(comparison, row_axis, title, &cells)
     };
-    by_title.into_iter().map(map).filter(|map| map.xs.len() > 1 || map.rows.len() > 1).collect()
+    grouped(placed)
+        .into_iter()
+        .map(map)
+        .filter(|map| map.xs.len() > 1 || map.rows.len() > 1)
+        .collect()
 }
 
 impl WinnerMap {
@@ -127,9 +129,7 @@ impl WinnerMap {
         cells: &[CasePosition],
     ) -> Self {
         // The columns are the block sizes.
-        let mut xs: Vec<f64> = cells.iter().map(|(_, x, _)| *x).collect();
-        xs.sort_by(f64::total_cmp);
-        xs.dedup();
+        let xs = distinct(cells.iter().map(|(_, x, _)| *x));
         // Sort networks by kind and number of nodes. Sort machines by the value in which they
         // differ.
         let mut rows: Vec<(String, u64)> = Vec::new();
@@ -176,9 +176,8 @@ impl WinnerMap {
     /// Returns the algorithms that are the fastest in some cell, by name.
     pub fn winners(&self) -> Vec<&str> {
         let cells = self.cells.iter().flatten().flatten();
-        let names: BTreeMap<&str, ()> =
-            cells.map(|cell| (cell.winner.algorithm.as_str(), ())).collect();
-        names.into_keys().collect()
+        let names: BTreeSet<&str> = cells.map(|cell| &*cell.winner.algorithm).collect();
+        names.into_iter().collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{By, RowLocation, Tests};
 use crate::case_id::Implementation;
+use crate::grouped::grouped;
 use crate::record::{Record, Status};
 use crate::stats::{
     Ratio, Summary, effect, mann_whitney_p, paired_effect, paired_ratio, paired_t_p, ratio,
@@ -41,25 +42,15 @@ impl Sample<'_> {
 /// Divides rows by the compared property and by implementation. The samples are in the order of
 /// their first rows.
 pub(super) fn samples<'a>(rows: &[(&'a Record, RowLocation)], by: By) -> Vec<Sample<'a>> {
-    let mut parted: Vec<(Implementation<&str>, Vec<&Record>, Vec<RowLocation>)> = Vec::new();
-    for (row, at) in rows {
-        let implementation =
-            Implementation { algorithm: by.subject(row), ..Implementation::of(row) };
-        match parted.iter_mut().find(|(known, ..)| *known == implementation) {
-            Some((_, rows, places)) => {
-                rows.push(row);
-                places.push(*at);
-            }
-            None => parted.push((implementation, vec![row], vec![*at])),
-        }
-    }
+    let by_implementation = rows.iter().map(|(row, at)| {
+        let own = Implementation::of(row);
+        (Implementation { algorithm: by.subject(row), ..own }, (*row, *at))
+    });
+    let parted = grouped(by_implementation);
     let all: Vec<Implementation<&str>> =
-        parted.iter().map(|(implementation, ..)| *implementation).collect();
-    let sample = |(implementation, rows, members): (
-        Implementation<&'a str>,
-        Vec<&'a Record>,
-        Vec<RowLocation>,
-    )| {
+        parted.iter().map(|(implementation, _)| *implementation).collect();
+    let sample = |(implementation, rows): (_, Vec<(&'a Record, RowLocation)>)| {
+        let (rows, members): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
         let ok = rows.iter().filter(|r| r.status == Status::Ok);
         let mut times: Vec<_> =
             ok.filter_map(|r| Some(((r.repetition, r.seed), r.time_us?))).collect();

@@ -28,9 +28,9 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     // itself.
     let time = line.time.as_ref();
     let ratio = line.ratio.as_ref();
-    let figure = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
-    let low = |i: Option<Interval>| figure(i.map(|i| i.low));
-    let high = |i: Option<Interval>| figure(i.map(|i| i.high));
+    let number = |f: Option<f64>| f.map(|f| f.to_string()).unwrap_or_default();
+    let low = |i: Option<Interval>| number(i.map(|i| i.low));
+    let high = |i: Option<Interval>| number(i.map(|i| i.high));
     // The compared property is that of the line, and all other properties are those of the group.
     let of = |own: By, group: &str| {
         if by == own { line.algorithm.clone() } else { group.to_owned() }
@@ -49,20 +49,20 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
         ("reason", line.reason.clone()),
         ("verified", line.verified.to_string()),
         ("n", time.map(|t| t.n.to_string()).unwrap_or_default()),
-        ("mean_us", figure(time.map(|t| t.mean))),
-        ("median_us", figure(time.map(|t| t.median))),
-        ("sd_us", figure(time.and_then(|t| t.sd))),
+        ("mean_us", number(time.map(|t| t.mean))),
+        ("median_us", number(time.map(|t| t.median))),
+        ("sd_us", number(time.and_then(|t| t.sd))),
         ("mean_low_us", low(time.and_then(|t| t.interval))),
         ("mean_high_us", high(time.and_then(|t| t.interval))),
-        ("ratio", figure(ratio.map(|r| r.value))),
+        ("ratio", number(ratio.map(|r| r.value))),
         ("ratio_low", low(ratio.and_then(|r| r.interval))),
         ("ratio_high", high(ratio.and_then(|r| r.interval))),
         ("paired", line.tests.map(|t| t.paired.to_string()).unwrap_or_default()),
-        ("t_p", figure(line.tests.and_then(|t| t.t_p))),
-        ("rank_p", figure(line.tests.and_then(|t| t.rank_p))),
-        ("t_p_holm", figure(line.tests.and_then(|t| t.t_p_holm))),
-        ("rank_p_holm", figure(line.tests.and_then(|t| t.rank_p_holm))),
-        ("effect", figure(line.tests.and_then(|t| t.effect))),
+        ("t_p", number(line.tests.and_then(|t| t.t_p))),
+        ("rank_p", number(line.tests.and_then(|t| t.rank_p))),
+        ("t_p_holm", number(line.tests.and_then(|t| t.t_p_holm))),
+        ("rank_p_holm", number(line.tests.and_then(|t| t.rank_p_holm))),
+        ("effect", number(line.tests.and_then(|t| t.effect))),
     ]
     .map(|(name, text)| (name.to_owned(), text))
     .into();
@@ -70,8 +70,8 @@ fn columns(group: &Group, line: &ComparisonLine, by: By) -> Vec<(String, String)
     let count = |status: &Status| line.rows.get(status).copied().unwrap_or(0).to_string();
     columns.extend(Status::ALL.iter().map(|status| (format!("rows_{status}"), count(status))));
     columns.extend([
-        ("algbw_gb_s".to_owned(), figure(line.bandwidths.map(|b| b.algorithm))),
-        ("busbw_gb_s".to_owned(), figure(line.bandwidths.map(|b| b.bus))),
+        ("algbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.algorithm))),
+        ("busbw_gb_s".to_owned(), number(line.bandwidths.map(|b| b.bus))),
     ]);
     if by == By::Placement {
         columns.push((by.label().to_owned(), line.algorithm.clone()));

@@ -52,23 +52,30 @@ fn all_reasons(comparison: &Comparison) -> TableCells {
 }
 
 fn add_table(out: &mut String, title: &str, cells: &TableCells) {
-    let _ = writeln!(out, "<h3>{}</h3>\n<table>\n<thead><tr>", escaped(title));
-    for (name, is_figure) in &cells.header {
-        let _ = writeln!(out, "<th{}>{}</th>", class(*is_figure), escaped(name.trim()));
-    }
-    *out += "</tr></thead>\n<tbody>\n";
-    for line in &cells.lines {
-        *out += "<tr>";
-        for ((_, is_figure), cell) in cells.header.iter().zip(line) {
-            let _ = write!(out, "<td{}>{}</td>", class(*is_figure), escaped(cell));
-        }
-        *out += "</tr>\n";
-    }
-    *out += "</tbody>\n</table>\n";
+    let header: Vec<(&str, bool)> =
+        cells.header.iter().map(|(name, is_number)| (name.trim(), *is_number)).collect();
+    let escaped_line = |line: &Vec<String>| line.iter().map(|cell| escaped(cell)).collect();
+    let lines: Vec<Vec<String>> = cells.lines.iter().map(escaped_line).collect();
+    let _ = writeln!(out, "<h3>{}</h3>", escaped(title));
+    *out += &html_table(&header, &lines);
 }
 
-fn class(is_figure: bool) -> &'static str {
-    if is_figure { " class=\"number\"" } else { "" }
+/// Returns a table. Each column has a name and a flag that is true for numbers. Cells are HTML.
+pub fn html_table(columns: &[(&str, bool)], lines: &[Vec<String>]) -> String {
+    let class = |is_number: bool| if is_number { " class=\"number\"" } else { "" };
+    let mut out = "<table><thead><tr>".to_owned();
+    for (name, is_number) in columns {
+        let _ = write!(out, "<th{}>{}</th>", class(*is_number), escaped(name));
+    }
+    out += "</tr></thead>\n<tbody>\n";
+    for line in lines {
+        out += "<tr>";
+        for (cell, (_, is_number)) in line.iter().zip(columns) {
+            let _ = write!(out, "<td{}>{cell}</td>", class(*is_number));
+        }
+        out += "</tr>\n";
+    }
+    out + "</tbody></table>\n"
 }
 
 /// Marks up names in a sentence as code. The sentence has backticks around each name.

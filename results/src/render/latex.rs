@@ -11,7 +11,7 @@ pub fn as_latex(comparison: &Comparison) -> String {
     let comment = |text: &str| format!("% {}\n", single_line(text));
     for Section { title, cells, sentences } in sections(comparison) {
         let columns: String =
-            cells.header.iter().map(|(_, is_figure)| if *is_figure { 'r' } else { 'l' }).collect();
+            cells.header.iter().map(|(_, is_number)| if *is_number { 'r' } else { 'l' }).collect();
         let row = |texts: &mut dyn Iterator<Item = &str>| {
             format!("{} \\\\\n", texts.map(latex_escaped).collect::<Vec<_>>().join(" & "))
         };

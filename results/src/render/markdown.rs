@@ -11,7 +11,7 @@ pub fn as_markdown(comparison: &Comparison) -> String {
         let rule: String = cells
             .header
             .iter()
-            .map(|(_, is_figure)| if *is_figure { " ---: |" } else { " --- |" })
+            .map(|(_, is_number)| if *is_number { " ---: |" } else { " --- |" })
             .collect();
         out += &format!("### {}\n\n| {} |\n|{rule}\n", plain(&title), names.join(" | "));
         for line in &cells.lines {

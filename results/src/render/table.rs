@@ -14,9 +14,9 @@ pub fn as_table(comparison: &Comparison) -> String {
             .load_style(NOTHING)
             .set_header(cells.header.iter().map(|(name, _)| *name))
             .add_rows(cells.lines);
-        for (column, (_, is_figure)) in table.column_iter_mut().zip(&cells.header) {
+        for (column, (_, is_number)) in table.column_iter_mut().zip(&cells.header) {
             column.set_padding((0, 2));
-            if *is_figure {
+            if *is_number {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }

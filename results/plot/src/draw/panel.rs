@@ -7,10 +7,13 @@ use super::scale::{Base, Scale, Tick};
 use crate::appearance::LegendPlace;
 use crate::figure::{Curve, ErrorBars, Figure, Panel, Point};
 use crate::marks::outline::Point as Position;
-use crate::marks::scene::{Anchor, BLACK, GREY, Mark, PALE, Scene, ShapeStyle, Stroke, Text};
+use crate::marks::scene::{
+    Anchor, BLACK, Colour, GREY, Mark, PALE, Scene, ShapeStyle, Stroke, Text,
+};
 use crate::marks::text::{width, wrapped};
 use crate::quantity::Quantity;
 use swapmeet_results::analysis::Axis;
+use swapmeet_results::stats::distinct;
 
 /// The position and size of a panel on the page.
 pub(super) struct Frame {
@@ -141,15 +144,15 @@ impl Frame {
         let x_label = wrapped(figure.x_label, font, 0.7 * self.width);
         let below = 3.8 * font + (x_label.len() as f64 - 1.0) * 1.2 * font;
         y.ends = (self.top + self.height - below, self.top);
-        let base = if figure.y.is_bytes() { Base::Two } else { Base::Ten };
         if self.has_legend(figure) || figure.share_y && figure.legend == LegendPlace::Inside {
             // Extend the axis, so that the legend is above all points.
             let (wide, height) = (0.7 * self.width, y.ends.0 - y.ends.1);
             let legend = self.legend(&mut Scene::new(wide, 1.0), figure, (0.0, wide)) - self.top;
             y.extend(height / (height - legend).max(0.3 * height));
         }
+        let unit = figure.y.unit();
         let y_ticks =
-            y.vertical_ticks(base, size, |value, figures| figure.y.text_to(value, figures));
+            y.vertical_ticks(Base::of(unit), size, |value, digits| unit.text_to(value, digits));
         let labels = y_ticks.iter().map(|tick| width(&tick.label, size)).fold(0.0, f64::max);
         let title = wrapped(&figure.y_label, font, y.ends.0 - y.ends.1).len() as f64;
         let points = || panel.curves.iter().flat_map(|curve| &curve.points);
@@ -174,15 +177,14 @@ impl Frame {
     /// Returns as many ticks of the x axis as have room.
     fn x_ticks(&self, figure: &Figure, panel: &Panel, x: &Scale) -> Vec<Tick> {
         let size = 0.9 * self.font;
-        let text = |value: f64, figures: usize| figure.x.text_to(value, figures);
-        let mut own: Vec<f64> =
-            panel.curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
-        own.sort_by(f64::total_cmp);
-        own.dedup();
+        let text = |value: f64, digits: usize| figure.x.unit().text_to(value, digits);
+        let points = panel.curves.iter().flat_map(|curve| &curve.points);
         // Use the values of the panel's networks as ticks, if the ticks fit. Other values would
         // have no meaning, because there is no network between two networks.
-        let own: Vec<Tick> =
-            own.into_iter().map(|value| Tick { value, label: text(value, 3) }).collect();
+        let own: Vec<Tick> = distinct(points.map(|point| point.x))
+            .into_iter()
+            .map(|value| Tick { value, label: text(value, 3) })
+            .collect();
         if !figure.x.is_dense() && own.len() >= 3 && x.has_room(&own, size, 0.4 * size) {
             return own;
         }
@@ -233,14 +235,7 @@ impl Frame {
         for (number, words) in wrapped(&figure.y_label, font, bottom - top).into_iter().enumerate()
         {
             let at = (self.left + (number as f64 + 1.0) * 1.2 * font, (top + bottom) / 2.0);
-            scene.marks.push(Mark::Text(Text {
-                at,
-                words,
-                size: font,
-                anchor: Anchor::Middle,
-                turned: true,
-                halo: false,
-            }));
+            scene.turned_text(at, &words, font, Anchor::Middle);
         }
     }
 
@@ -254,7 +249,7 @@ impl Frame {
         size: f64,
     ) {
         let style = figure.styles.get(&curve.name);
-        let text = |value: f64| figure.y.text_to(value, 4);
+        let text = |value: f64| figure.y.unit().text_to(value, 4);
         let mut hint =
             format!("{}, {}: {}", figure.label(&curve.name), figure.x.text(point.x), text(point.y));
         if let Some(interval) = point.interval {
@@ -262,14 +257,8 @@ impl Frame {
             hint += &format!(" ({bar}: {} to {})", text(interval.low), text(interval.high));
             let ends = heights(figure, point);
             let (low, high) = (axes.y.at(ends[1]), axes.y.at(ends[2]));
-            let cap = 0.35 * self.font;
-            for bar in [
-                [(x, low), (x, high)],
-                [(x - cap, low), (x + cap, low)],
-                [(x - cap, high), (x + cap, high)],
-            ] {
-                scene.line(bar.to_vec(), style.colour, 0.09 * self.font, &[]);
-            }
+            let cap = (0.35 * self.font, 0.0);
+            error_bar(scene, [(x, low), (x, high)], cap, style.colour, 0.09 * self.font);
         }
         scene.marks.push(marker(style, (x, y), size, Some(hint)));
     }
@@ -316,14 +305,8 @@ impl Frame {
             let (x, y) = at;
             if let Some(interval) = panel.crossings[number].interval {
                 let (low, high) = (axes.x.at(interval.low), axes.x.at(interval.high));
-                let cap = 0.35 * font;
-                for bar in [
-                    [(low, y), (high, y)],
-                    [(low, y - cap), (low, y + cap)],
-                    [(high, y - cap), (high, y + cap)],
-                ] {
-                    scene.line(bar.to_vec(), BLACK, 0.09 * font, &[]);
-                }
+                let cap = (0.0, 0.35 * font);
+                error_bar(scene, [(low, y), (high, y)], cap, BLACK, 0.09 * font);
             }
             if is_ring {
                 let look = ShapeStyle {
@@ -359,6 +342,20 @@ impl Frame {
             covered.push(text.bounds());
             scene.marks.push(Mark::Text(text));
         }
+    }
+}
+
+/// Draws an error bar: a line between its ends, and a cap across each end. `cap` is half of a cap.
+fn error_bar(
+    scene: &mut Scene,
+    [a, b]: [Position; 2],
+    cap: (f64, f64),
+    colour: Colour,
+    width: f64,
+) {
+    let across = |(x, y): Position| vec![(x - cap.0, y - cap.1), (x + cap.0, y + cap.1)];
+    for line in [vec![a, b], across(a), across(b)] {
+        scene.line(line, colour, width, &[]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The scale of an axis, and its ticks.
 
 use crate::marks::text::width;
+use swapmeet_results::units::Unit;
 
 /// The mapping from values to positions on the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +22,16 @@ pub(crate) enum Base {
     Ten,
     /// Powers of two, for sizes and nodes.
     Two,
+}
+
+impl Base {
+    /// Returns the base of the round values of a unit.
+    pub(crate) fn of(unit: Unit) -> Self {
+        match unit {
+            Unit::Bytes => Self::Two,
+            Unit::Time | Unit::Number => Self::Ten,
+        }
+    }
 }
 
 /// A mark on an axis, with or without a label.
@@ -251,7 +262,7 @@ fn most_labels(distances: [f64; 2], ticks: impl Fn(f64) -> Vec<Tick>) -> Vec<Tic
 /// number, but at least three, with which all labels differ.
 fn labelled(values: Vec<f64>, text: impl Fn(f64, usize) -> String) -> Vec<Tick> {
     let written =
-        |figures: usize| values.iter().map(|value| text(*value, figures)).collect::<Vec<_>>();
+        |digits: usize| values.iter().map(|value| text(*value, digits)).collect::<Vec<_>>();
     let differ = |labels: &Vec<String>| labels.windows(2).all(|pair| pair[0] != pair[1]);
     let labels = (3..12).map(written).find(differ).unwrap_or_else(|| written(12));
     values.into_iter().zip(labels).map(|(value, label)| Tick { value, label }).collect()

@@ -1,13 +1,11 @@
 //! The note on cases that have the same value of x.
 
 use swapmeet_results::analysis::{Axis, Family};
+use swapmeet_results::stats::distinct;
 
 /// Returns a note on the values of x that several cases of a curve have, if there are any.
 pub(super) fn shared_x_note(families: &[Family], x: Axis) -> Option<String> {
-    let mut shared: Vec<f64> =
-        families.iter().flat_map(|family| family.shared_xs.iter().copied()).collect();
-    shared.sort_by(f64::total_cmp);
-    shared.dedup();
+    let shared = distinct(families.iter().flat_map(|family| family.shared_xs.iter().copied()));
     let values = shared.iter().map(|value| x.text(*value)).collect::<Vec<_>>().join(", ");
     let what = format!(
         "several cases have the same {} ({values}); their points are not joined",

@@ -189,6 +189,12 @@ impl Scene {
         self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: false, halo: false }));
     }
 
+    /// Adds a text that reads from bottom to top.
+    pub(crate) fn turned_text(&mut self, at: Point, words: &str, size: f64, anchor: Anchor) {
+        let words = words.to_owned();
+        self.marks.push(Mark::Text(Text { at, words, size, anchor, turned: true, halo: false }));
+    }
+
     /// Returns all marks as shapes, including letters, so that no font is needed.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> {
         self.marks.iter().flat_map(|mark| match mark {

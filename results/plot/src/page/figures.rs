@@ -3,7 +3,8 @@
 use super::{Chapter, Files, closed, list};
 use crate::appearance::Appearance;
 use crate::draw::Drawable;
-use crate::figure::{Figure, FigureError, FigureOptions, Panel};
+use crate::error::FigureError;
+use crate::figure::{Figure, FigureOptions, Panel};
 use crate::marks::Paper;
 use crate::quantity::Quantity;
 use crate::style::Styles;

@@ -4,7 +4,7 @@ use super::list;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use swapmeet_core::cost::machine::Machine;
-use swapmeet_results::{Record, command, escaped};
+use swapmeet_results::{Record, command, escaped, html_table};
 
 /// Returns a description of each machine: its parameters and their sources.
 pub(super) fn machines(rows: &[&Record]) -> String {
@@ -20,22 +20,16 @@ pub(super) fn machines(rows: &[&Record]) -> String {
             out += "<p>Unknown to this program.</p>\n";
             continue;
         };
-        let _ = writeln!(
-            out,
-            "<p>Model {}.</p>\n<table><thead><tr><th>parameter</th><th class=\"number\">value</th><th>meaning</th><th>source</th></tr></thead><tbody>",
-            machine.model
-        );
-        for value in machine.values() {
+        let columns =
+            [("parameter", false), ("value", true), ("meaning", false), ("source", false)];
+        let lines = machine.values().into_iter().map(|value| {
             let origin = value.origin.to_string();
-            let cells = [value.parameter.key(), &value.text, value.parameter.meaning(), &origin]
-                .map(escaped);
-            let _ = writeln!(
-                out,
-                "<tr><td>{}</td><td class=\"number\">{}</td><td>{}</td><td>{}</td></tr>",
-                cells[0], cells[1], cells[2], cells[3]
-            );
-        }
-        out += "</tbody></table>\n";
+            [value.parameter.key(), &value.text, value.parameter.meaning(), &origin]
+                .map(escaped)
+                .into()
+        });
+        let _ = writeln!(out, "<p>Model {}.</p>", machine.model);
+        out += &html_table(&columns, &lines.collect::<Vec<_>>());
     }
     out
 }

@@ -1,11 +1,11 @@
 //! The summary of a report: which algorithm is the fastest, in which cases, by how much, and on
 //! which machine and model.
 
-use super::{closed, table};
+use super::closed;
 use std::collections::BTreeSet;
 use swapmeet_results::analysis::{Factors, Overview, Place, Standing, WonRange};
-use swapmeet_results::escaped;
 use swapmeet_results::units::{count, number, size};
+use swapmeet_results::{escaped, grouped, html_table};
 
 /// The maximum number of places that are named for an algorithm.
 const MOST_PLACES: usize = 4;
@@ -66,22 +66,18 @@ fn of_conditions(standings: &[Standing], places: &[&Place]) -> String {
     let lines: Vec<Vec<String>> = standings.iter().map(line).collect();
     let ranges = count(places.len(), "line");
     let details = format!("the fastest algorithm of each network and size: {ranges}");
-    sentence + &table(&columns, &lines) + &closed(&details, &places_table(places))
+    sentence + &html_table(&columns, &lines) + &closed(&details, &places_table(places))
 }
 
 /// Names the cases in which an algorithm is the fastest. Networks with the same workload and sizes
 /// are named together.
 fn won_by(algorithm: &str, places: &[&Place]) -> String {
-    let mut won: Vec<((&str, String), Vec<&str>)> = Vec::new();
-    for place in places {
-        for range in place.ranges.iter().filter(|r| r.algorithm == algorithm && r.tied.is_empty()) {
-            let what = (place.workload.as_str(), sizes(range));
-            match won.iter_mut().find(|(known, _)| *known == what) {
-                Some((_, networks)) => networks.push(&place.topology),
-                None => won.push((what, vec![&place.topology])),
-            }
-        }
-    }
+    let is_won = |range: &&WonRange| range.algorithm == algorithm && range.tied.is_empty();
+    let won = places.iter().flat_map(|place| {
+        let ranges = place.ranges.iter().filter(is_won);
+        ranges.map(|range| ((place.workload.as_str(), sizes(range)), place.topology.as_str()))
+    });
+    let won = grouped(won);
     let networks: BTreeSet<&str> = places.iter().map(|place| place.topology.as_str()).collect();
     let mut parts: Vec<String> = won
         .iter()
@@ -108,7 +104,7 @@ fn places_table(places: &[&Place]) -> String {
         let ranges: Vec<String> = place.ranges.iter().map(range).collect();
         vec![escaped(&place.workload), escaped(&place.topology), ranges.join("<br>")]
     };
-    table(&columns, &places.iter().map(line).collect::<Vec<_>>())
+    html_table(&columns, &places.iter().map(line).collect::<Vec<_>>())
 }
 
 /// Formats a range of block sizes with its fastest algorithm.

@@ -1,0 +1,67 @@
+//! Maps whose cells form a grid. Each row has a label on its left.
+
+use super::{panel_title, row_label};
+use crate::marks::scene::{Anchor, Scene};
+use crate::marks::text::{width, wrapped};
+
+/// The rows and columns of a grid.
+pub(crate) struct Grid<'a> {
+    pub title: &'a str,
+    /// The labels of the rows.
+    pub rows: &'a [String],
+    /// The number of columns.
+    pub columns: usize,
+    /// The minimum height of a row, in multiples of the font size.
+    pub least_height: f64,
+    /// The name of the vertical axis, above the labels of the rows.
+    pub name: Option<&'a str>,
+}
+
+/// The position of a grid that was drawn.
+pub(crate) struct GridPlace {
+    /// The x coordinate of the first column.
+    pub left: f64,
+    /// The width of a column.
+    pub wide: f64,
+    /// The y coordinate of the lower end.
+    pub bottom: f64,
+}
+
+impl Grid<'_> {
+    /// Draws the grid. Its upper end is `top` and its right end is `right`. `cell` draws the cell
+    /// in a row and a column, given its left, top, right and bottom edges.
+    pub(crate) fn draw(
+        &self,
+        scene: &mut Scene,
+        (right, top): (f64, f64),
+        font: f64,
+        mut cell: impl FnMut(&mut Scene, usize, usize, [f64; 4]),
+    ) -> GridPlace {
+        let small = 0.9 * font;
+        let mut top = panel_title(scene, self.title, (right / 2.0, right - 2.0 * font), top, font);
+        match self.name {
+            Some(name) => {
+                top += 1.5 * font;
+                scene.text((font, top), name, small, Anchor::Start);
+                top += 0.6 * font;
+            }
+            None => top += 0.7 * font,
+        }
+        // The columns have the space that the longest label leaves.
+        let longest = self.rows.iter().map(|row| width(row, small)).fold(0.0, f64::max);
+        let left = font + longest.min(0.35 * right) + 0.6 * font;
+        let wide = (right - font - left) / self.columns.max(1) as f64;
+        for (number, row) in self.rows.iter().enumerate() {
+            let lines = wrapped(row, small, left - 1.5 * font);
+            let high = (1.1 * font * lines.len() as f64 + 0.4 * font).max(self.least_height * font);
+            let base = top + high / 2.0 + 0.33 * font;
+            row_label(scene, &lines, (left - 0.6 * font, base), small, 1.1 * font);
+            for column in 0..self.columns {
+                let start = left + column as f64 * wide;
+                cell(scene, number, column, [start, top, start + wide, top + high]);
+            }
+            top += high;
+        }
+        GridPlace { left, wide, bottom: top }
+    }
+}

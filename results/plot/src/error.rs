@@ -1,0 +1,62 @@
+//! The reasons why a figure cannot be made, and the limits of figures.
+
+use crate::labels::UnknownLabel;
+use swapmeet_results::CompareError;
+
+/// The maximum number of panels or maps of a figure.
+const MOST_PANELS: usize = 12;
+/// The maximum number of curves. This number of curves can be distinguished by marker and dashes if
+/// the figure is printed in grey.
+pub(crate) const MOST_CURVES: usize = 24;
+
+/// The reason why a figure cannot be made.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum FigureError {
+    /// The rows cannot be compared.
+    #[error(transparent)]
+    Rows(#[from] CompareError),
+    /// No row has values for both axes.
+    #[error("no row has values of {0} (x axis) and {1} (y axis)")]
+    Nothing(&'static str, &'static str),
+    /// The figure has too many panels.
+    #[error("the rows make {count} panels, a figure has room for {most}: choose among their {differ}", most = MOST_PANELS)]
+    ManyPanels {
+        count: usize,
+        /// The columns in which the panels differ.
+        differ: String,
+    },
+    /// All cases have the same block size, network and machine, so there is no map.
+    #[error("a map needs rows of two block sizes, or of two networks or machines")]
+    NoMap,
+    #[error("no row has values for the bars")]
+    NoBars,
+    /// A heat map was requested of a column that rows do not have.
+    #[error("no column is called `{0}`: see the columns in the first line of the file")]
+    NoColumn(String),
+    /// No row has a number in the first column and values of the others.
+    #[error("no row has a number in `{0}` and values of `{1}`, `{2}`")]
+    NoHeat(String, String, String),
+    /// A heat map has too many columns or rows.
+    #[error("an axis has {count} values, a heat map has room for {most}: choose some rows")]
+    ManyCells { count: usize, most: usize },
+    /// No case has both a row with a link and a row without it.
+    #[error("no network has rows with and without a link: `swapmeet links --out FILE` makes them")]
+    NoLinks,
+    /// A label was given for an unknown algorithm.
+    #[error(transparent)]
+    Label(#[from] UnknownLabel),
+    /// A lower bound was requested, but the figure shows a quantity other than time.
+    #[error("a lower bound can only be shown with completion times, not with {0}")]
+    BoundOfTimes(&'static str),
+    /// There are more curves than distinguishable styles.
+    #[error("the rows have {0} algorithms, a figure has room for {most}: choose some with --algorithm", most = MOST_CURVES)]
+    ManyCurves(usize),
+}
+
+/// Errors if a figure would have too many panels. `differ` names the columns in which they differ.
+pub(crate) fn check_panels(count: usize, differ: &str) -> Result<(), FigureError> {
+    match count > MOST_PANELS {
+        true => Err(FigureError::ManyPanels { count, differ: differ.to_owned() }),
+        false => Ok(()),
+    }
+}
