@@ -77,7 +77,7 @@ pub struct MeasurementFile<'a> {
 }
 
 /// One measured time of a collective with one size.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Measurement {
     /// This project's name of the collective.
     pub collective: String,
@@ -104,10 +104,11 @@ pub struct Measurement {
 
 /// The meaning of a size that a program reports. It only matters for collectives whose blocks
 /// belong to a rank or to a pair of ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SizeOf {
     /// The size of the data that a rank has for one other rank, or the same data for all other
     /// ranks. MPI's count has the same meaning.
+    #[default]
     Count,
     /// The size of the whole send buffer or the whole receive buffer of a rank, whichever is
     /// larger.

@@ -6,7 +6,7 @@
 //! block size needs a separate export. The schema (`et_def.proto`) has many fields. Only the fields
 //! that ASTRA-sim's feeder reads are written.
 
-use super::spool::{Spool, SpoolItem};
+use super::spool::{Spool, SpoolItem, state_of};
 use super::{Export, ExportError, OutputFolder, Step};
 use std::io::Write as _;
 use swapmeet_interchange::append;
@@ -70,8 +70,7 @@ impl Chakra {
         (from, to): (u64, u64),
         bytes: u64,
     ) -> Result<(), ExportError> {
-        let known =
-            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+        let known = state_of(&mut self.ranks, rank)?;
         let id = known.nodes + 1;
         known.nodes = id;
         if known.step != step {

@@ -13,7 +13,7 @@
 //! operation waits for all receives up to the step in which the last of the data arrived. Receives
 //! do not wait.
 
-use super::spool::{Spool, SpoolItem};
+use super::spool::{Spool, SpoolItem, state_of};
 use super::{Export, ExportError, Message, OutputFolder, Step};
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -63,8 +63,7 @@ impl Goal {
         (is_send, peer): (bool, u64),
         message: &Message,
     ) -> Result<(), ExportError> {
-        let known =
-            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+        let known = state_of(&mut self.ranks, rank)?;
         self.text.clear();
         let (text, bytes) = (&mut self.text, message.bytes.max(1));
         // A receive starts without waiting. It remains in `open` until a `calc` waits for it.
@@ -113,8 +112,7 @@ impl Goal {
         peer: u64,
         bytes: u64,
     ) -> Result<(), ExportError> {
-        let known =
-            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+        let known = state_of(&mut self.ranks, rank)?;
         // `txt2bin` requires that a label is defined before it is used.
         self.text.clear();
         let text = &mut self.text;

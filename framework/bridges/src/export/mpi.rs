@@ -6,7 +6,7 @@
 //! The C program also checks the delivery. For this, it derives the initial and the expected blocks
 //! from the collective. The check does not use the file, so it also finds errors in the file.
 
-use super::spool::{Spool, SpoolItem};
+use super::spool::{Spool, SpoolItem, state_of};
 use super::{BlockTransfer, Export, ExportError, OutputFolder, Part, Step};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -58,8 +58,7 @@ impl Mpi {
         peer: u64,
         index: usize,
     ) -> Result<(), ExportError> {
-        let known =
-            self.ranks.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))?;
+        let known = state_of(&mut self.ranks, rank)?;
         let text = &mut self.text;
         text.clear();
         if known.0 != step {

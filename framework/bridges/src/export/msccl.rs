@@ -121,7 +121,10 @@ impl Msccl {
             // In some collectives, later steps use the copies instead of the input. These steps
             // wait for the copies.
             let moves = reduction_buffer.is_some() || self.collective == Collective::AllGather;
-            self.initial_copies(gpu, &copies)?;
+            if !copies.is_empty() {
+                let block = self.thread_block(gpu, (0, 0))?;
+                self.copy(gpu, block, copies.iter().map(|(_, from, to)| (*from, *to)))?;
+            }
             let state = &mut self.gpus[gpu as usize];
             if reduction_buffer == Some(Buffer::Scratch) {
                 state.scratch = copies.len() as u64;
@@ -135,19 +138,14 @@ impl Msccl {
         Ok(())
     }
 
-    /// Writes the initial copies as steps of a thread block that neither sends nor receives.
-    fn initial_copies(
+    /// Appends copies of chunks to a thread block. Each copy has a source and a target.
+    fn copy(
         &mut self,
         gpu: u64,
-        copies: &[([u64; 3], ChunkLocation, ChunkLocation)],
+        block: usize,
+        copies: impl IntoIterator<Item = (ChunkLocation, ChunkLocation)>,
     ) -> Result<(), String> {
-        let pairs: Vec<(ChunkLocation, ChunkLocation)> =
-            copies.iter().map(|(_, from, to)| (*from, *to)).collect();
-        if pairs.is_empty() {
-            return Ok(());
-        }
-        let block = self.thread_block(gpu, (0, 0))?;
-        for (from, to, count) in runs_of(&pairs) {
+        for (from, to, count) in runs_of(copies) {
             self.push(gpu, block, StepKind::COPY, from, to, count)?;
         }
         Ok(())
@@ -302,9 +300,7 @@ impl Msccl {
         let mut pieces: Vec<TransferPiece> = Vec::new();
         let mut last: Option<ChunkLocation> = None;
         for (place, chunk, adds) in placed {
-            let next = last
-                .is_some_and(|last| last.buffer == place.buffer && last.offset + 1 == place.offset);
-            last = Some(place);
+            let next = last.replace(place).is_some_and(|last| is_after(last, 1, place));
             // In a reduction, chunks have fixed positions, so the chunks of a piece must be
             // contiguous. Otherwise, a piece can consist of any chunks, because they are copied to
             // contiguous positions.
@@ -341,12 +337,8 @@ impl Msccl {
         let mut source = places[0];
         if !are_contiguous(&places) {
             source = self.scratch(gpu, count);
-            let to = (0..).map(|i| ChunkLocation { offset: source.offset + i, ..source });
-            let pairs: Vec<(ChunkLocation, ChunkLocation)> =
-                places.iter().copied().zip(to).collect();
-            for (from, to, count) in runs_of(&pairs) {
-                self.push(gpu, block, StepKind::COPY, from, to, count)?;
-            }
+            let to = (source.offset..).map(|offset| ChunkLocation { offset, ..source });
+            self.copy(gpu, block, places.into_iter().zip(to))?;
         }
         self.push(gpu, block, StepKind::SEND, source, source, count)?;
         self.gpus[gpu as usize].blocks[block].send = Some(message.to);
@@ -388,10 +380,7 @@ impl Msccl {
             self.gpus[gpu as usize].locations.insert(*chunk, home.unwrap_or(here));
             pairs.extend(home.map(|home| (here, home)));
         }
-        for (from, to, count) in runs_of(&pairs) {
-            self.push(gpu, block, StepKind::COPY, from, to, count)?;
-        }
-        Ok(())
+        self.copy(gpu, block, pairs)
     }
 
     fn distance(&self, message: &Message) -> u64 {
@@ -399,27 +388,32 @@ impl Msccl {
     }
 }
 
+/// Returns whether `location` is `count` chunks after the location `first`.
+fn is_after(first: ChunkLocation, count: u64, location: ChunkLocation) -> bool {
+    ChunkLocation { offset: first.offset + count, ..first } == location
+}
+
 /// Returns whether each location directly follows the previous location.
 fn are_contiguous(places: &[ChunkLocation]) -> bool {
-    places
-        .windows(2)
-        .all(|two| two[0].buffer == two[1].buffer && two[0].offset + 1 == two[1].offset)
+    places.windows(2).all(|two| is_after(two[0], 1, two[1]))
 }
 
 /// Merges copies whose sources and whose targets are contiguous. Each result consists of a source,
 /// a target and the number of chunks.
-fn runs_of(pairs: &[(ChunkLocation, ChunkLocation)]) -> Vec<(ChunkLocation, ChunkLocation, u64)> {
+fn runs_of(
+    copies: impl IntoIterator<Item = (ChunkLocation, ChunkLocation)>,
+) -> Vec<(ChunkLocation, ChunkLocation, u64)> {
     let mut runs: Vec<(ChunkLocation, ChunkLocation, u64)> = Vec::new();
-    for (from, to) in pairs {
+    for (from, to) in copies {
         match runs.last_mut() {
-            Some((a, b, count))
+            Some((source, target, count))
                 if *count < MAX_CHUNKS_PER_STEP as u64
-                    && (a.buffer, a.offset + *count) == (from.buffer, from.offset)
-                    && (b.buffer, b.offset + *count) == (to.buffer, to.offset) =>
+                    && is_after(*source, *count, from)
+                    && is_after(*target, *count, to) =>
             {
                 *count += 1;
             }
-            Some(_) | None => runs.push((*from, *to, 1)),
+            Some(_) | None => runs.push((from, to, 1)),
         }
     }
     runs
@@ -476,14 +470,10 @@ impl Export for Msccl {
             for gpu in 0..self.nodes {
                 let own = |buffer, offset| ChunkLocation { buffer, offset };
                 let block = self.thread_block(gpu, (0, 0))?;
-                let pairs: Vec<(ChunkLocation, ChunkLocation)> = (0..self.segments)
-                    .map(|i| {
-                        (own(Buffer::Scratch, gpu * self.segments + i), own(Buffer::Output, i))
-                    })
-                    .collect();
-                for (from, to, count) in runs_of(&pairs) {
-                    self.push(gpu, block, StepKind::COPY, from, to, count)?;
-                }
+                let first = gpu * self.segments;
+                let copies = (0..self.segments)
+                    .map(|i| (own(Buffer::Scratch, first + i), own(Buffer::Output, i)));
+                self.copy(gpu, block, copies)?;
             }
         }
         let [inputs, outputs] = self.chunks();

@@ -11,6 +11,7 @@
 //! All latencies are zero. With positive latencies, the bandwidth that SimGrid gives to a message
 //! would depend on the round-trip time.
 
+use super::spool::state_of;
 use super::{Export, ExportError, OutputFolder, Part, Step};
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_map::{Entry, HashMap};
@@ -160,8 +161,7 @@ impl Export for SimGrid {
             .into());
         }
         let route = self.hashes.hash_one(path);
-        let known = self.known.get_mut(from as usize);
-        match known.ok_or_else(|| format!("there is no rank {from}"))?.entry(to) {
+        match state_of(&mut self.known, from)?.entry(to) {
             Entry::Vacant(unknown) => {
                 unknown.insert(route);
                 Ok(self.route(&part)?)

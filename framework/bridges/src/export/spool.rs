@@ -16,6 +16,12 @@ const MIN_CHUNK: u64 = 256;
 /// The maximum size of a chunk, in bytes.
 const MAX_CHUNK: u64 = 64 << 10;
 
+/// Returns the state of a rank in a list with one state for each rank. Errors if the rank does not
+/// exist.
+pub(super) fn state_of<T>(states: &mut [T], rank: u64) -> Result<&mut T, String> {
+    states.get_mut(rank as usize).ok_or_else(|| format!("there is no rank {rank}"))
+}
+
 pub(super) struct Spool {
     file: File,
     end: u64,
@@ -45,10 +51,7 @@ impl Spool {
 
     /// Appends text to the text of a rank. Errors if the rank does not exist.
     pub(super) fn append(&mut self, part: u64, mut text: &[u8]) -> io::Result<()> {
-        let part = self
-            .parts
-            .get_mut(part as usize)
-            .ok_or_else(|| io::Error::other(format!("there is no rank {part}")))?;
+        let part = state_of(&mut self.parts, part).map_err(io::Error::other)?;
         while !text.is_empty() {
             let (now, later) = text.split_at(text.len().min(self.chunk - part.last.len()));
             part.last.extend_from_slice(now);

@@ -46,12 +46,10 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 size_of: SizeOf::Count,
                 size: cells.whole(0, "#bytes")?,
                 ranks,
-                topology: None,
-                algorithm: None,
                 time_us: cells.time(time, "t_avg[usec]")?,
                 note: more.collect::<Vec<_>>().join(", "),
-                is_checked: false,
                 line: number,
+                ..Measurement::default()
             });
         }
     }

@@ -68,12 +68,11 @@ pub(super) fn read_text(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             size_of: SizeOf::Buffer,
             size: cells.whole(0, "the size")?,
             ranks,
-            topology: None,
-            algorithm: None,
             time_us: cells.time(5, "the time")?,
             note: cells.word(7).map(|busbw| format!("busbw {busbw} GB/s")).unwrap_or_default(),
             is_checked: is_wrong == "0",
             line: number,
+            ..Measurement::default()
         });
     }
     Ok(list)
@@ -161,12 +160,11 @@ pub(super) fn read_json(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>
             size_of: SizeOf::Buffer,
             size: result.size,
             ranks,
-            topology: None,
-            algorithm: None,
             time_us: times.time,
             note: note.collect::<Vec<_>>().join(", "),
             is_checked: times.nwrong.is_some(),
             line: 0,
+            ..Measurement::default()
         });
     }
     Ok(list)

@@ -60,13 +60,10 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 collective,
                 size_of: SizeOf::Count,
                 size: cells.whole(0, "the size")?,
-                ranks: None,
-                topology: None,
-                algorithm: None,
                 time_us: cells.time(1, "the average latency")?,
                 note: more.collect::<Vec<_>>().join(", "),
-                is_checked: false,
                 line: number,
+                ..Measurement::default()
             });
         } else if !line.starts_with('#') && !line.trim().is_empty() {
             return Err(error_at(

@@ -165,9 +165,8 @@ pub(super) fn read(source: &MeasurementFile<'_>) -> Result<Vec<Measurement>, Par
                 topology: allocation.as_ref().and_then(|allocation| allocation.torus.clone()),
                 algorithm: Some(algorithm.join("_")).filter(|name| !name.is_empty()),
                 time_us: nanoseconds as f64 / 1e3,
-                note: String::new(),
-                is_checked: false,
                 line: number,
+                ..Measurement::default()
             })
         })
         .collect()
@@ -223,8 +222,8 @@ pub(super) fn read_summary(source: &MeasurementFile<'_>) -> Result<Vec<Measureme
                     microseconds("percentile_25")?,
                     microseconds("percentile_75")?
                 ),
-                is_checked: false,
                 line: number,
+                ..Measurement::default()
             })
         })
         .collect()
