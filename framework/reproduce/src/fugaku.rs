@@ -116,6 +116,9 @@ fn workloads(medians: &[&Median]) -> Vec<String> {
     all
 }
 
+/// A median with the times of its case on several machines; `None` for a case without a time.
+type TimedMedian<'a> = (&'a Median, Vec<Option<f64>>);
+
 /// Runs the case of each median on the machines that `machines` returns for it. Returns each median
 /// with the times on these machines. `topology` returns the network of a median. Machines and
 /// network must be the same for all medians of a schedule.
@@ -124,7 +127,7 @@ fn times<'a>(
     medians: &'a [Median],
     machines: &dyn Fn(&Median) -> Vec<String>,
     topology: &dyn Fn(&Median) -> String,
-) -> Result<Vec<(&'a Median, Vec<Option<f64>>)>, ReproduceError> {
+) -> Result<Vec<TimedMedian<'a>>, ReproduceError> {
     let mut all = Vec::new();
     for group in by_schedule(medians).into_values() {
         let (workloads, machines) = (workloads(&group), machines(group[0]));
@@ -151,7 +154,7 @@ fn comparisons(
     let run = |median: &Median| {
         models.iter().filter(|model| (model.runs)(median)).map(|m| m.machine.clone()).collect()
     };
-    let comparison = |(median, times): (&Median, Vec<Option<f64>>)| {
+    let comparison = |(median, times): TimedMedian<'_>| {
         let mut times = times.into_iter();
         let predicted = models.iter().map(|m| (m.runs)(median).then(|| times.next()?).flatten());
         Comparison { median: median.clone(), predicted_us: predicted.collect() }
