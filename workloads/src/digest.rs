@@ -20,7 +20,7 @@ impl InputDigest {
 }
 
 /// Returns `sha256:` and the first twelve hexadecimal digits of the SHA-256 digest. Different
-/// contents have different digests unless somebody deliberately constructs a collision.
+/// contents have different digests, except for collisions that are constructed deliberately.
 pub fn digest(content: &[u8]) -> String {
     let digits: String =
         Sha256::digest(content).iter().take(6).map(|byte| format!("{byte:02x}")).collect();
