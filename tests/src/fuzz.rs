@@ -78,8 +78,8 @@ pub fn experiment(data: &[u8]) {
 
 /// Target: a schedule is either read event by event, or refused with a line number of the text.
 pub fn schedule(data: &[u8]) {
-    struct Anyone;
-    impl EventHandler for Anyone {
+    struct Ignore;
+    impl EventHandler for Ignore {
         fn head(&mut self, _: Header) -> Result<(), HandlerError> {
             Ok(())
         }
@@ -87,7 +87,7 @@ pub fn schedule(data: &[u8]) {
             Ok(())
         }
     }
-    if let Err(error) = read(data, &mut Anyone) {
+    if let Err(error) = read(data, &mut Ignore) {
         let lines = data.split(|byte| *byte == b'\n').count();
         assert!(error.line() <= lines, "line {} of {lines}: {error}", error.line());
     }

@@ -17,7 +17,7 @@ pub fn build() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         // The path of a test program is target/PROFILE/deps/TEST-HASH.
-        let test = std::env::current_exe().expect("a test knows its own file");
+        let test = std::env::current_exe().expect("a test can find its own file");
         let profile =
             test.ancestors().nth(2).expect("tests are built into target/PROFILE/deps").to_owned();
         let target = profile.parent().expect("target/PROFILE has a parent");

@@ -1,7 +1,7 @@
 //! Right and wrong plugin files, with the real program. A plugin in C works like any other plugin.
 //! A mistake in a file or a schedule is reported precisely and does not affect other rows.
 
-use crate::support::{compile_c, swapmeet, words};
+use crate::support::{compile_c, rows, swapmeet, words, wrong};
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::{Record, Status, Verified, read_records};
@@ -101,14 +101,9 @@ fn a_plugin_refuses_unsupported_problems() {
 fn a_plan_that_never_ends_is_a_timeout() {
     let dir = tempdir().unwrap();
     let body = "for (;;) { if (host->step(host->ctx) != SWM_OK) return SWM_STOPPED; }";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "endless", &[("PLAN", body)])
-    else {
-        return;
-    };
-    let line = format!("run --out - --quiet --timeout 0.2 --plugin-dir {}", file.display());
-    let args = words(&line);
-    let output =
-        swapmeet(&args).args(["--topology", "ring:4", "--algorithm", "wrong"]).output().unwrap();
+    let Some(file) = wrong(dir.path(), "endless", &[("PLAN", body)]) else { return };
+    let case = "run --out - --quiet --timeout 0.2 --topology ring:4 --algorithm wrong --plugin-dir";
+    let output = swapmeet(&words(case)).arg(&file).output().unwrap();
     let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
     let expected = "not done after 0.2 s; it was in step ";
     assert!(
@@ -129,19 +124,10 @@ fn a_plan_that_requests_the_block_size_is_not_shared() {
         for (i = 1; i < 4; i++) { host->step(host->ctx); for (v = 0; v < 4; v++) { \
         SwmAxis a = range((v + 1) % 4, 1, 3); SwmBlocks s = everything(v, (v + 1) % 4); s.destinations.kind = SWM_AXES; s.destinations.axis_count = 1; s.destinations.axes = &a; \
         host->send_blocks(host->ctx, &s); } } return SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "asks", &[("PLAN", body)])
-    else {
-        return;
-    };
-    let line = format!(
-        "run --out - --quiet --plugin-dir {} --topology ring:4 --algorithm wrong",
-        file.display()
-    );
-    let args = words(&line);
-    let workloads = ["uniform:1", "uniform:1000", "uniform:2", "uniform:2000"];
-    let output =
-        swapmeet(&args).args(workloads.iter().flat_map(|w| ["--workload", w])).output().unwrap();
-    let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
+    let Some(file) = wrong(dir.path(), "asks", &[("PLAN", body)]) else { return };
+    let cases = "--topology ring:4 --algorithm wrong --workload uniform:1 --workload uniform:1000 \
+        --workload uniform:2 --workload uniform:2000 --plugin-dir";
+    let rows = rows(&[words(cases), vec![file.to_str().unwrap()]].concat());
     let critical: Vec<Option<u128>> = rows.iter().map(|r| r.critical_bytes).collect();
     // Around the ring, the messages have 3, 2 and 1 blocks. In a direct exchange, each message has
     // one block.
@@ -154,42 +140,22 @@ fn a_step_beyond_the_ports_of_the_machine_is_run_in_rounds() {
     let dir = tempdir().unwrap();
     let body = "uint64_t v, d; host->step(host->ctx); for (v = 0; v < 4; v++) for (d = 0; d < 4; d++) if (d != v) { \
         SwmBlocks s = block(v, d, v, d); host->send_blocks(host->ctx, &s); } return SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "at_once", &[("PLAN", body)])
-    else {
-        return;
-    };
-    let line =
-        format!("run --out - --quiet --plugin-dir {} --topology fully-connected:4", file.display());
-    let args = words(&line);
-    let machines = [
-        "free:startup_us=1,byte_us=1",
-        "free:startup_us=1,byte_us=1,ports=2",
-        "free:startup_us=1,byte_us=1,ports=all",
-    ];
-    let output = swapmeet(&args)
-        .args(["--algorithm", "wrong", "--workload", "uniform:10"])
-        .args(machines.iter().flat_map(|m| ["--machine", m]))
-        .output()
-        .unwrap();
-    let rows = read_records("rows", &String::from_utf8(output.stdout).unwrap()).unwrap();
+    let Some(file) = wrong(dir.path(), "at_once", &[("PLAN", body)]) else { return };
+    let cases = "--topology fully-connected:4 --algorithm wrong --workload uniform:10 \
+        --machine free:startup_us=1,byte_us=1 --machine free:startup_us=1,byte_us=1,ports=2 \
+        --machine free:startup_us=1,byte_us=1,ports=all --plugin-dir";
+    let rows = rows(&[words(cases), vec![file.to_str().unwrap()]].concat());
     let prices: Vec<_> =
         rows.iter().map(|r| (r.startup_us, r.transmission_us, r.note.as_str())).collect();
-    assert_eq!(
-        prices,
-        [
-            (
-                Some(3.0),
-                Some(30.0),
-                "run in rounds: up to 3 simultaneous messages at a node with ports=1"
-            ),
-            (
-                Some(2.0),
-                Some(15.0),
-                "run in rounds: up to 3 simultaneous messages at a node with ports=2"
-            ),
-            (Some(1.0), Some(10.0), ""),
-        ]
-    );
+    let note = |ports: u64| {
+        format!("run in rounds: up to 3 simultaneous messages at a node with ports={ports}")
+    };
+    let expected = [
+        (Some(3.0), Some(30.0), &*note(1)),
+        (Some(2.0), Some(15.0), &*note(2)),
+        (Some(1.0), Some(10.0), ""),
+    ];
+    assert_eq!(prices, expected);
     assert!(rows.iter().all(|r| (r.steps, r.messages, r.max_sends, r.max_receives)
         == (Some(1), Some(12), Some(3), Some(3))));
 }

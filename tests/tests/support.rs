@@ -20,6 +20,13 @@ pub(crate) fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
+/// Runs the program, which must succeed. Returns what it prints on standard output.
+pub(crate) fn printed(args: &[&str]) -> String {
+    let output = swapmeet(args).output().expect("the program runs");
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("the output is UTF-8")
+}
+
 /// Returns the rows that `swapmeet run ARGS --out -` prints, regardless of the exit status.
 pub(crate) fn rows(args: &[&str]) -> Vec<Record> {
     let output =
@@ -79,4 +86,15 @@ pub(crate) fn compile_c(
         Ok(output) if output.status.success() => Some(out),
         Ok(output) => panic!("{source}: {}", String::from_utf8_lossy(&output.stderr)),
     }
+}
+
+/// Compiles `torture.c`, whose algorithms misbehave. Returns `None` as [`compile_c`] does.
+pub(crate) fn torture(folder: &Path) -> Option<PathBuf> {
+    compile_c("tests/plugins/torture.c", folder, "torture", &[("_DEFAULT_SOURCE", "1")])
+}
+
+/// Compiles `wrong.c` with these macros into a plugin with this file name. Returns `None` as
+/// [`compile_c`] does.
+pub(crate) fn wrong(folder: &Path, name: &str, macros: &[(&str, &str)]) -> Option<PathBuf> {
+    compile_c("tests/plugins/wrong.c", folder, name, macros)
 }

@@ -2,14 +2,20 @@
 
 use super::*;
 
+/// A table whose algorithm has the parameter `way`.
+const WITH_A_PARAMETER: &str = "static SwmParamInfo way; \
+    static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; \
+    way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; \
+    wrong.param_count = 1;";
+
 /// The two schedules have the same messages over different links.
 #[test]
 fn other_routes_are_another_schedule() {
     let dir = tempdir().unwrap();
     let plan =
         [("PLAN", "static uint32_t calls; return shift_in_order(problem, host, calls++ % 2);")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "order", &plan) else { return };
-    let (code, report) = check(&file, &["--topology", "torus:3x3"]);
+    let Some(file) = wrong(dir.path(), "order", &plan) else { return };
+    let (code, report) = check(&file, "--topology torus:3x3");
     let found = findings(&report);
     let repeats = "fault repeats wrong torus:3x3 the second time the same problem gives another schedule: \
         in step 1 node 0 sends node 1 other data, or by another route";
@@ -44,11 +50,8 @@ fn state_kept_between_problems_is_found() {
         ),
     ] {
         let plan = format!("{nodes} {plan}");
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)])
-        else {
-            return;
-        };
-        let (code, report) = check(&file, &SHORT_LADDER);
+        let Some(file) = wrong(dir.path(), name, &[("PLAN", &plan)]) else { return };
+        let (code, report) = check(&file, SHORT_LADDER);
         let found = faults(&report);
         assert!(
             matches!(&found[..], [one] if one.starts_with("fault repeats wrong ") && one.contains(what)),
@@ -62,12 +65,9 @@ fn state_kept_between_problems_is_found() {
 fn special_cases_are_tried_on_large_machines_if_there_are_no_small_ones() {
     let dir = tempdir().unwrap();
     let plan = "return host->block_bytes(host->ctx) ? shift(problem, host) : SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "no_zero", &[("PLAN", plan)])
-    else {
-        return;
-    };
-    let (code, report) =
-        check(&file, &["--topology", "ring:81", "--topology", "ring:80", "--topology", "ring:100"]);
+    let Some(file) = wrong(dir.path(), "no_zero", &[("PLAN", plan)]) else { return };
+    let large = "--topology ring:81 --topology ring:80 --topology ring:100";
+    let (code, report) = check(&file, large);
     let found = findings(&report);
     assert!(
         found
@@ -87,10 +87,8 @@ fn an_inverted_permutation_is_found_on_the_default_machines() {
         for (v = 0; v < n; v++) { const uint64_t to = host->destination(host->ctx, v); SwmBlocks s = everything(to, v); \
         s.flags = SWM_LOCAL; s.origins.kind = SWM_NODE; s.origins.node = to; host->send_blocks(host->ctx, &s); } return SWM_OK;";
     let macros = [("PLAN", plan), ("TABLE", "wrong.collectives = 1u << SWM_PERMUTATION;")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "inverse", &macros) else {
-        return;
-    };
-    let (code, report) = check(&file, &["--topology", "ring:7", "--topology", "hypercube:6"]);
+    let Some(file) = wrong(dir.path(), "inverse", &macros) else { return };
+    let (code, report) = check(&file, "--topology ring:7 --topology hypercube:6");
     let found = faults(&report);
     let first = found.first().unwrap();
     assert!(code == 1 && first.starts_with("fault delivers wrong ring:7 invalid: "), "{found:#?}");
@@ -105,11 +103,8 @@ fn an_inverted_permutation_is_found_on_the_default_machines() {
 fn special_cases_are_tried_on_an_odd_machine_too() {
     let dir = tempdir().unwrap();
     let plan = "return problem->topology->nodes == 15 && host->ports(host->ctx) == 2 ? SWM_OK : shift(problem, host);";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "odd", &[("PLAN", plan)])
-    else {
-        return;
-    };
-    let (code, report) = check(&file, &SHORT_LADDER);
+    let Some(file) = wrong(dir.path(), "odd", &[("PLAN", plan)]) else { return };
+    let (code, report) = check(&file, SHORT_LADDER);
     let found = faults(&report);
     assert!(
         matches!(&found[..], [one] if one.starts_with("fault delivers wrong torus:3x5, ports=2")),
@@ -128,11 +123,8 @@ fn everything_a_plugin_can_request_is_varied() {
         ("channels", "host->virtual_channels(host->ctx) == 2", "ring:4, virtual_channels=2"),
     ] {
         let plan = format!("return {asks} ? SWM_OK : shift(problem, host);");
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("PLAN", &plan)])
-        else {
-            return;
-        };
-        let (_, report) = check(&file, &["--topology", "ring:4"]);
+        let Some(file) = wrong(dir.path(), name, &[("PLAN", &plan)]) else { return };
+        let (_, report) = check(&file, "--topology ring:4");
         let found = faults(&report);
         assert!(
             matches!(&found[..], [one] if one.starts_with(&format!("fault delivers wrong {place}"))),
@@ -147,15 +139,12 @@ fn algorithms_can_be_checked_with_parameters() {
     let dir = tempdir().unwrap();
     let macros = [
         ("PLAN", "return problem->param_count ? SWM_OK : shift(problem, host);"),
-        (
-            "TABLE",
-            "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; wrong.param_count = 1;",
-        ),
+        ("TABLE", WITH_A_PARAMETER),
     ];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "way", &macros) else { return };
-    assert_eq!(check(&file, &["--topology", "ring:4"]).0, 0);
-    let given = ["--topology", "ring:4", "--algorithm", "wrong", "--algorithm", "wrong:way=back"];
-    let (code, report) = check(&file, &given);
+    let Some(file) = wrong(dir.path(), "way", &macros) else { return };
+    assert_eq!(check(&file, "--topology ring:4").0, 0);
+    let given = "--topology ring:4 --algorithm wrong --algorithm wrong:way=back";
+    let (code, report) = check(&file, given);
     let found = faults(&report);
     assert!(
         found.iter().all(|f| f.starts_with("fault delivers wrong:way=back ring:4")),
@@ -180,11 +169,8 @@ fn a_parameter_that_is_refused_everywhere_is_bad_usage() {
     let dir = tempdir().unwrap();
     let plan = "if (!problem->param_count) return shift(problem, host); \
         host->fail(host->ctx, text(\"`way=bakc`: expected forth or back\")); return SWM_ERROR;";
-    let table = "static SwmParamInfo way; static const SwmParamInfo *params[] = {&way}; way.size = sizeof way; way.key = text(\"way\"); way.help = text(\"?\"); wrong.params = params; wrong.param_count = 1;";
-    let macros = [("PLAN", plan), ("TABLE", table)];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "misprint", &macros) else {
-        return;
-    };
+    let macros = [("PLAN", plan), ("TABLE", WITH_A_PARAMETER)];
+    let Some(file) = wrong(dir.path(), "misprint", &macros) else { return };
     let refused = swapmeet(&["check", file.to_str().unwrap(), "--algorithm", "wrong:way=bakc"]);
     let message = "--algorithm: `wrong:way=bakc`: `way=bakc`: expected forth or back";
     { refused }.assert().code(2).stdout("").stderr(predicate::str::contains(message));
@@ -197,14 +183,11 @@ fn an_algorithm_that_accepts_one_machine_gets_a_remark() {
     let dir = tempdir().unwrap();
     let plan = "if (problem->topology->nodes != 12) { host->fail(host->ctx, text(\"12 nodes\")); \
         return SWM_UNSUPPORTED; } return shift(problem, host);";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "one_size", &[("PLAN", plan)])
-    else {
-        return;
-    };
+    let Some(file) = wrong(dir.path(), "one_size", &[("PLAN", plan)]) else { return };
     let only = "remark delivers wrong groups:3x4 this is the only one of 3 machines that it accepts, so it may contain constants that fit this size; name others with --topology";
     let remarks = |topologies: [&str; 3]| {
-        let named = topologies.iter().flat_map(|name| ["--topology", name]).collect::<Vec<_>>();
-        let (code, report) = check(&file, &named);
+        let (code, report) =
+            check(&file, &topologies.map(|name| format!("--topology {name}")).join(" "));
         let found = findings(&report);
         assert_eq!(code, 0, "{found:#?}");
         found.iter().any(|finding| finding == only)

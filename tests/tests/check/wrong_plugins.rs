@@ -214,16 +214,10 @@ fn every_wrong_plugin_is_found_and_none_ends_check() {
     for (name, macros, start, contains) in WRONG {
         let folder = format!("{:?}", dir.path());
         let macros = [macros, &[("FOLDER", folder.as_str())]].concat();
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &macros) else {
-            return;
-        };
+        let Some(file) = wrong(dir.path(), name, &macros) else { return };
         // This plugin counts its processes in a file, which the sandbox would prevent.
-        let confined: &[&str] = match name {
-            "depends_on_the_process" => &["--no-sandbox"],
-            _ => &[],
-        };
-        let args = [&["--topology", "ring:4", "--timeout", "0.3"], confined].concat();
-        let (code, report) = check(&file, &args);
+        let confined = if name == "depends_on_the_process" { "--no-sandbox" } else { "" };
+        let (code, report) = check(&file, &format!("--topology ring:4 --timeout 0.3 {confined}"));
         let found = findings(&report);
         assert!(
             found.iter().any(|f| f.starts_with(start) && f.contains(contains)),

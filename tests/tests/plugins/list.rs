@@ -1,6 +1,6 @@
 //! `swapmeet list plugins` shows the origin of each plugin, and the plugin's description of itself.
 
-use crate::support::{compile_c, swapmeet};
+use crate::support::{compile_c, printed, swapmeet};
 use serde_json::Value;
 use std::path::Path;
 use tempfile::tempdir;
@@ -61,8 +61,7 @@ fn json_contains_the_full_description_of_algorithms() {
 
 #[test]
 fn the_text_contains_title_and_paper_of_each_algorithm() {
-    let output = swapmeet(&["list", "plugins"]).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = printed(&["list", "plugins"]);
     let paragraph = text.split("\nthakur ").nth(1).unwrap();
     let shown: Vec<&str> = paragraph.lines().take(5).collect();
     assert_eq!(shown[0], "0.2.0  (plugin ABI 1.1, MIT OR Apache-2.0)");

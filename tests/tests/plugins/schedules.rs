@@ -1,7 +1,7 @@
 //! Schedules that break a rule. Each of them affects only its own row, which states the reason.
 
 use super::run_alone;
-use crate::support::{compile_c, swapmeet, words};
+use crate::support::{compile_c, swapmeet, words, wrong};
 use std::path::Path;
 use swapmeet_results::{Status, Verified, read_records};
 use swapmeet_runner::plugin::Plugin;
@@ -70,9 +70,7 @@ fn lists_are_written_within_their_room() {
     let plan = format!("{read} return shift(problem, host);");
     let supports = format!("{read} return SWM_OK;");
     let macros = [("PLAN", plan.as_str()), ("SUPPORTS", supports.as_str())];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "reads", &macros) else {
-        return;
-    };
+    let Some(file) = wrong(dir.path(), "reads", &macros) else { return };
     let (code, row) = run_alone(&file);
     assert_eq!((code, row.status, row.steps), (0, Status::Ok, Some(3)), "{}", row.reason);
 }
@@ -90,10 +88,7 @@ fn structs_at_odd_addresses_are_read() {
         SwmBlocks s = block(v, to, v, to); SwmRoute route = no_route(); memcpy(p + 1, &to, 8); route.path = (const void *)(p + 1); \
         route.path_len = 1; memcpy(r + 1, &route, sizeof route); if (d == 1) s.route = (const void *)(r + 1); \
         memcpy(b + 1, &s, sizeof s); host->send_blocks(host->ctx, (const void *)(b + 1)); } } return SWM_OK;";
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "askew", &[("PLAN", plan)])
-    else {
-        return;
-    };
+    let Some(file) = wrong(dir.path(), "askew", &[("PLAN", plan)]) else { return };
     let (code, row) = run_alone(&file);
     assert_eq!((code, row.status, row.steps), (0, Status::Ok, Some(3)), "{}", row.reason);
 }
@@ -102,11 +97,7 @@ fn structs_at_odd_addresses_are_read() {
 fn byte_counts_redistributed_by_a_plugin_in_c_arrive() {
     let dir = tempdir().unwrap();
     let plan = "return redistribute_and_collect(problem, host);";
-    let Some(file) =
-        compile_c("tests/plugins/wrong.c", dir.path(), "redistributed", &[("PLAN", plan)])
-    else {
-        return;
-    };
+    let Some(file) = wrong(dir.path(), "redistributed", &[("PLAN", plan)]) else { return };
     let (code, row) = run_alone(&file);
     assert_eq!(
         (code, row.status, row.verified),

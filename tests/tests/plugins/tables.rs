@@ -1,7 +1,7 @@
 //! Files that are not plugins, and plugins with malformed tables.
 
 use super::{rows_of, run_alone};
-use crate::support::{compile_c, swapmeet, words};
+use crate::support::{compile_c, swapmeet, words, wrong};
 use predicates::prelude::*;
 use std::path::Path;
 use swapmeet_results::Status;
@@ -111,10 +111,7 @@ const WRONG_TABLES: [(&str, &str, &str); 21] = [
 fn a_wrong_table_is_an_error_if_named_and_skipped_in_a_search() {
     for (name, spoil, message) in WRONG_TABLES {
         let dir = tempdir().unwrap();
-        let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), name, &[("TABLE", spoil)])
-        else {
-            return;
-        };
+        let Some(file) = wrong(dir.path(), name, &[("TABLE", spoil)]) else { return };
         let message = message.replace("FILE", file.to_str().unwrap());
         let (code, text) = refused(&file);
         assert_eq!((code, text), (Some(2), format!("error: {message}")), "{name}");
@@ -128,9 +125,7 @@ fn a_later_minor_version_is_accepted() {
     let dir = tempdir().unwrap();
     let spoil = "plugin.head.abi_minor = 9; plugin.head.size = 4096; wrong.size = 4096;";
     let macros = [("TABLE", spoil), ("PLAN", "return shift(problem, host);")];
-    let Some(file) = compile_c("tests/plugins/wrong.c", dir.path(), "minor", &macros) else {
-        return;
-    };
+    let Some(file) = wrong(dir.path(), "minor", &macros) else { return };
     assert_eq!(run_alone(&file).1.status, Status::Ok);
 }
 
@@ -186,7 +181,7 @@ fn the_first_of_two_algorithms_with_the_same_name_runs() {
         let spoil =
             format!("plugin.name = text(\"{plugin}\"); wrong.name = text(\"{algorithm}\");");
         let macros = [("TABLE", spoil.as_str()), ("PLAN", "return shift(problem, host);")];
-        compile_c("tests/plugins/wrong.c", dir.path(), plugin, &macros)
+        wrong(dir.path(), plugin, &macros)
     };
     let (Some(mine), Some(theirs)) = (plugin("mine", "gen"), plugin("theirs", "gen")) else {
         return;

@@ -253,7 +253,7 @@ impl Slurm {
         };
         write("slurm.conf", conf.as_bytes());
         // No other computer can reach this cluster, so the key need not be secret. munge only
-        // requires that nobody else can read it.
+        // requires that no other user can read it.
         write("munge.key", conf.repeat(2).as_bytes());
         std::fs::set_permissions(
             self.dir.path().join("munge.key"),

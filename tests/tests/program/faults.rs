@@ -1,14 +1,8 @@
 //! Networks with failed and slow links, random placements, and samples of all of them.
 
-use crate::support::{rows, swapmeet, words};
+use crate::support::{printed, rows, swapmeet, words};
 use swapmeet_results::Status;
 use tempfile::tempdir;
-
-fn printed(args: &[&str]) -> String {
-    let output = swapmeet(args).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
 
 /// In one step, each node sends 1000 bytes to its right neighbour, at 1 byte per µs. In the intact
 /// ring, the step takes 1000 µs. If the link 0-1 has failed, the message from 0 to 1 crosses the

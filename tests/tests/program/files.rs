@@ -273,8 +273,8 @@ fn a_named_pipe_that_is_closed_early_is_an_error() {
     );
 }
 
-/// If nobody reads the messages of the program, the run does not change: all rows are written, and
-/// the exit status is the same.
+/// If no process reads the messages of the program, the run does not change: all rows are written,
+/// and the exit status is the same.
 #[test]
 fn unread_messages_do_not_affect_a_run() {
     let dir = tempdir().unwrap();

@@ -52,7 +52,7 @@ fn an_exported_schedule_is_read_back_as_the_same_row() {
     }
 }
 
-const TOLD_BY_HAND: &str = r#"{"schedule":{"format":"swapmeet-schedule","version":1,"nodes":3,"collective":"allgather"},
+const HANDWRITTEN: &str = r#"{"schedule":{"format":"swapmeet-schedule","version":1,"nodes":3,"collective":"allgather"},
 "events":[
 {"step":1,"from":0,"to":1,"copy":true,"blocks":[{"origins":[[0,0]]}]},
 {"step":1,"from":1,"to":2,"copy":true,"blocks":[{"origins":[[1,1]]}],"label":"block 1 to its right"},
@@ -67,12 +67,12 @@ const TOLD_BY_HAND: &str = r#"{"schedule":{"format":"swapmeet-schedule","version
 fn a_handwritten_schedule_is_verified_and_faults_print_its_labels() {
     let dir = tempdir().unwrap();
     let file = dir.path().join("hand.json");
-    let told = |text: &str| {
+    let outcome = |text: &str| {
         std::fs::write(&file, text).unwrap();
         let row = row("ring:3", "allgather/uniform:8", file.to_str().unwrap());
         (row.status, row.reason)
     };
-    assert_eq!(told(TOLD_BY_HAND), (Status::Ok, String::new()));
+    assert_eq!(outcome(HANDWRITTEN), (Status::Ok, String::new()));
     for (from, to, status, why) in [
         (
             "\"step\":2,\"from\":1,\"to\":2",
@@ -109,8 +109,8 @@ fn a_handwritten_schedule_is_verified_and_faults_print_its_labels() {
         ("\"version\":1", "\"version\":7", Status::Error, "its version is 7, expected 1 at line 1"),
         ("]}\n", "", Status::Error, "hand.json: EOF while parsing"),
     ] {
-        assert!(TOLD_BY_HAND.contains(from), "{from}");
-        let (found, reason) = told(&TOLD_BY_HAND.replacen(from, to, 1));
+        assert!(HANDWRITTEN.contains(from), "{from}");
+        let (found, reason) = outcome(&HANDWRITTEN.replacen(from, to, 1));
         assert!(found == status && reason.contains(why), "{from} -> {to}: {found}: {reason}");
     }
 }
@@ -158,7 +158,7 @@ fn an_incomplete_sum_is_found_where_it_is_passed_on() {
 fn a_file_that_has_changed_is_another_case() {
     let dir = tempdir().unwrap();
     let (file, out) = (dir.path().join("hand.json"), dir.path().join("rows.csv"));
-    std::fs::write(&file, TOLD_BY_HAND).unwrap();
+    std::fs::write(&file, HANDWRITTEN).unwrap();
     let algorithm = format!("schedule:file={}", file.display());
     let line = format!(
         "run --topology ring:3 --workload allgather/uniform:8 --algorithm {algorithm} \
@@ -167,7 +167,7 @@ fn a_file_that_has_changed_is_another_case() {
     let args = words(&line);
     swapmeet(&args).arg(&out).assert().success();
     swapmeet(&args).arg(&out).assert().success();
-    std::fs::write(&file, TOLD_BY_HAND.replace("second hop", "last hop")).unwrap();
+    std::fs::write(&file, HANDWRITTEN.replace("second hop", "last hop")).unwrap();
     let changed = swapmeet(&args).arg(&out).output().unwrap();
     assert_eq!(changed.status.code(), Some(2), "{}", String::from_utf8_lossy(&changed.stderr));
     let missing =

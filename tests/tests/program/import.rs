@@ -26,7 +26,7 @@ fn measurements_become_rows_of_the_predicted_cases() {
     let more = words(&line);
     swapmeet(&[&["import"], &files[..], &more].concat()).assert().success().stdout("");
     let rows = read_file(&out).unwrap();
-    let told: Vec<_> =
+    let found: Vec<_> =
         rows.iter().map(|row| (row.workload.as_str(), row.repetition, row.time_us)).collect();
     let expected = [
         ("uniform:64", 0, Some(4.31)),
@@ -34,7 +34,7 @@ fn measurements_become_rows_of_the_predicted_cases() {
         ("uniform:64", 1, Some(4.31)),
         ("uniform:1KiB", 1, Some(19.25)),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     let row = &rows[0];
     assert_eq!((row.status, row.verified, row.nodes), (Status::Ok, Verified::None, 16));
     assert_eq!(

@@ -9,14 +9,14 @@ use swapmeet_tests::project;
 
 pub(super) fn pages() -> Vec<PathBuf> {
     let docs = std::fs::read_dir(project("docs")).unwrap().map(|entry| entry.unwrap().path());
-    let beside = [
+    let others = [
         "README.md",
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "CHANGELOG.md",
         "framework/python/README.md",
     ];
-    docs.chain(beside.map(project))
+    docs.chain(others.map(project))
         .filter(|path| path.extension().is_some_and(|e| e == "md"))
         .collect()
 }

@@ -1,7 +1,7 @@
 //! `trace`: the JSON output contains the whole schedule. If the user selects nodes or steps, the
 //! output contains only these.
 
-use crate::support::{swapmeet, words};
+use crate::support::{printed, swapmeet, words};
 use predicates::prelude::*;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -181,8 +181,8 @@ fn a_schedule_can_be_replayed_from_its_json() {
         let outcome = &document["outcome"];
         assert_eq!(outcome["status"], "ok", "{algorithm} on {topology}: {}", outcome["reason"]);
         let totals = replay(&document);
-        let told = (number(&outcome["steps"]), number(&outcome["messages"]));
-        assert_eq!((totals.steps, totals.messages), told, "{algorithm} on {topology}");
+        let shown = (number(&outcome["steps"]), number(&outcome["messages"]));
+        assert_eq!((totals.steps, totals.messages), shown, "{algorithm} on {topology}");
     }
 }
 
@@ -223,7 +223,7 @@ fn a_send_names_the_step_in_which_its_data_arrived() {
     assert_eq!(after("ring", "allgather/uniform:8"), of_steps([None, Some(1), Some(2)]));
     assert_eq!(after("pairwise", "uniform:8"), of_steps([None; 3]));
     let args = words("trace --topology ring:4 --algorithm ring --workload allgather/uniform:8");
-    let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
+    let text = printed(&args);
     assert_eq!(
         [1, 2, 3].map(|step| text.matches(&format!("(after step {step})")).count()),
         [4, 4, 0],
@@ -244,7 +244,7 @@ fn one_step_or_one_node_can_be_selected() {
     assert_eq!(ends, [(2, 2, 3), (2, 3, 0)]);
     let args =
         ["trace", "--topology", "ring:4", "--algorithm", "ring", "--step", "2", "--node", "3"];
-    let text = String::from_utf8(swapmeet(&args).output().unwrap().stdout).unwrap();
+    let text = printed(&args);
     assert_eq!(text.lines().count(), 3, "a step and two messages: {text}");
     let no_node = ["trace", "--topology", "ring:4", "--algorithm", "ring", "--node", "4"];
     swapmeet(&no_node)

@@ -1,7 +1,7 @@
 //! Data that exists on the disk is not lost: files of the user, files with a truncated row, rows
 //! before a power failure, and folders.
 
-use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows, words};
+use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows, torture, words};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,6 @@ fn slow_run(torture: &Path, out: &Path, change: impl FnOnce(&mut Command)) -> Ch
         .stderr(Stdio::piped());
     change(&mut run);
     run.spawn().unwrap()
-}
-
-fn torture(dir: &Path) -> Option<PathBuf> {
-    compile_c("tests/plugins/torture.c", dir, "torture", &[("_DEFAULT_SOURCE", "1")])
 }
 
 fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {

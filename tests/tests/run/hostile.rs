@@ -1,7 +1,7 @@
 //! A hostile plugin cannot affect anything outside its process, whichever command loads it.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, rows, swapmeet, words};
+use crate::support::{compile_c, printed, rows, swapmeet, words};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -43,8 +43,7 @@ impl Hostile {
     /// Compiles the plugin. Returns `None` if there is no C compiler, or if the kernel does not
     /// support all parts of the sandbox.
     fn new() -> Option<Self> {
-        let listed = swapmeet(&["list", "plugins"]).output().unwrap().stdout;
-        let listed = String::from_utf8(listed).unwrap();
+        let listed = printed(&["list", "plugins"]);
         if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
             left_out("landlock", "a kernel with all of the sandbox");
             return None;

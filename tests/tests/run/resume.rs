@@ -1,8 +1,8 @@
 //! A run that is stopped or divided into shards leaves complete rows. A resumed run ends with the
 //! same file as an uninterrupted run.
 
-use super::SWEEP;
-use crate::support::{compile_c, refused, rows, swapmeet, timeless, timeless_rows, words};
+use super::{SWEEP, sweep};
+use crate::support::{refused, rows, swapmeet, timeless, timeless_rows, torture, words};
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,10 +13,11 @@ use tempfile::tempdir;
 
 #[test]
 fn rows_do_not_depend_on_jobs() {
-    let alone = rows(&[&SWEEP[..], &["--jobs", "1"]].concat());
+    let run = |jobs| rows(&[words(SWEEP), vec!["--jobs", jobs]].concat());
+    let alone = run("1");
     assert_eq!(alone.len(), 3 * 3 * 2 * 2 * 3);
     for jobs in ["2", "3"] {
-        let apart = rows(&[&SWEEP[..], &["--jobs", jobs]].concat());
+        let apart = run(jobs);
         assert_eq!(
             apart.iter().map(timeless).collect::<Vec<_>>(),
             alone.iter().map(timeless).collect::<Vec<_>>(),
@@ -48,15 +49,12 @@ fn a_resumed_run_waits_for_a_lock_that_is_held_briefly() {
 fn a_run_killed_at_any_time_can_be_resumed() {
     let dir = tempdir().unwrap();
     let whole = dir.path().join("whole.csv");
-    let sweep = |out: &Path| {
-        swapmeet(&["run", "--quiet", "--out", out.to_str().unwrap()]).args(SWEEP).assert().success()
-    };
-    sweep(&whole);
+    sweep(&whole, "");
     for (number, after) in [0, 3, 15, 40, 80, 160].into_iter().enumerate() {
         let out = dir.path().join(format!("{number}.csv"));
         let mut run = Command::new(build().join("swapmeet"));
         run.args(["run", "--quiet", "--out", out.to_str().unwrap()])
-            .args(SWEEP)
+            .args(words(SWEEP))
             .env("XDG_DATA_HOME", "/nonexistent");
         let mut run = run.stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(after));
@@ -65,10 +63,7 @@ fn a_run_killed_at_any_time_can_be_resumed() {
         // If the run was killed before it created its file, there is nothing to resume, which is
         // not an error.
         let before = if out.exists() { read_file(&out).map_or(0, |rows| rows.len()) } else { 0 };
-        swapmeet(&["run", "--quiet", "--resume", "--out", out.to_str().unwrap()])
-            .args(SWEEP)
-            .assert()
-            .success();
+        sweep(&out, "--resume");
         assert_eq!(
             timeless_rows(&out),
             timeless_rows(&whole),
@@ -81,14 +76,11 @@ fn a_run_killed_at_any_time_can_be_resumed() {
 fn a_torn_last_row_is_dropped_and_run_again() {
     let dir = tempdir().unwrap();
     let (whole, torn) = (dir.path().join("whole.csv"), dir.path().join("torn.csv"));
-    swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
+    sweep(&whole, "");
     let bytes = std::fs::read(&whole).unwrap();
     for part in [0, 17, bytes.len() / 3, bytes.len() - 2, bytes.len()] {
         std::fs::write(&torn, &bytes[..part]).unwrap();
-        swapmeet(&["run", "--quiet", "--resume", "--out", torn.to_str().unwrap()])
-            .args(SWEEP)
-            .assert()
-            .success();
+        sweep(&torn, "--resume");
         assert_eq!(timeless_rows(&torn), timeless_rows(&whole), "{part} bytes were left");
     }
 }
@@ -111,13 +103,13 @@ fn a_file_with_other_content_is_not_touched() {
 fn a_file_saved_by_a_spreadsheet_can_be_resumed() {
     let dir = tempdir().unwrap();
     let (whole, other) = (dir.path().join("whole.csv"), dir.path().join("other.csv"));
-    swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
+    sweep(&whole, "");
     let text = std::fs::read_to_string(&whole).unwrap();
     let some: String = text.lines().take(9).map(|line| format!("{line}\r\n")).collect();
     for kept in [some.clone(), format!("\u{feff}{some}"), format!("\u{feff}{some}half,a")] {
         std::fs::write(&other, kept).unwrap();
         swapmeet(&["run", "--resume", "--out", other.to_str().unwrap()])
-            .args(SWEEP)
+            .args(words(SWEEP))
             .assert()
             .success()
             .stderr(predicates::str::contains("8 rows kept from before"));
@@ -135,17 +127,14 @@ fn a_file_saved_by_a_spreadsheet_can_be_resumed() {
 fn rows_are_sorted_into_the_order_of_cases() {
     let dir = tempdir().unwrap();
     let (whole, mixed) = (dir.path().join("whole.csv"), dir.path().join("mixed.csv"));
-    swapmeet(&["run", "--quiet", "--out", whole.to_str().unwrap()]).args(SWEEP).assert().success();
+    sweep(&whole, "");
     let text = std::fs::read_to_string(&whole).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     std::fs::write(&mixed, format!("{}\n{}\n{}\n{}\n", lines[0], lines[1], lines[9], lines[4]))
         .unwrap();
-    swapmeet(&["run", "--quiet", "--resume", "--out", mixed.to_str().unwrap()])
-        .args(SWEEP)
-        .assert()
-        .success();
+    sweep(&mixed, "--resume");
     assert_eq!(timeless_rows(&mixed), timeless_rows(&whole));
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is left beside them");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 2, "no other file is left");
 }
 
 /// If a case was run again (key `R` in the dashboard), its file contains two rows of this case.
@@ -181,11 +170,7 @@ fn the_last_of_several_rows_of_a_case_is_kept() {
 #[test]
 fn a_row_is_on_disk_when_its_case_ends() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let out = dir.path().join("rows.csv");
     let mut run = Command::new(build().join("swapmeet"));
     run.args(words("run --quiet --jobs 2 --timeout 60 --topology ring:6 --plugin-dir")).arg(&file);
@@ -208,11 +193,7 @@ fn a_row_is_on_disk_when_its_case_ends() {
 #[test]
 fn files_that_change_during_a_run_are_detected() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let (out, moved, graph) =
         (dir.path().join("rows.csv"), dir.path().join("moved.csv"), dir.path().join("g.txt"));
     std::fs::write(&graph, "0 1\n1 2\n2 0\n").unwrap();
@@ -231,13 +212,13 @@ fn files_that_change_during_a_run_are_detected() {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::fs::rename(&out, &moved).unwrap();
-    std::fs::write(&out, "somebody else's").unwrap();
+    std::fs::write(&out, "another program's text").unwrap();
     std::fs::write(&graph, "0 1\n1 2\n2 3\n3 0\n").unwrap();
     let output = run.wait_with_output().unwrap();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(message.contains("rows.csv: another file took its place during the run"), "{message}");
-    assert_eq!(std::fs::read_to_string(&out).unwrap(), "somebody else's");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "another program's text");
     let rows = read_file(&moved).unwrap();
     assert_eq!(rows.len(), 4);
     for row in rows.iter().filter(|row| row.topology.starts_with("graph:")) {
@@ -281,7 +262,7 @@ fn another_experiment_is_refused_with_the_difference() {
             "error: {out}: row 2 belongs to another experiment: its algorithm is `pairwise`, here `gen`, its plugin is `classic`, here `thakur`{advice}"
         )
     );
-    assert_eq!(std::fs::read(out).unwrap(), before, "the file is as it was");
+    assert_eq!(std::fs::read(out).unwrap(), before, "the file is unchanged");
     let text = String::from_utf8(before).unwrap();
     std::fs::write(out, text.replace("note", "remark")).unwrap();
     assert!(
@@ -333,7 +314,7 @@ fn a_full_disk_and_a_closed_pipe_are_reported() {
         .env("XDG_DATA_HOME", "/nonexistent")
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "whoever closed the pipe knows");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "a closed pipe is no error");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The rows of all shards of a run are merged into the rows that a single run would write.
 
-use super::SWEEP;
-use crate::support::{refused, swapmeet, timeless_rows};
+use super::{SWEEP, sweep};
+use crate::support::{refused, swapmeet, timeless_rows, words};
 use std::collections::BTreeMap;
 use std::path::Path;
 use swapmeet_results::read_file;
@@ -11,15 +11,13 @@ use tempfile::tempdir;
 fn shards_are_merged_into_one_run_again() {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
-    swapmeet(&["run", "--quiet", "--out", &path("whole.csv")]).args(SWEEP).assert().success();
+    sweep(Path::new(&path("whole.csv")), "");
     let parts: Vec<String> = (1..=3).map(|i| path(&format!("part-{i}.csv"))).collect();
     let mut sizes = Vec::new();
     for (i, part) in (1..).zip(&parts) {
-        swapmeet(&["run", "--quiet", "--shard", &format!("{i}/3"), "--out", part])
-            .args(SWEEP)
-            .assert()
-            .success();
-        sizes.push(read_file(Path::new(part)).unwrap().len());
+        let part = Path::new(part);
+        sweep(part, &format!("--shard {i}/3"));
+        sizes.push(read_file(part).unwrap().len());
     }
     assert_eq!(sizes.iter().sum::<usize>(), 108);
     assert!(sizes.iter().all(|n| *n > 0), "{sizes:?}");
@@ -87,12 +85,7 @@ fn a_shard_from_a_pipe_can_be_merged() {
     let dir = tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     for part in ["1/2", "2/2"] {
-        let out = path(&format!("{}.csv", &part[..1]));
-        swapmeet(&["run", "--quiet", "--shard", part, "--out"])
-            .arg(out)
-            .args(SWEEP)
-            .assert()
-            .success();
+        sweep(&path(&format!("{}.csv", &part[..1])), &format!("--shard {part}"));
     }
     let merge = |second: &str, out: &str, piped: Vec<u8>| {
         let mut command = swapmeet(&["merge", "1.csv", second, "--out", out]);
@@ -107,7 +100,7 @@ fn a_shard_from_a_pipe_can_be_merged() {
 fn slurm_chooses_the_shard() {
     let run = |vars: &[(&str, &str)]| {
         let mut command = swapmeet(&["run", "--quiet", "--out", "-", "--shard", "auto"]);
-        command.args(SWEEP).envs(vars.iter().copied()).output().unwrap()
+        command.args(words(SWEEP)).envs(vars.iter().copied()).output().unwrap()
     };
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     for task in ["3", "4"] {

@@ -1,7 +1,7 @@
 //! Whatever a plugin does to its process, the row of every good case is written and right.
 
 use crate::support::tools::left_out;
-use crate::support::{compile_c, rows, swapmeet, timeless, words};
+use crate::support::{compile_c, printed, rows, swapmeet, timeless, torture, words};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -53,64 +53,22 @@ const ENDS: [(&str, Status, &str); 27] = [
     ("wanders", Status::Ok, ""),
 ];
 
-/// Good cases, of which one runs after each bad case.
-const GOOD: [&str; ENDS.len() + 1] = [
-    "gen",
-    "pex-gen",
-    "pex-gen-shift",
-    "pairwise",
-    "bruck",
-    "ring",
-    "linear",
-    "direct",
-    "two-stage",
-    "two-stage:slices=1",
-    "two-stage:slices=2",
-    "two-stage:slices=3",
-    "two-stage:slices=4",
-    "two-stage:slices=5",
-    "two-stage:slices=6",
-    "four-stage",
-    "four-stage:start=balanced",
-    "torus-multiscatter",
-    "torus-multiscatter:variant=one-port",
-    "torus-multiscatter:variant=hybrid",
-    "torus-multiscatter:variant=all-ports",
-    "torus-multiscatter:cycles=2",
-    "torus-multiscatter:cycles=3",
-    "torus-multiscatter:variant=one-port,cycles=2",
-    "torus-multiscatter:variant=one-port,cycles=3",
-    "torus-multiscatter:variant=all-ports,cycles=2",
-    "torus-multiscatter:variant=hybrid,cycles=2",
-    "torus-multiscatter:variant=all-ports,cycles=3",
-];
-
 #[test]
 fn a_misbehaving_plugin_affects_only_its_own_row() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
-    let asked = GOOD.iter().flat_map(|name| ["--algorithm", name]);
+    let Some(file) = torture(dir.path()) else { return };
+    // A good case runs before each bad case, and another one at the end.
+    let names: Vec<String> = (2..ENDS.len() + 3).map(|n| format!("bruck:radix={n}")).collect();
+    let asked = names.iter().flat_map(|name| ["--algorithm", name]);
     let good = rows(&["--topology", "ring:6"].into_iter().chain(asked).collect::<Vec<_>>());
     let out = dir.path().join("rows.csv");
     let mut args =
         vec!["run", "--plugin-dir", file.to_str().unwrap(), "--topology", "ring:6", "--quiet"];
-    for (good, (bad, ..)) in GOOD.iter().zip(&ENDS) {
+    for (good, (bad, ..)) in names.iter().zip(&ENDS) {
         args.extend(["--algorithm", good, "--algorithm", bad]);
     }
-    args.extend([
-        "--algorithm",
-        GOOD[ENDS.len()],
-        "--timeout",
-        "1.5",
-        "--memory-limit",
-        "256MiB",
-        "--out",
-        out.to_str().unwrap(),
-    ]);
+    args.extend(["--algorithm", &names[ENDS.len()], "--out", out.to_str().unwrap()]);
+    args.extend(["--timeout", "1.5", "--memory-limit", "256MiB"]);
     let mark = dir.path().join("mark");
     let output = swapmeet(&args).env("TORTURE_MARK", &mark).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -135,11 +93,7 @@ fn a_misbehaving_plugin_affects_only_its_own_row() {
 #[test]
 fn a_changed_process_serves_no_other_case() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let line =
         format!("--plugin-dir {} --topology ring:6 --machine delta --jobs 1", file.display());
     let common = words(&line);
@@ -183,15 +137,10 @@ fn a_changed_process_serves_no_other_case() {
 #[test]
 fn the_sandbox_refuses_access() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let file = file.to_str().unwrap();
     // On older kernels, the sandbox prevents only some of the accesses.
-    let listed =
-        String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
+    let listed = printed(&["list", "plugins"]);
     if !listed.contains("sandbox: Landlock ") || listed.contains("not prevented") {
         return left_out("landlock", "a kernel that holds all of the sandbox");
     }
@@ -243,13 +192,8 @@ fn the_sandbox_refuses_access() {
 #[test]
 fn a_plugin_can_read_the_files_of_its_case() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
-    let listed =
-        String::from_utf8(swapmeet(&["list", "plugins"]).output().unwrap().stdout).unwrap();
+    let Some(file) = torture(dir.path()) else { return };
+    let listed = printed(&["list", "plugins"]);
     if !listed.contains("sandbox: Landlock ") {
         return left_out("landlock", "a kernel with Landlock");
     }
@@ -275,11 +219,7 @@ fn a_plugin_can_read_the_files_of_its_case() {
 #[test]
 fn a_trace_of_a_crashing_or_hanging_plugin_ends_with_a_message() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let trace = |algorithm: &str| {
         let line = format!("trace --topology ring:4 --timeout 0.5 --plugin-dir {}", file.display());
         let args = words(&line);
@@ -368,11 +308,7 @@ fn a_misbehaving_plugin_affects_only_its_reproduction() {
 #[test]
 fn output_is_attributed_to_the_right_algorithm() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let topologies = ["ring:4", "ring:5", "ring:6", "ring:7", "ring:8"]
         .map(|ring| ["--topology", ring])
         .concat();

@@ -7,7 +7,7 @@
 #[path = "../../../../plugins/suh-shin/src/directions.rs"]
 mod directions;
 #[path = "../../../../plugins/suh-shin/src/network.rs"]
-#[expect(dead_code, reason = "a misprinted rule is planned for everyone")]
+#[expect(dead_code, reason = "a misprinted rule is planned for all nodes")]
 mod network;
 
 mod liu;

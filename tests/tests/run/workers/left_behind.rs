@@ -1,7 +1,7 @@
 //! The output of plugins and the processes that they start do not delay a run, and these processes
 //! end with the program.
 
-use crate::support::{compile_c, swapmeet, words};
+use crate::support::{compile_c, swapmeet, torture, words};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,11 +28,7 @@ fn running(mark: &Path) -> Vec<String> {
 #[test]
 fn a_killed_program_ends_its_workers_and_their_children() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     for (sandbox, portable, workers) in
         [(None, "0", 1), (Some("--no-sandbox"), "0", 2), (Some("--no-sandbox"), "1", 2)]
     {
@@ -90,11 +86,7 @@ fn output_of_plugins_is_limited_and_counted() {
 #[test]
 fn surviving_processes_do_not_delay_a_run() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let mark = dir.path().join("mark");
     let mut run =
         swapmeet(&words("run --quiet --no-sandbox --out - --topology ring:6 --plugin-dir"));
@@ -113,11 +105,7 @@ fn surviving_processes_do_not_delay_a_run() {
 #[test]
 fn no_process_is_left_running() {
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let file = file.to_str().unwrap();
     let line = format!(
         "run --plugin-dir {file} --topology ring:4 --algorithm forks --algorithm sleeps \

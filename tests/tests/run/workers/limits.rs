@@ -142,7 +142,7 @@ fn cases_that_share_a_schedule_are_divided_into_jobs_and_a_batch_can_be_dropped_
     });
     assert_eq!(started.collect::<Vec<_>>(), [0..2500, 2500..5000]);
     assert_eq!(ended, 5000);
-    // The thread of the batch waits until somebody receives its events, or the batch is dropped.
+    // The thread of the batch waits until its events are received or the batch is dropped.
     drop(batch());
 }
 
@@ -162,30 +162,19 @@ fn a_case_out_of_memory_is_reported() {
 
 /// A case of `fluid` that takes minutes, and two cases of the same schedule that take less than a
 /// second.
-const UNEQUAL: [&str; 12] = [
-    "--topology",
-    "fat-tree:8x3",
-    "--algorithm",
-    "linear",
-    "--machine",
-    "free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35,flow_window=0,noise=0.0000001",
-    "--workload",
-    "uniform:256KiB",
-    "--workload",
-    "uniform:8",
-    "--workload",
-    "uniform:32KiB",
-];
+const UNEQUAL: &str = "--topology fat-tree:6x3 --algorithm linear --machine \
+    free:model=fluid,startup_us=1.5,byte_us=0.00004,hop_us=0.35,flow_window=0,noise=0.0000001 \
+    --workload uniform:256KiB --workload uniform:8 --workload uniform:32KiB";
 
 /// The time limit of a case covers the planning of the schedule and the pricing of this case, but
 /// not the pricing of other cases of the same schedule. Therefore only the slow case exceeds it.
 #[test]
 fn a_slow_case_does_not_make_others_time_out() {
-    let rows = rows(&[&UNEQUAL[..], &["--timeout", "15"]].concat());
+    let rows = rows(&[words(UNEQUAL), words("--timeout 6")].concat());
     let of = |workload: &str| rows.iter().find(|row| row.workload == workload).unwrap();
     let slow = of("uniform:256KiB");
     assert_eq!(slow.status, Status::Timeout);
-    let (reason, model) = ("not done after 15 s, ", " s of it in the model `fluid`");
+    let (reason, model) = ("not done after 6 s, ", " s of it in the model `fluid`");
     assert!(slow.reason.starts_with(reason) && slow.reason.ends_with(model), "{}", slow.reason);
     for workload in ["uniform:8", "uniform:32KiB"] {
         assert_eq!((of(workload).status, &*of(workload).reason), (Status::Ok, ""), "{workload}");
@@ -199,7 +188,7 @@ fn rows_are_written_while_a_slow_case_of_the_same_schedule_runs() {
     let dir = tempdir().unwrap();
     let out = dir.path().join("rows.csv");
     let mut run = Command::new(build().join("swapmeet"));
-    run.arg("run").args(UNEQUAL).arg("--quiet").arg("--out").arg(&out);
+    run.arg("run").args(words(UNEQUAL)).arg("--quiet").arg("--out").arg(&out);
     let mut running = run.spawn().unwrap();
     let lines = || std::fs::read_to_string(&out).unwrap_or_default().lines().count();
     let has_rows = (0..600).any(|_| {

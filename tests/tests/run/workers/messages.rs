@@ -1,6 +1,6 @@
 //! Messages that a plugin writes to the socket of its worker.
 
-use crate::support::{compile_c, rows};
+use crate::support::{compile_c, rows, torture};
 use std::process::{Command, Output};
 use swapmeet_results::Status;
 use swapmeet_tests::build;
@@ -9,8 +9,7 @@ use tempfile::tempdir;
 #[test]
 fn forged_texts_are_escaped_in_rows() {
     let dir = tempdir().unwrap();
-    let torture = ("tests/plugins/torture.c", [("_DEFAULT_SOURCE", "1")]);
-    let Some(file) = compile_c(torture.0, dir.path(), "torture", &torture.1) else { return };
+    let Some(file) = torture(dir.path()) else { return };
     let file = file.to_str().unwrap();
     let found = rows(&["--plugin-dir", file, "--topology", "ring:4", "--algorithm", "escapes"]);
     let found: Vec<_> = found.iter().map(|row| (row.status, row.reason.as_str())).collect();
@@ -23,8 +22,7 @@ fn forged_texts_are_escaped_in_rows() {
 #[test]
 fn messages_have_a_maximum_size() {
     let dir = tempdir().unwrap();
-    let torture = ("tests/plugins/torture.c", [("_DEFAULT_SOURCE", "1")]);
-    let Some(file) = compile_c(torture.0, dir.path(), "torture", &torture.1) else { return };
+    let Some(file) = torture(dir.path()) else { return };
     let out = dir.path().join("out");
     let of = ["--topology", "ring:4", "--timeout", "60"];
     let of = [&of[..], &["--plugin-dir", file.to_str().unwrap()]].concat();

@@ -1,6 +1,6 @@
 //! The implementation for systems without a sandbox, selected on Linux by an environment variable.
 
-use super::{Status, compile_c, read_file, swapmeet, timeless};
+use super::{Status, read_file, swapmeet, timeless, torture};
 use tempfile::tempdir;
 
 /// Without the parts that need Linux, the rows of all cases are the same as on Linux. This includes
@@ -11,11 +11,7 @@ fn without_linux_there_are_the_same_rows_and_a_note() {
     const NOTE: &str = "note: this system has no sandbox: plugins run with all of your permissions (--no-sandbox hides this note)\n";
     const BAD: [&str; 4] = ["falls", "dawdles", "eats", "prints"];
     let dir = tempdir().unwrap();
-    let Some(file) =
-        compile_c("tests/plugins/torture.c", dir.path(), "torture", &[("_DEFAULT_SOURCE", "1")])
-    else {
-        return;
-    };
+    let Some(file) = torture(dir.path()) else { return };
     let run = |portable: &str, more: &[&str]| {
         let out = dir.path().join(format!("rows-{portable}-{}.csv", more.len()));
         let mut run = swapmeet(&["run", "--topology", "ring:6", "--quiet", "--timeout", "1"]);
