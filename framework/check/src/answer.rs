@@ -35,16 +35,16 @@ pub fn answer(
     progress: &Path,
     two: &dyn Fn(),
 ) -> Answer {
-    let plugin = match Plugin::load(plugin) {
+    let plugin = match Plugin::load_without_digest(plugin) {
         Ok(plugin) => plugin,
         Err(error) => return Answer::Refused(error.to_string()),
     };
     match question {
         Question::About => Answer::About(About::from(&plugin)),
-        Question::Run(case) => match resolve(&plugin, case, timeout) {
-            Ok(case) => run(&case, progress, two),
-            Err(why) => Answer::BadQuestion(why),
-        },
+        Question::Run(case) => resolve(&plugin, case, timeout)
+            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run(&case, progress, two))),
+        Question::RunOnce(case) => resolve(&plugin, case, timeout)
+            .map_or_else(Answer::BadQuestion, |case| Answer::Ran(run_once(&case, progress).0)),
         Question::Sequence(cases) => {
             let cases: Result<Vec<Case>, String> =
                 cases.iter().map(|case| resolve(&plugin, case, timeout)).collect();
@@ -80,12 +80,9 @@ fn resolve(plugin: &Plugin, case: &TestCase, timeout: Duration) -> Result<Case, 
 /// Runs the case twice, and with few nodes also on two threads at the same time, because a schedule
 /// must depend only on its problem. If the schedule declares a symmetry, it is planned once more
 /// for one node of each orbit.
-fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
-    let before = peak_bytes();
-    let started = Instant::now();
-    let mut plans = vec![plan(case, progress)];
-    let ms = started.elapsed().as_secs_f64() * 1e3;
-    let bytes = peak_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
+fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Ran {
+    let (ran, watch) = run_once(case, progress);
+    let mut plans: Vec<(Plan, Watch)> = ran.plans.into_iter().zip([watch]).collect();
     if matches!(plans[0].0.status.as_str(), "ok" | "unsupported") {
         plans.push(plan(case, progress));
         if case.topology.nodes() <= FEW_NODES {
@@ -108,7 +105,18 @@ fn run(case: &Case, progress: &Path, two: &dyn Fn()) -> Answer {
     // count includes the threads of both.
     let mut plans = compared(plans);
     plans.iter_mut().skip(2).for_each(|plan| plan.threads = 0);
-    Answer::Ran(Ran { nodes: case.topology.nodes(), plans, ms, symmetry, bytes })
+    Ran { plans, symmetry, ..ran }
+}
+
+/// Runs the case once and measures its time and memory.
+fn run_once(case: &Case, progress: &Path) -> (Ran, Watch) {
+    let before = peak_bytes();
+    let started = Instant::now();
+    let (plan, watch) = plan(case, progress);
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    let bytes = peak_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
+    let nodes = case.topology.nodes();
+    (Ran { nodes, plans: vec![plan], ms, symmetry: None, bytes }, watch)
 }
 
 /// Compares the schedule that is derived from a declared symmetry with the full schedule. Returns

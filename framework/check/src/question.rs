@@ -24,6 +24,8 @@ pub enum Question {
     About,
     /// A request to run this case several times.
     Run(TestCase),
+    /// A request to run this case once.
+    RunOnce(TestCase),
     /// A request to run these cases one after another in one process, in several orders.
     Sequence(Vec<TestCase>),
 }
@@ -34,7 +36,7 @@ impl Question {
     pub fn inputs(&self) -> Vec<PathBuf> {
         let cases = match self {
             Self::About => &[][..],
-            Self::Run(case) => std::slice::from_ref(case),
+            Self::Run(case) | Self::RunOnce(case) => std::slice::from_ref(case),
             Self::Sequence(cases) => cases,
         };
         let of_topology = |case: &TestCase| {
@@ -49,7 +51,7 @@ impl Question {
     /// Returns the maximum number of schedules that the child process makes for its answer.
     pub fn plans(&self) -> u32 {
         match self {
-            Self::About => 1,
+            Self::About | Self::RunOnce(_) => 1,
             Self::Run(_) => 6,
             Self::Sequence(cases) => 4 * u32::try_from(cases.len()).unwrap_or(u32::MAX / 4),
         }
@@ -117,8 +119,8 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
     pub nodes: u64,
-    /// The plans: a first and a second one, and then two that were made on two threads at the same
-    /// time.
+    /// The plans. [`Question::Run`] asks for a first and a second one, and for two that are made on
+    /// two threads at the same time. [`Question::RunOnce`] asks for one.
     pub plans: Vec<Plan>,
     /// Run time of the first plan in milliseconds, including the time of the host.
     pub ms: f64,

@@ -121,7 +121,7 @@ impl BenchWithProgress {
 impl Bench for BenchWithProgress {
     fn ask(&self, question: &Question) -> io::Result<Outcome> {
         match question {
-            Question::Run(case) => {
+            Question::Run(case) | Question::RunOnce(case) => {
                 self.bar.set_message(format!(
                     "{} on {}, {}",
                     case.algorithm, case.topology, case.workload

@@ -159,7 +159,10 @@ impl Examiner<'_> {
         if let Some((i, is_parallel, plan)) = plans.iter().find(differs) {
             let (case, place, alone) = some[*i];
             let at = &Subject { place, workload: &case.workload };
-            let when = if *is_parallel { "beside other problems" } else { "after other problems" };
+            let when = match is_parallel {
+                true => "at the same time as other problems",
+                false => "after other problems",
+            };
             let what = describe_difference(alone, plan).replace("the first time", "alone");
             self.fault("repeats", at, format!("{when} in one process {what}"));
         }

@@ -96,10 +96,16 @@ impl<'a> Examiner<'a> {
         (named && all && rest.iter().all(|finding| finding.what == first.what)).then_some(why)
     }
 
-    /// Runs a case in a new process and returns its plans.
-    pub(super) fn run_case(&mut self, case: &TestCase, place: &str) -> io::Result<Option<Ran>> {
-        let answer =
-            self.ask(&Question::Run(case.clone()), &Subject { place, workload: &case.workload })?;
+    /// Runs a case in a new process and returns its plans. `question` is [`Question::Run`] or
+    /// [`Question::RunOnce`].
+    pub(super) fn run_case(
+        &mut self,
+        question: fn(TestCase) -> Question,
+        case: &TestCase,
+        place: &str,
+    ) -> io::Result<Option<Ran>> {
+        let at = &Subject { place, workload: &case.workload };
+        let answer = self.ask(&question(case.clone()), at)?;
         Ok(answer.and_then(|answer| if let Answer::Ran(ran) = answer { Some(ran) } else { None }))
     }
 

@@ -2,7 +2,7 @@
 
 use super::examiner::{ENOUGH_HUNG, Examiner, Subject};
 use super::suited::{FEW, ONE_PORT};
-use crate::question::{Plan, Ran, TestCase};
+use crate::question::{Plan, Question, Ran, TestCase};
 use std::io;
 use swapmeet_core::delivery::fault::Count;
 
@@ -19,7 +19,9 @@ impl Examiner<'_> {
             return Ok(None);
         }
         self.done.cases += 1;
-        let Some(Ran { nodes, plans, ms, symmetry, bytes }) = self.run_case(case, place)? else {
+        let Some(Ran { nodes, plans, ms, symmetry, bytes }) =
+            self.run_case(Question::Run, case, place)?
+        else {
             return Ok(None);
         };
         let Some(first) = plans.first().cloned() else { return Ok(None) };
@@ -93,7 +95,7 @@ impl Examiner<'_> {
     ) -> io::Result<()> {
         let at = &Subject { place, workload: &case.workload };
         const WHEN: [&str; 3] =
-            ["the second time", "beside another thread", "beside another thread"];
+            ["the second time", "on two threads at once,", "on two threads at once,"];
         let differs = |plan: &Plan| !plan.is_like(first);
         if let Some((plan, when)) = again.iter().zip(WHEN).find(|(plan, _)| differs(plan)) {
             self.fault("repeats", at, format!("{when} {}", describe_difference(first, plan)));
@@ -102,7 +104,9 @@ impl Examiner<'_> {
         // Plan again in another process, in which memory addresses and the time are different.
         // Large cases are skipped, because they would take too long.
         if nodes > 1 && nodes <= FEW {
-            let Some(Ran { plans, .. }) = self.run_case(case, place)? else { return Ok(()) };
+            let Some(Ran { plans, .. }) = self.run_case(Question::RunOnce, case, place)? else {
+                return Ok(());
+            };
             match plans.first() {
                 Some(plan) if differs(plan) => {
                     self.fault(

@@ -70,7 +70,7 @@ pub(crate) fn digest_of(
     known: Option<KnownDigest<'_>>,
 ) -> io::Result<(String, Stamp)> {
     let stamp = Stamp::at(path)?;
-    if let Some(known) = known.filter(|known| *known.stamp == stamp && !known.digest.is_empty()) {
+    if let Some(known) = known.filter(|known| *known.stamp == stamp) {
         return Ok((known.digest.to_owned(), stamp));
     }
     let file = File::open(path)?;
