@@ -180,6 +180,11 @@ impl Spec {
         }
     }
 
+    /// Turns an error in a part of this spec that starts at byte `at` into an error in the whole spec.
+    pub(crate) fn nested(&self, at: usize, error: SpecError) -> SpecError {
+        SpecError { near: error.near, ..self.error(at + error.at, error.len, &error.message) }
+    }
+
     /// Creates an error about the name, which is not one of `known`.
     pub fn unknown_name<'a>(&self, known: impl IntoIterator<Item = &'a str>) -> SpecError {
         let known: Vec<&str> = known.into_iter().collect();

@@ -323,10 +323,10 @@ pub struct Family {
     /// A small example of a spec; empty if the family needs a file. The command `check` uses the
     /// example. Tests compare its links, routes and distances with the results of searches.
     pub example: &'static str,
-    make: fn(&Spec, ReadFile<'_>) -> Made,
+    make: fn(&Spec, ReadFile<'_>) -> Parsed,
 }
 
-type Made = Result<Arc<dyn Topology>, SpecError>;
+type Parsed = Result<Arc<dyn Topology>, SpecError>;
 
 /// A function that reads a file named in a spec. `Err` is the reason why it cannot be read.
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
@@ -472,8 +472,7 @@ pub fn parse_with(text: &str, read: ReadFile<'_>) -> Result<Arc<dyn Topology>, S
     let spec = Spec::parse("topology", text)?;
     let (network, damage, ranks) = placed::split(&spec, text);
     // Errors point at a position in the whole spec.
-    let base = parse_network(network, read)
-        .map_err(|e| SpecError { near: e.near, ..spec.error(e.at, e.len, &e.message) })?;
+    let base = parse_network(network, read).map_err(|e| spec.nested(0, e))?;
     let routing = ranks.routing;
     let degraded = degraded::parse(base, &spec, damage)?;
     routed::parse(placed::parse(degraded, &spec, ranks, read)?, &spec, routing)

@@ -23,15 +23,15 @@ fn a_spec_has_a_name_words_and_pairs() {
 
 #[test]
 fn malformed_specs_are_explained() {
-    assert_eq!(error(""), "thing ``: the name is missing, expected `name` or `name:arguments`");
-    assert_eq!(error(":8"), "thing `:8`: the name is missing, expected `name` or `name:arguments`");
-    assert_eq!(error("torus:"), "thing `torus:`: nothing after the colon, expected arguments");
-    assert_eq!(error("to rus:8"), "thing `to rus:8`: unexpected ` ` in the name");
-    assert_eq!(error("a:1,,2"), "thing `a:1,,2`: an argument is missing");
-    assert_eq!(error("a:=2"), "thing `a:=2`: the key before `=` is missing");
-    assert_eq!(error("a:b="), "thing `a:b=`: the value after `=` is missing");
+    insta::assert_snapshot!(error(""), @"thing ``: the name is missing, expected `name` or `name:arguments`");
+    insta::assert_snapshot!(error(":8"), @"thing `:8`: the name is missing, expected `name` or `name:arguments`");
+    insta::assert_snapshot!(error("torus:"), @"thing `torus:`: nothing after the colon, expected arguments");
+    insta::assert_snapshot!(error("to rus:8"), @"thing `to rus:8`: unexpected ` ` in the name");
+    insta::assert_snapshot!(error("a:1,,2"), @"thing `a:1,,2`: an argument is missing");
+    insta::assert_snapshot!(error("a:=2"), @"thing `a:=2`: the key before `=` is missing");
+    insta::assert_snapshot!(error("a:b="), @"thing `a:b=`: the value after `=` is missing");
     assert_eq!(error("a:b=1,b=2"), "thing `a:b=1,b=2`: `b` is given twice");
-    assert_eq!(error("a:(b"), "thing `a:(b`: the parenthesis is never closed");
+    insta::assert_snapshot!(error("a:(b"), @"thing `a:(b`: the parenthesis is never closed");
     let nested = |deep: usize| format!("a:{}b{}", "a:1(".repeat(deep), ")".repeat(deep));
     assert!(Spec::parse("thing", &nested(8)).is_ok());
     let deep = Spec::parse("thing", &nested(60_000)).unwrap_err();
@@ -39,7 +39,7 @@ fn malformed_specs_are_explained() {
         (deep.at, &*deep.message),
         (37, "parentheses nested more than 8 deep, expected at most 8 levels")
     );
-    assert_eq!(error("a:b)"), "thing `a:b)`: a closing parenthesis without an opening one");
+    insta::assert_snapshot!(error("a:b)"), @"thing `a:b)`: a closing parenthesis without an opening one");
 }
 
 #[test]

@@ -10,6 +10,7 @@
 //! they are drawn from the seed of the repetition ([`Topology::sample`]).
 
 use super::adjacency::{Adjacency, Link};
+use super::properties::{common, extremes};
 use super::routing_table::RoutingTable;
 use super::{Properties, Regularity, Route, RouteError, Run, Topology};
 use crate::spec::{Spec, SpecError};
@@ -146,12 +147,10 @@ impl Degraded {
         // Calculate the properties of the network that is left.
         let nodes = base.nodes();
         let is_two_way = damage.down.iter().all(|(a, b)| damage.down.contains(&(*b, *a)));
-        let speeds = || network.each().map(|link| link.bandwidth);
-        let (least, most) = (speeds().fold(f64::INFINITY, f64::min), speeds().fold(0.0, f64::max));
         let properties = Properties {
             spec: base.spec() + &request.to_string(),
             max_links: Some(network.link_count() as u64),
-            bandwidths: (least < 1.0 || most > 1.0).then_some((least, most)),
+            bandwidths: extremes(network.each().map(|link| link.bandwidth)),
             // Bounds search for cuts, because the links of the family's cut may have failed.
             bisection: None,
             hops_of_all_pairs: base.hops_of_all_pairs(),
@@ -169,15 +168,14 @@ impl Degraded {
             is_two_way,
         };
         if !net.failed.is_empty() {
-            let degrees = || (0..nodes).map(|node| network.range(node).len() as u64);
-            let same = degrees().next().filter(|first| degrees().all(|degree| degree == *first));
+            let degree = common((0..nodes).map(|node| network.range(node).len() as u64));
             let hops = |from| network.hops_from(from)[..nodes as usize].to_vec();
             net.farthest =
                 (0..nodes).map(|from| hops(from).into_iter().max().unwrap_or(0).into()).collect();
             let table = RoutingTable::find(network, nodes);
             let sums = (0..nodes).map(|node| u128::from(table.distances(node).1));
             let properties = &mut net.properties;
-            properties.degree = same.filter(|_| is_two_way);
+            properties.degree = degree.filter(|_| is_two_way);
             properties.diameter = net.farthest.iter().copied().max().unwrap_or(0);
             properties.distance_sum = None;
             properties.hops_of_all_pairs = Some(sums.sum());
@@ -206,9 +204,9 @@ impl Degraded {
         // If no link has failed, no route needs a detour.
         let Some(table) = &self.table else { return 0 };
         while at != to {
-            let link = table.links_of(at).start + table.next_link(at, to) as usize;
-            visit(Run::in_planes(table.network().number(link), self.planes()));
-            (at, hops) = (table.end(link), hops + 1);
+            let (network, link) = (table.network(), table.next_link(at, to));
+            visit(Run::in_planes(network.number(link), self.planes()));
+            (at, hops) = (network.end(link), hops + 1);
         }
         hops
     }
@@ -258,7 +256,7 @@ impl Topology for Degraded {
     /// there is no number.
     fn links_from(&self, node: u64) -> Option<u64> {
         match &self.table {
-            Some(table) => self.is_two_way.then(|| table.links_of(node).len() as u64),
+            Some(table) => self.is_two_way.then(|| table.network().out(node as usize).len() as u64),
             None => self.base.links_from(node),
         }
     }

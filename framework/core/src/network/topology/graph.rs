@@ -11,6 +11,7 @@
 //! table stores the next link for each destination, which limits the size of graphs.
 
 use super::adjacency::Adjacency;
+use super::properties::{common, extremes};
 use super::routing_table::RoutingTable;
 use super::{Properties, ReadFile, Run, Topology};
 use crate::spec::{Spec, SpecError};
@@ -34,8 +35,8 @@ pub struct GraphError {
 pub struct Graph {
     properties: Properties,
     table: RoutingTable,
-    bandwidths: Vec<f64>,
-    latencies: Vec<f64>,
+    /// The bandwidth and the latency of each link.
+    speeds: Vec<(f64, f64)>,
     /// Whether any two vertices have parallel links.
     parallel: bool,
 }
@@ -72,47 +73,37 @@ impl Graph {
         let table = RoutingTable::find(network, nodes);
         let parallel =
             links.windows(2).any(|pair| (pair[0].from, pair[0].to) == (pair[1].from, pair[1].to));
-        let bandwidths: Vec<f64> = links.iter().map(|link| link.bandwidth).collect();
-        let latencies: Vec<f64> = links.iter().map(|link| link.latency).collect();
         let reach = || (0..nodes).map(|node| table.distances(node));
-        let degrees = || (0..nodes).map(|node| table.links_of(node).len() as u64);
-        let degree = degrees().next().filter(|first| degrees().all(|degree| degree == *first));
-        let first = table.distances(0);
+        let count = table.network().link_count() as u64;
         let properties = Properties {
             spec: format!("graph:{file}"),
             kind: "graph",
             nodes,
             switches,
             radices: vec![nodes],
-            link_slots: table.links(),
-            max_links: Some(table.links()),
-            degree,
+            link_slots: count,
+            max_links: Some(count),
+            degree: common((0..nodes).map(|node| table.network().range(node).len() as u64)),
             diameter: reach().map(|(farthest, _)| farthest).max().unwrap_or(0),
-            distance_sum: reach().all(|other| other == first).then_some(first.1),
+            distance_sum: common(reach()).map(|(_, sum)| sum),
             hops_of_all_pairs: Some(reach().map(|(_, sum)| u128::from(sum)).sum()),
-            bandwidths: extremes(&bandwidths),
-            latencies: extremes(&latencies),
+            bandwidths: extremes(links.iter().map(|link| link.bandwidth)),
+            latencies: extremes(links.iter().map(|link| link.latency)),
             ..Properties::default()
         };
-        Ok(Self { properties, table, bandwidths, latencies, parallel })
+        let speeds = links.iter().map(|link| (link.bandwidth, link.latency)).collect();
+        Ok(Self { properties, table, speeds, parallel })
     }
 
     /// Returns the link that messages from node `from` to node `to` use, among the parallel links
     /// from vertex `at` to a neighbour. `first` is the first of these parallel links.
     fn among_parallel(&self, (from, to): (u64, u64), at: u64, first: usize) -> usize {
-        let end = self.table.end(first);
-        let count = (first..self.table.links_of(at).end)
-            .take_while(|link| self.table.end(*link) == end)
-            .count();
+        let network = self.table.network();
+        let end = network.end(first);
+        let parallel = (first..network.range(at).end).take_while(|link| network.end(*link) == end);
+        let count = parallel.count();
         first + (from + to) as usize % count.max(1)
     }
-}
-
-/// Returns the smallest and the largest value. Returns `None` if all values are 1.
-fn extremes(values: &[f64]) -> Option<(f64, f64)> {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = values.iter().copied().fold(0.0, f64::max);
-    (least < 1.0 || most > 1.0).then_some((least, most))
 }
 
 fn run(link: usize) -> Run {
@@ -125,7 +116,7 @@ impl Topology for Graph {
     }
 
     fn links_from(&self, node: u64) -> Option<u64> {
-        Some(self.table.links_of(node).len() as u64)
+        Some(self.table.network().out(node as usize).len() as u64)
     }
 
     fn eccentricity(&self, node: u64) -> u64 {
@@ -133,33 +124,34 @@ impl Topology for Graph {
     }
 
     fn bandwidth(&self, link: u64) -> f64 {
-        self.bandwidths[link as usize]
+        self.speeds[link as usize].0
     }
 
     fn latency(&self, link: u64) -> f64 {
-        self.latencies[link as usize]
+        self.speeds[link as usize].1
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        self.table.links_of(from).find(|link| self.table.end(*link) == to).map(run)
+        let network = self.table.network();
+        network.range(from).find(|link| network.end(*link) == to).map(run)
     }
 
     fn own_route(&self, from: u64, to: u64, visit: &mut dyn FnMut(Run)) -> u64 {
         let (mut at, mut hops) = (from, 0);
         while at != to {
-            let mut link = self.table.links_of(at).start + self.table.next_link(at, to) as usize;
+            let mut link = self.table.next_link(at, to);
             if self.parallel {
                 link = self.among_parallel((from, to), at, link);
             }
             visit(run(link));
-            at = self.table.end(link);
+            at = self.table.network().end(link);
             hops += 1;
         }
         hops
     }
 
     fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        self.table.link_ends(link)
+        self.table.network().link_ends(link)
     }
 }
 
@@ -264,56 +256,30 @@ mod tests {
 
     #[test]
     fn errors_in_switch_and_rank_lines_have_line_numbers() {
-        for (content, message) in [
-            (
-                "switch 0 1\n0 1\n",
-                "line 1: all vertices are switches, expected vertices that are nodes, or `ranks` at switches",
-            ),
-            ("0 1\nswitch 3\n1 2\n", "line 2: switch 3 has no edge, expected links to it"),
-            (
-                "0 1\n\nranks 2 4\n",
-                "line 3: vertex 2 with 4 ranks has no edge, expected links to it",
-            ),
-            ("0 1\nswitch\n", "line 2: `switch` without numbers, expected vertex numbers"),
-            (
-                "0 1\nranks 1\n",
-                "line 2: 1 fields after `ranks`, expected a vertex, the number of ranks and optionally the bandwidth of their links",
-            ),
-            ("0 1\nranks 1 0\n", "line 2: `0` ranks, expected a number from 1 to 8192"),
-            ("0 1\nswitch 1\nranks 1 2\n", "line 3: vertex 1 is already declared on line 2"),
-            ("0 1\nranks 0 5000\nranks 1 5000\n", "line 3: over 8192 vertices including ranks"),
-            (
-                "0 1 2 l9999999 x2\n",
-                "line 1: `l9999999` is not a latency, expected l and a number from 0 to 1000000, where 1 is the machine's hop",
-            ),
-            ("0 1 x0\n", "line 1: `x0` links, expected x and a number from 1 to 262144"),
-        ] {
-            assert_eq!(error(content), message);
-        }
+        insta::assert_snapshot!(error("switch 0 1\n0 1\n"), @"line 1: all vertices are switches, expected vertices that are nodes, or `ranks` at switches");
+        insta::assert_snapshot!(error("0 1\nswitch 3\n1 2\n"), @"line 2: switch 3 has no edge, expected links to it");
+        insta::assert_snapshot!(error("0 1\n\nranks 2 4\n"), @"line 3: vertex 2 with 4 ranks has no edge, expected links to it");
+        insta::assert_snapshot!(error("0 1\nswitch\n"), @"line 2: `switch` without numbers, expected vertex numbers");
+        insta::assert_snapshot!(error("0 1\nranks 1\n"), @"line 2: 1 fields after `ranks`, expected a vertex, the number of ranks and optionally the bandwidth of their links");
+        insta::assert_snapshot!(error("0 1\nranks 1 0\n"), @"line 2: `0` ranks, expected a number from 1 to 8192");
+        insta::assert_snapshot!(error("0 1\nswitch 1\nranks 1 2\n"), @"line 3: vertex 1 is already declared on line 2");
+        insta::assert_snapshot!(error("0 1\nranks 0 5000\nranks 1 5000\n"), @"line 3: over 8192 vertices including ranks");
+        insta::assert_snapshot!(error("0 1 2 l9999999 x2\n"), @"line 1: `l9999999` is not a latency, expected l and a number from 0 to 1000000, where 1 is the machine's hop");
+        insta::assert_snapshot!(error("0 1 x0\n"), @"line 1: `x0` links, expected x and a number from 1 to 262144");
     }
 
     #[test]
     fn errors_in_edges_have_line_numbers() {
-        for (content, message) in [
-            ("", "line 1: no edges, expected lines of two node numbers"),
-            ("0 1\n1\n", "line 2: 1 fields, expected two node numbers and optionally a bandwidth"),
-            ("0 1\n1 x\n", "line 2: `x` is not a node, expected a number from 0 to 8191"),
-            ("0 8192\n", "line 1: `8192` is not a node, expected a number from 0 to 8191"),
-            ("0 1\n2 2\n", "line 2: an edge from node 2 to itself, expected two different nodes"),
-            ("0 1\n1 2\n\n1 0 3\n", "line 4: the edge between 0 and 1 is already on line 1"),
-            (
-                "0 1\n3 1\n",
-                "line 2: node 2 has no edge, and there are nodes up to 3: expected numbers without gaps",
-            ),
-            (
-                "0 1\n1 4\n2 3\n",
-                "line 3: nothing connects node 2 with node 0, expected a connected network",
-            ),
-        ] {
-            assert_eq!(error(content), message);
-        }
+        insta::assert_snapshot!(error(""), @"line 1: no edges, expected lines of two node numbers");
+        insta::assert_snapshot!(error("0 1\n1\n"), @"line 2: 1 fields, expected two node numbers and optionally a bandwidth");
+        insta::assert_snapshot!(error("0 1\n1 x\n"), @"line 2: `x` is not a node, expected a number from 0 to 8191");
+        insta::assert_snapshot!(error("0 8192\n"), @"line 1: `8192` is not a node, expected a number from 0 to 8191");
+        insta::assert_snapshot!(error("0 1\n2 2\n"), @"line 2: an edge from node 2 to itself, expected two different nodes");
+        insta::assert_snapshot!(error("0 1\n1 2\n\n1 0 3\n"), @"line 4: the edge between 0 and 1 is already on line 1");
+        insta::assert_snapshot!(error("0 1\n3 1\n"), @"line 2: node 2 has no edge, and there are nodes up to 3: expected numbers without gaps");
+        insta::assert_snapshot!(error("0 1\n1 4\n2 3\n"), @"line 3: nothing connects node 2 with node 0, expected a connected network");
         let many = "0 1\n".repeat(Graph::MAX_EDGES + 1);
-        assert_eq!(error(&many), "line 262145: more than the 262144 edges that a graph may have");
+        insta::assert_snapshot!(error(&many), @"line 262145: more than the 262144 edges that a graph may have");
         for bad in ["0", "-1", "nan", "inf", "1e9", "fast"] {
             assert_eq!(
                 error(&format!("0 1 {bad}\n")),

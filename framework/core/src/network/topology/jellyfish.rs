@@ -110,11 +110,11 @@ impl Fabric for Jellyfish {
     }
 
     fn neighbour(&self, switch: u64, port: u64) -> Option<u64> {
-        self.table.links_of(switch).nth(port as usize).map(|link| self.table.end(link))
+        self.table.network().out(switch as usize).get(port as usize).map(|to| u64::from(*to))
     }
 
     fn next_port(&self, at: u64, to: u64) -> u64 {
-        self.table.next_link(at, to)
+        self.table.next_position(at, to)
     }
 
     fn symmetry_period(&self) -> u64 {

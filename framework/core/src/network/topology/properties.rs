@@ -26,3 +26,18 @@ pub struct Properties {
     pub(super) bandwidths: Option<(f64, f64)>,
     pub(super) latencies: Option<(f64, f64)>,
 }
+
+/// Returns the value of all items, if they are equal.
+pub(super) fn common<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Option<T> {
+    let mut items = items.into_iter();
+    let first = items.next()?;
+    items.all(|other| other == first).then_some(first)
+}
+
+/// Returns the smallest and the largest of these bandwidths or latencies. Returns `None` if all of
+/// them are 1, which is the value of the machine.
+pub(super) fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let extend = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
+    let (least, most) = values.fold((f64::INFINITY, 0.0), extend);
+    (least < 1.0 || most > 1.0).then_some((least, most))
+}

@@ -50,8 +50,7 @@ pub(super) fn parse(spec: &Spec, read: ReadFile<'_>) -> Result<Arc<dyn Topology>
         )
     })?;
     // Errors in the base have positions in the whole spec.
-    let mut net = super::parse_network(inner, read)
-        .map_err(|e| SpecError { near: e.near, ..spec.error(at + e.at, e.len, &e.message) })?;
+    let mut net = super::parse_network(inner, read).map_err(|e| spec.nested(at, e))?;
     if net.degree().is_none() {
         return Err(spec.error(
             at,

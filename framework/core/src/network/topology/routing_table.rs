@@ -2,7 +2,6 @@
 //! destination, with two bytes for each pair.
 
 use crate::network::topology::adjacency::Adjacency;
-use std::ops::Range;
 
 /// A table of the next link from every vertex to every destination. The destinations are the
 /// vertices with the lowest numbers. If there are several shortest routes, the table has the
@@ -43,26 +42,6 @@ impl RoutingTable {
         Self { network, next, distances }
     }
 
-    /// Returns the numbers of the links out of a vertex.
-    pub(super) fn links_of(&self, vertex: u64) -> Range<usize> {
-        self.network.range(vertex)
-    }
-
-    /// Returns the vertex to which a link leads.
-    pub(super) fn end(&self, link: usize) -> u64 {
-        self.network.end(link)
-    }
-
-    /// Returns the vertex that a link leaves and the vertex to which it leads, if there is a link
-    /// with this number.
-    pub(super) fn link_ends(&self, link: u64) -> Option<(u64, u64)> {
-        self.network.link_ends(link)
-    }
-
-    pub(super) fn links(&self) -> u64 {
-        self.network.link_count() as u64
-    }
-
     /// Returns the links of the network.
     pub(super) fn network(&self) -> &Adjacency {
         &self.network
@@ -70,8 +49,13 @@ impl RoutingTable {
 
     /// Returns the next link on the route from vertex `at` to vertex `to`, as a position among the
     /// links of `at`.
-    pub(super) fn next_link(&self, at: u64, to: u64) -> u64 {
+    pub(super) fn next_position(&self, at: u64, to: u64) -> u64 {
         self.next[to as usize * self.network.vertices() + at as usize].into()
+    }
+
+    /// Returns the index of the next link on the route from vertex `at` to vertex `to`.
+    pub(super) fn next_link(&self, at: u64, to: u64) -> usize {
+        self.network.range(at).start + self.next_position(at, to) as usize
     }
 
     /// Returns the hops to a destination from the farthest other destination, and the sum of the

@@ -8,6 +8,7 @@
 //! port leads, and the next port of a route.
 
 use super::automorphisms::image_of_node;
+use super::properties::common;
 use super::{Automorphisms, AxisSymmetry, Bisection, Properties, Run, Topology};
 use crate::limits;
 use crate::spec::{Arg, Spec, SpecError};
@@ -86,8 +87,7 @@ impl<F: Fabric> Switched<F> {
         let sum: u128 = seen.iter().map(|(_, sum)| u128::from(*sum)).sum();
         net.properties.hops_of_all_pairs = Some(sum * u128::from(nodes / period));
         net.properties.diameter = seen.iter().map(|(farthest, _)| *farthest).max().unwrap_or(0);
-        let first = seen[0];
-        net.properties.distance_sum = seen.iter().all(|other| *other == first).then_some(first.1);
+        net.properties.distance_sum = common(seen).map(|(_, sum)| sum);
         net
     }
 

@@ -16,107 +16,34 @@ mod specs;
 mod switches;
 
 /// Small topologies, with odd and even sides and sides of 1, 2 and 3.
-const SIDES: &[&str] = &[
-    "torus:1",
-    "torus:2",
-    "torus:3",
-    "torus:8",
-    "torus:1x4",
-    "torus:2x2",
-    "torus:2x3x1",
-    "torus:3x4",
-    "torus:5x4",
-    "torus:2x4x3",
-    "mesh:1",
-    "mesh:2",
-    "mesh:3",
-    "mesh:1x5",
-    "mesh:2x2",
-    "mesh:3x4",
-    "mesh:4x3x2",
-    "mesh:2x1x3",
-    "ring:1",
-    "ring:2",
-    "ring:3",
-    "ring:7",
-    "ring:8",
-    "hypercube:0",
-    "hypercube:1",
-    "hypercube:2",
-    "hypercube:4",
-    "fully-connected:1",
-    "fully-connected:2",
-    "fully-connected:3",
-    "fully-connected:6",
-    "fat-tree:2x1",
-    "fat-tree:2x3",
-    "fat-tree:3x2",
-    "fat-tree:4x2",
-    "rdn:1(ring:1)",
-    "rdn:1(ring:3)",
-    "rdn:1(hypercube:2)",
-    "rdn:1(torus:2x3)",
-    "rdn:2(ring:2)",
-    "rdn:1(rdn:1(ring:2))",
-    "rdn:1(fat-tree:3x1)",
-    "rdn:1(fat-tree:2x2)",
-    "rdn:1(rdn:1(fat-tree:2x1))",
-    "rdn:2(fat-tree:2x1)",
-    "torus:3x4x5",
-    "mesh:3x3x3",
-    "torus:4x3o",
-    "torus:2ox3",
-    "torus:1ox4",
-    "torus:2ox4x1o",
-    "torus:5x2x3o",
-    "twisted-torus:2x4",
-    "twisted-torus:4x8",
-    "twisted-torus:3x6",
-    "twisted-torus:2x4x2",
-    "twisted-torus:4x4x8",
-    "twisted-torus:6x3x6",
-    "twisted-torus:2x2x2x4",
-    "hyperx:1",
-    "hyperx:2,nodes=3",
-    "hyperx:4x3,nodes=2",
-    "hyperx:2x3x1x2",
-    "dragonfly:1x1x1",
-    "dragonfly:1x1x3",
-    "dragonfly:1x4x2",
-    "dragonfly:2x1x1",
-    "dragonfly:5x1x2",
-    "dragonfly:9x4x1",
-    "dragonfly:7x4x2",
-    "dragonfly:6x2x1",
-    "dragonfly:3x5x1",
-    "slim-fly:3",
-    "slim-fly:4,nodes=2",
-    "slim-fly:5",
-    "slim-fly:7",
-    "slim-fly:8",
-    "slim-fly:9",
-    "jellyfish:2x1x1",
-    "jellyfish:8x3x2",
-    "jellyfish:15x4x1,seed=7",
-    "jellyfish:6x5x1,seed=3",
-    "groups:1x1",
-    "groups:1x4",
-    "groups:3x1",
-    "groups:3x4,inside=9",
-    "torus:3x4,place=random:5",
-    "hyperx:3x2,nodes=2,place=random:1",
-    "mesh:4x4,place=hilbert",
-    "tofu:1x2ox1",
-    "mesh:2x3x2,place=fold:4x3",
-    "torus:4x2x3,place=fold:7x3",
-    "tofu:2x1x2o,place=fold:4x2x4",
-];
+const SIDES: &str = "
+    torus:1 torus:2 torus:3 torus:8 torus:1x4 torus:2x2 torus:2x3x1 torus:3x4 torus:5x4
+    torus:2x4x3 mesh:1 mesh:2 mesh:3 mesh:1x5 mesh:2x2 mesh:3x4 mesh:4x3x2 mesh:2x1x3
+    ring:1 ring:2 ring:3 ring:7 ring:8 hypercube:0 hypercube:1 hypercube:2 hypercube:4
+    fully-connected:1 fully-connected:2 fully-connected:3 fully-connected:6
+    fat-tree:2x1 fat-tree:2x3 fat-tree:3x2 fat-tree:4x2
+    rdn:1(ring:1) rdn:1(ring:3) rdn:1(hypercube:2) rdn:1(torus:2x3) rdn:2(ring:2)
+    rdn:1(rdn:1(ring:2)) rdn:1(fat-tree:3x1) rdn:1(fat-tree:2x2) rdn:1(rdn:1(fat-tree:2x1))
+    rdn:2(fat-tree:2x1) torus:3x4x5 mesh:3x3x3
+    torus:4x3o torus:2ox3 torus:1ox4 torus:2ox4x1o torus:5x2x3o
+    twisted-torus:2x4 twisted-torus:4x8 twisted-torus:3x6 twisted-torus:2x4x2
+    twisted-torus:4x4x8 twisted-torus:6x3x6 twisted-torus:2x2x2x4
+    hyperx:1 hyperx:2,nodes=3 hyperx:4x3,nodes=2 hyperx:2x3x1x2
+    dragonfly:1x1x1 dragonfly:1x1x3 dragonfly:1x4x2 dragonfly:2x1x1 dragonfly:5x1x2
+    dragonfly:9x4x1 dragonfly:7x4x2 dragonfly:6x2x1 dragonfly:3x5x1
+    slim-fly:3 slim-fly:4,nodes=2 slim-fly:5 slim-fly:7 slim-fly:8 slim-fly:9
+    jellyfish:2x1x1 jellyfish:8x3x2 jellyfish:15x4x1,seed=7 jellyfish:6x5x1,seed=3
+    groups:1x1 groups:1x4 groups:3x1 groups:3x4,inside=9 torus:3x4,place=random:5
+    hyperx:3x2,nodes=2,place=random:1 mesh:4x4,place=hilbert
+    tofu:1x2ox1 mesh:2x3x2,place=fold:4x3 torus:4x2x3,place=fold:7x3
+    tofu:2x1x2o,place=fold:4x2x4
+";
 
 /// Returns the specs of small topologies: [`SIDES`] and the example of every family.
 pub(crate) fn small() -> impl Iterator<Item = &'static str> {
     let examples =
         families().iter().map(|family| family.example).filter(|example| !example.is_empty());
-    SIDES.iter().copied().chain(examples)
+    SIDES.split_whitespace().chain(examples)
 }
 
 fn topology(spec: &str) -> Arc<dyn Topology> {
@@ -164,6 +91,11 @@ fn nodes_passed(
     assert_eq!(passed.last(), Some(&to));
     assert_eq!(passed.len() as u64 - 1, hops);
     Ok(passed)
+}
+
+/// Returns the vertices on the route between two nodes of a network.
+fn passed(spec: &str, from: u64, to: u64, route: Option<&Route>) -> Vec<u64> {
+    nodes_passed(topology(spec).as_ref(), from, to, route).unwrap()
 }
 
 /// Searches the links for the shortest paths from a node to every node.
@@ -351,6 +283,11 @@ fn spec_error(spec: &str) -> String {
         .get(error.at..error.at + error.len)
         .map_or(String::new(), |spot| format!(" [{spot}]"));
     format!("{error}{spot}")
+}
+
+/// Returns [`spec_error`] without the spec before the message.
+fn reason(spec: &str) -> String {
+    spec_error(spec).split_once("`: ").unwrap().1.to_owned()
 }
 
 /// A regular graph of degree 3 that is not symmetric: two halves joined by a single edge between 0

@@ -164,8 +164,8 @@ impl Topology for TwistedTorus {
     }
 
     fn link_between(&self, from: u64, to: u64) -> Option<Run> {
-        let mut ways = (0..self.dims.len()).flat_map(|d| [(d, true), (d, false)]);
-        let (dim, plus) = ways.find(|(d, plus)| self.step(from, *d, *plus) == to)?;
+        let mut directions = (0..self.dims.len()).flat_map(|d| [(d, true), (d, false)]);
+        let (dim, plus) = directions.find(|(d, plus)| self.step(from, *d, *plus) == to)?;
         let plane = 2 * dim as u32 + u32::from(!plus);
         Some(Run {
             first: u64::from(plane) * self.nodes + from,

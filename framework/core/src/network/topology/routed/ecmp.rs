@@ -50,9 +50,9 @@ impl Ecmp {
     ) -> u64 {
         let (mut at, mut crossed) = (from, 0);
         while at != to {
-            let ways = self.nearer(at, to).count();
+            let choices = self.nearer(at, to).count();
             // In a connected network there is always such a link.
-            let Some((end, link)) = self.nearer(at, to).nth(draw.below(ways)) else { break };
+            let Some((end, link)) = self.nearer(at, to).nth(draw.below(choices)) else { break };
             visit(Run::in_planes(link, &self.planes));
             (at, crossed) = (end, crossed + 1);
         }

@@ -243,75 +243,35 @@ fn arguments_in_any_order_have_one_canonical_form() {
 
 #[test]
 fn invalid_links_are_explained() {
-    let error = |spec: &str| spec_error(spec).split_once("`: ").unwrap().1.to_owned();
-    assert_eq!(
-        error("torus:4x4,down=0-1+0-5"),
-        "down: torus:4x4 has no link from 0 to 5; `swapmeet list topologies --describe torus:4x4` lists the links [0-5]"
-    );
-    assert_eq!(
-        error("fat-tree:2x2,slow=0-99:0.5"),
-        "slow: fat-tree:2x2 has no link from 0 to 99; `swapmeet list topologies --describe fat-tree:2x2` lists the links [0-99]"
-    );
-    assert_eq!(
-        error("ring:8,down=3-4+0-7"),
-        "down: node 4 is cut off from node 0: no path is left from node 0 to node 4 [3-4+0-7]"
-    );
-    assert_eq!(
-        error("ring:5,down=0-4+0-1"),
-        "down: node 0 is cut off from node 1: no path is left from node 0 to node 1 [0-4+0-1]"
-    );
-    assert_eq!(
-        error("fat-tree:2x2,down=4~1"),
-        "down: node 1 is cut off from node 0: no path is left from node 0 to node 1 [4~1]"
-    );
-    assert_eq!(
-        error("fat-tree:2x2,down=1~4"),
-        "down: node 1 is cut off from node 0: no path is left from node 1 to node 0 [1~4]"
-    );
-    assert_eq!(
-        error("ring:8,down=3"),
-        "down: expected links as in `3-4+7-8` (`3~4`: only the direction from 3 to 4), found `3` [3]"
-    );
+    insta::assert_snapshot!(reason("torus:4x4,down=0-1+0-5"), @"down: torus:4x4 has no link from 0 to 5; `swapmeet list topologies --describe torus:4x4` lists the links [0-5]");
+    insta::assert_snapshot!(reason("fat-tree:2x2,slow=0-99:0.5"), @"slow: fat-tree:2x2 has no link from 0 to 99; `swapmeet list topologies --describe fat-tree:2x2` lists the links [0-99]");
+    insta::assert_snapshot!(reason("ring:8,down=3-4+0-7"), @"down: node 4 is cut off from node 0: no path is left from node 0 to node 4 [3-4+0-7]");
+    insta::assert_snapshot!(reason("ring:5,down=0-4+0-1"), @"down: node 0 is cut off from node 1: no path is left from node 0 to node 1 [0-4+0-1]");
+    insta::assert_snapshot!(reason("fat-tree:2x2,down=4~1"), @"down: node 1 is cut off from node 0: no path is left from node 0 to node 1 [4~1]");
+    insta::assert_snapshot!(reason("fat-tree:2x2,down=1~4"), @"down: node 1 is cut off from node 0: no path is left from node 1 to node 0 [1~4]");
+    insta::assert_snapshot!(reason("ring:8,down=3"), @"down: expected links as in `3-4+7-8` (`3~4`: only the direction from 3 to 4), found `3` [3]");
     for value in ["0-1", "0-1:0", "0-1:1.5", "0-1:nan", "0-1:-1"] {
         assert_eq!(
-            error(&format!("ring:8,slow={value}")),
+            reason(&format!("ring:8,slow={value}")),
             format!(
                 "slow: expected links and the fraction of the bandwidth that is left, as in `3-4:0.5+7-8:0.1`, found `{value}` [{value}]"
             )
         );
     }
-    assert_eq!(
-        error("ring:8,down=0-1,slow=1-0:0.5"),
-        "slow: the link 1-0:0.5 is also listed in `down=` [1-0:0.5]"
-    );
-    assert_eq!(
-        error("ring:8,faults=2"),
-        "faults: expected K or K:SEED, where at most 1 of the 8 links fail so that all vertices stay connected, found `2` [2]"
-    );
+    insta::assert_snapshot!(reason("ring:8,down=0-1,slow=1-0:0.5"), @"slow: the link 1-0:0.5 is also listed in `down=` [1-0:0.5]");
+    insta::assert_snapshot!(reason("ring:8,faults=2"), @"faults: expected K or K:SEED, where at most 1 of the 8 links fail so that all vertices stay connected, found `2` [2]");
     for value in ["x", "1:y", ":1"] {
         assert_eq!(
-            error(&format!("ring:8,faults={value}")),
+            reason(&format!("ring:8,faults={value}")),
             format!(
                 "faults: expected K or K:SEED, where at most 1 of the 8 links fail so that all vertices stay connected, found `{value}` [{value}]"
             )
         );
     }
-    assert_eq!(
-        error("ring:8,slow-links=9:0.5"),
-        "slow-links: expected K:FRACTION or K:FRACTION:SEED with at most 8 links and a fraction above 0 and up to 1, as in `2:0.5`, found `9:0.5` [9:0.5]"
-    );
-    assert_eq!(
-        error("torus:100x100,down=0-1"),
-        "down: expected a network of at most 8192 vertices and 4194304 links to find routes around failed links, found `0-1` [0-1]"
-    );
-    assert_eq!(
-        error("torus:4x4,down=0-1,place=fold:16"),
-        "place: expected a network without failed and slow links to fold a shape into, found `fold:16` [fold:16]"
-    );
-    assert_eq!(
-        error("ring:8,slow=0-1:0.5,routing=ecmp"),
-        "routing: expected minimal: other routings need links of equal bandwidth and latency, found `ecmp` [ecmp]"
-    );
+    insta::assert_snapshot!(reason("ring:8,slow-links=9:0.5"), @"slow-links: expected K:FRACTION or K:FRACTION:SEED with at most 8 links and a fraction above 0 and up to 1, as in `2:0.5`, found `9:0.5` [9:0.5]");
+    insta::assert_snapshot!(reason("torus:100x100,down=0-1"), @"down: expected a network of at most 8192 vertices and 4194304 links to find routes around failed links, found `0-1` [0-1]");
+    insta::assert_snapshot!(reason("torus:4x4,down=0-1,place=fold:16"), @"place: expected a network without failed and slow links to fold a shape into, found `fold:16` [fold:16]");
+    insta::assert_snapshot!(reason("ring:8,slow=0-1:0.5,routing=ecmp"), @"routing: expected minimal: other routings need links of equal bandwidth and latency, found `ecmp` [ecmp]");
 }
 
 /// With `routing=ecmp`, a message uses only shortest paths over the links that are left.

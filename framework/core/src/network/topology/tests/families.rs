@@ -5,13 +5,10 @@ use super::*;
 #[test]
 fn routes_follow_the_row_first() {
     // In a 4 x 6 grid, node (row, column) is 6 row + column.
-    assert_eq!(nodes_passed(topology("mesh:4x6").as_ref(), 1, 15, None).unwrap(), [1, 2, 3, 9, 15]);
-    assert_eq!(nodes_passed(topology("torus:4x6").as_ref(), 1, 23, None).unwrap(), [1, 0, 5, 23]);
-    assert_eq!(
-        nodes_passed(topology("torus:4x6").as_ref(), 1, 15, Some(&order(&[0, 1]))).unwrap(),
-        [1, 7, 13, 14, 15]
-    );
-    assert_eq!(nodes_passed(topology("hypercube:3").as_ref(), 0, 5, None).unwrap(), [0, 1, 5]);
+    assert_eq!(passed("mesh:4x6", 1, 15, None), [1, 2, 3, 9, 15]);
+    assert_eq!(passed("torus:4x6", 1, 23, None), [1, 0, 5, 23]);
+    assert_eq!(passed("torus:4x6", 1, 15, Some(&order(&[0, 1]))), [1, 7, 13, 14, 15]);
+    assert_eq!(passed("hypercube:3", 0, 5, None), [0, 1, 5]);
 }
 
 #[test]
@@ -56,18 +53,9 @@ fn a_torus_side_of_two_has_two_links_in_each_direction() {
 #[test]
 fn a_path_names_the_nodes_of_a_route() {
     let around = [1, 5, 4, 0, 3];
-    assert_eq!(
-        nodes_passed(topology("torus:4x4").as_ref(), 0, 3, Some(&path(&around))).unwrap(),
-        [0, 1, 5, 4, 0, 3]
-    );
-    assert_eq!(
-        nodes_passed(topology("hypercube:2").as_ref(), 0, 3, Some(&path(&[2, 3]))).unwrap(),
-        [0, 2, 3]
-    );
-    assert_eq!(
-        nodes_passed(topology("fully-connected:5").as_ref(), 0, 3, Some(&path(&[4, 3]))).unwrap(),
-        [0, 4, 3]
-    );
+    assert_eq!(passed("torus:4x4", 0, 3, Some(&path(&around))), [0, 1, 5, 4, 0, 3]);
+    assert_eq!(passed("hypercube:2", 0, 3, Some(&path(&[2, 3]))), [0, 2, 3]);
+    assert_eq!(passed("fully-connected:5", 0, 3, Some(&path(&[4, 3]))), [0, 4, 3]);
 }
 
 #[test]
@@ -90,22 +78,12 @@ fn invalid_routes_are_explained() {
 
 #[test]
 fn invalid_fat_trees_are_explained() {
-    let message = |spec: &str| parse(spec).unwrap_err().message;
-    assert_eq!(
-        message("fat-tree:4"),
-        "expected links down per switch and levels, as in `fat-tree:4x3`, found `4`"
-    );
-    assert_eq!(message("fat-tree:1x3"), "expected at least 2 links down per switch, found `1x3`");
-    assert_eq!(message("fat-tree:4x0"), "dimension 2 is 0, expected a whole number from 1 on");
-    assert_eq!(
-        message("fat-tree:10x12"),
-        "expected at most 2147483648 nodes, which are links down to the power of levels, found `10x12`"
-    );
+    insta::assert_snapshot!(reason("fat-tree:4"), @"expected links down per switch and levels, as in `fat-tree:4x3`, found `4` [4]");
+    insta::assert_snapshot!(reason("fat-tree:1x3"), @"expected at least 2 links down per switch, found `1x3` [1x3]");
+    insta::assert_snapshot!(reason("fat-tree:4x0"), @"dimension 2 is 0, expected a whole number from 1 on [0]");
+    insta::assert_snapshot!(reason("fat-tree:10x12"), @"expected at most 2147483648 nodes, which are links down to the power of levels, found `10x12` [10x12]");
     let route = signs(&[1, 1]);
-    assert_eq!(
-        route_error("fat-tree:2x2", 0, 3, &route),
-        "fat-tree:2x2 has no dimensions to choose a direction in"
-    );
+    insta::assert_snapshot!(route_error("fat-tree:2x2", 0, 3, &route), @"fat-tree:2x2 has no dimensions to choose a direction in");
 }
 
 /// Theorem 1 of Li, Peng & Chu: with k levels and a base of n0 nodes, degree d0 and diameter D0,
@@ -148,35 +126,15 @@ fn a_path_through_a_dual_net_names_neighbours() {
 
 #[test]
 fn errors_in_dual_nets_have_positions() {
-    let error = |spec: &str| {
-        let e = parse(spec).unwrap_err();
-        (e.text[e.at..(e.at + e.len).min(e.text.len())].to_owned(), e.message)
-    };
-    let s = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-    assert_eq!(
-        error("rdn:2(torus:5x0)"),
-        s("0", "dimension 2 is 0, expected a whole number from 1 on")
-    );
-    assert_eq!(error("rdn:2(tours:5x5)"), s("tours", "unknown name `tours`"));
-    assert_eq!(error("rdn:0(ring:3)"), s("0", "expected a number of levels from 1 on, found `0`"));
-    assert_eq!(
-        error("rdn:3(torus:5x5)"),
-        s("3", "3 levels make more than 2147483648 nodes, the most that a topology may have")
-    );
-    assert_eq!(
-        error("rdn:1(mesh:3x3)"),
-        s(
-            "mesh:3x3",
-            "a base must be regular, and in `mesh:3x3` some nodes have more links than others"
-        )
-    );
-    assert_eq!(
-        error("rdn:2"),
-        s("2", "expected levels and a base, as in `rdn:1(hypercube:3)`, found `2`")
-    );
-    assert_eq!(error("rdn:2(ring:3"), s("(", "the parenthesis is never closed"));
-    assert_eq!(error("rdn:2(ring:3)x"), s("x", "expected the closing parenthesis at the end"));
-    assert_eq!(error("rdn:1(rdn:1(mesh:3))").0, "mesh:3");
+    insta::assert_snapshot!(reason("rdn:2(torus:5x0)"), @"dimension 2 is 0, expected a whole number from 1 on [0]");
+    insta::assert_snapshot!(reason("rdn:2(tours:5x5)"), @"unknown name `tours`; did you mean `torus`? [tours]");
+    insta::assert_snapshot!(reason("rdn:0(ring:3)"), @"expected a number of levels from 1 on, found `0` [0]");
+    insta::assert_snapshot!(reason("rdn:3(torus:5x5)"), @"3 levels make more than 2147483648 nodes, the most that a topology may have [3]");
+    insta::assert_snapshot!(reason("rdn:1(mesh:3x3)"), @"a base must be regular, and in `mesh:3x3` some nodes have more links than others [mesh:3x3]");
+    insta::assert_snapshot!(reason("rdn:2"), @"expected levels and a base, as in `rdn:1(hypercube:3)`, found `2` [2]");
+    insta::assert_snapshot!(reason("rdn:2(ring:3"), @"the parenthesis is never closed [(]");
+    insta::assert_snapshot!(reason("rdn:2(ring:3)x"), @"expected the closing parenthesis at the end [x]");
+    assert!(reason("rdn:1(rdn:1(mesh:3))").ends_with("[mesh:3]"));
 }
 
 /// The tree has 8 nodes. A route leads up as far as necessary, and then down to the destination. If

@@ -83,37 +83,11 @@ fn neighbours_of_a_folded_torus_are_neighbours_in_the_network() {
 
 #[test]
 fn impossible_folds_are_explained() {
-    let error = |spec: &str| spec_error(spec).split_once("`: ").unwrap().1.to_owned();
-    for (spec, expected) in [
-        (
-            "tofu:2x2x2,place=fold:16x16",
-            "place: expected a shape whose sides are at most products of different dimensions of 2x2x2x2x2x3, found `fold:16x16` [fold:16x16]",
-        ),
-        (
-            "tofu:2x2x2,place=fold:4y4",
-            "place: expected fold:SHAPE, as in `fold:8x8x8`, found `fold:4y4` [fold:4y4]",
-        ),
-        (
-            "tofu:2x2x2,ranks=2,place=fold:4x4",
-            "place: expected one rank per node with fold:SHAPE, found `fold:4x4` [fold:4x4]",
-        ),
-        (
-            "hypercube:4,place=fold:4x4",
-            "place: expected a torus, mesh, ring or tofu to fold a shape into, found `fold:4x4` [fold:4x4]",
-        ),
-        (
-            "torus:5000,place=fold:5000",
-            "place: expected at most 16777216 nodes and sides of at most 4096, found `fold:5000` [fold:5000]",
-        ),
-        (
-            "tofu:4x4",
-            "expected numbers of units along X, Y and Z, as in `tofu:4x3x4`, found `4x4` [4x4]",
-        ),
-        (
-            "tofu:1000x1000x1000",
-            "expected at most 178956970 units of 12 nodes, found `1000x1000x1000` [1000x1000x1000]",
-        ),
-    ] {
-        assert_eq!(error(spec), expected, "{spec}");
-    }
+    insta::assert_snapshot!(reason("tofu:2x2x2,place=fold:16x16"), @"place: expected a shape whose sides are at most products of different dimensions of 2x2x2x2x2x3, found `fold:16x16` [fold:16x16]");
+    insta::assert_snapshot!(reason("tofu:2x2x2,place=fold:4y4"), @"place: expected fold:SHAPE, as in `fold:8x8x8`, found `fold:4y4` [fold:4y4]");
+    insta::assert_snapshot!(reason("tofu:2x2x2,ranks=2,place=fold:4x4"), @"place: expected one rank per node with fold:SHAPE, found `fold:4x4` [fold:4x4]");
+    insta::assert_snapshot!(reason("hypercube:4,place=fold:4x4"), @"place: expected a torus, mesh, ring or tofu to fold a shape into, found `fold:4x4` [fold:4x4]");
+    insta::assert_snapshot!(reason("torus:5000,place=fold:5000"), @"place: expected at most 16777216 nodes and sides of at most 4096, found `fold:5000` [fold:5000]");
+    insta::assert_snapshot!(reason("tofu:4x4"), @"expected numbers of units along X, Y and Z, as in `tofu:4x3x4`, found `4x4` [4x4]");
+    insta::assert_snapshot!(reason("tofu:1000x1000x1000"), @"expected at most 178956970 units of 12 nodes, found `1000x1000x1000` [1000x1000x1000]");
 }

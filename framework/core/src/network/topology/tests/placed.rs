@@ -46,26 +46,13 @@ fn random_placement_depends_on_the_seed() {
 
 #[test]
 fn invalid_placements_are_explained() {
-    let error = |spec: &str| spec_error(spec);
-    assert_eq!(
-        error("ring:4,place=here"),
-        "topology `ring:4,place=here`: place: expected block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE, found `here` [here]"
-    );
-    assert_eq!(
-        error("ring:4,place=random:x").split_once("`: ").unwrap().1,
-        "place: expected block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE, found `random:x` [random:x]"
-    );
-    assert_eq!(
-        error("mesh:4x8,place=hilbert").split_once("`: ").unwrap().1,
-        "place: expected block, cyclic, random, random:SEED or file:FILE: hilbert is for sides that are all the same power of two, found `hilbert` [hilbert]"
-    );
-    assert!(error("rdn:1(ring:3,place=random:1)").contains("one argument too many"));
-    assert_eq!(
-        error("torus:4x0,place=random:1"),
-        "topology `torus:4x0,place=random:1`: dimension 2 is 0, expected a whole number from 1 on [0]"
-    );
+    insta::assert_snapshot!(reason("ring:4,place=here"), @"place: expected block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE, found `here` [here]");
+    insta::assert_snapshot!(reason("ring:4,place=random:x"), @"place: expected block, cyclic, random, random:SEED, hilbert, fold:SHAPE or file:FILE, found `random:x` [random:x]");
+    insta::assert_snapshot!(reason("mesh:4x8,place=hilbert"), @"place: expected block, cyclic, random, random:SEED or file:FILE: hilbert is for sides that are all the same power of two, found `hilbert` [hilbert]");
+    assert!(reason("rdn:1(ring:3,place=random:1)").contains("one argument too many"));
+    insta::assert_snapshot!(reason("torus:4x0,place=random:1"), @"dimension 2 is 0, expected a whole number from 1 on [0]");
     let listed = |content: &str| with_file("ring:3,place=file:p", content).unwrap_err().message;
-    assert_eq!(listed("0 1"), "p: 2 nodes, expected one for each of 3 ranks");
-    assert_eq!(listed("0 1\n1"), "p: line 2: node 1 is listed twice, expected one rank per node");
-    assert_eq!(listed("0 3"), "p: line 1: `3` is not a node, expected a number from 0 to 2");
+    insta::assert_snapshot!(listed("0 1"), @"p: 2 nodes, expected one for each of 3 ranks");
+    insta::assert_snapshot!(listed("0 1\n1"), @"p: line 2: node 1 is listed twice, expected one rank per node");
+    insta::assert_snapshot!(listed("0 3"), @"p: line 1: `3` is not a node, expected a number from 0 to 2");
 }

@@ -146,22 +146,9 @@ fn routing_is_the_last_argument_of_a_spec() {
         spec("ring:4,routing=ecmp,place=cyclic,ranks=2"),
         "ring:4,ranks=2,place=cyclic,routing=ecmp"
     );
-    let error = |spec: &str| spec_error(spec).split_once("`: ").unwrap().1.to_owned();
-    assert_eq!(
-        error("ring:4,routing=fast"),
-        "routing: expected minimal, valiant or ecmp, found `fast` [fast]"
-    );
-    assert_eq!(
-        error("groups:2x4,inside=9,routing=ecmp"),
-        "routing: expected minimal: other routings need links of equal bandwidth and latency, found `ecmp` [ecmp]"
-    );
-    assert_eq!(
-        error("groups:2x4,routing=valiant"),
-        "routing: expected minimal: there is only one route between two ranks, found `valiant` [valiant]"
-    );
-    assert_eq!(
-        error("torus:100x100,routing=valiant"),
-        "routing: expected minimal: other routings are for networks of at most 8192 vertices and 4194304 links, found `valiant` [valiant]"
-    );
-    assert!(error("rdn:1(ring:3,routing=ecmp)").contains("one argument too many"));
+    insta::assert_snapshot!(reason("ring:4,routing=fast"), @"routing: expected minimal, valiant or ecmp, found `fast` [fast]");
+    insta::assert_snapshot!(reason("groups:2x4,inside=9,routing=ecmp"), @"routing: expected minimal: other routings need links of equal bandwidth and latency, found `ecmp` [ecmp]");
+    insta::assert_snapshot!(reason("groups:2x4,routing=valiant"), @"routing: expected minimal: there is only one route between two ranks, found `valiant` [valiant]");
+    insta::assert_snapshot!(reason("torus:100x100,routing=valiant"), @"routing: expected minimal: other routings are for networks of at most 8192 vertices and 4194304 links, found `valiant` [valiant]");
+    assert!(reason("rdn:1(ring:3,routing=ecmp)").contains("one argument too many"));
 }
