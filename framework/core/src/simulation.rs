@@ -121,23 +121,19 @@ impl<'a> Simulation<'a> {
         byte_counts: Option<ByteCountUnits>,
     ) -> Result<(), Fault> {
         let laid_out = Setup::with_layout(&self.task, radices, division, byte_counts)?;
-        match &mut self.state {
-            State::Setup(setup) => setup.replace_by(laid_out),
-            State::Running(_) | State::Recording(_) => {
-                Err(Fault::OutOfOrder("the schedule sets its grid after its first step"))
-            }
-        }
+        let State::Setup(setup) = &mut self.state else {
+            return Err(Fault::OutOfOrder("the schedule sets its grid after its first step"));
+        };
+        setup.replace_by(laid_out)
     }
 
     /// Places the grid's node `virtual_node` on the machine's node `physical`. With `home`, the
     /// data of the physical node starts and ends at this virtual node.
     pub fn place(&mut self, virtual_node: u64, physical: u64, home: bool) -> Result<(), Fault> {
-        match &mut self.state {
-            State::Setup(setup) => setup.place(virtual_node, physical, home),
-            State::Running(_) | State::Recording(_) => {
-                Err(Fault::OutOfOrder("the schedule places a node after its first step"))
-            }
-        }
+        let State::Setup(setup) = &mut self.state else {
+            return Err(Fault::OutOfOrder("the schedule places a node after its first step"));
+        };
+        setup.place(virtual_node, physical, home)
     }
 
     /// Declares that a group maps the schedule to itself. `symmetries` has the action of the group
@@ -148,23 +144,18 @@ impl<'a> Simulation<'a> {
         symmetries: &[Symmetry],
         can_start_anywhere: bool,
     ) -> Result<Vec<Range<u64>>, Fault> {
-        match &mut self.state {
-            State::Setup(setup) => {
-                setup.symmetric(&self.task, &self.listeners, symmetries, can_start_anywhere)
-            }
-            State::Running(_) | State::Recording(_) => {
-                Err(Fault::OutOfOrder("the schedule declares its symmetry after its first step"))
-            }
-        }
+        let State::Setup(setup) = &mut self.state else {
+            return Err(Fault::OutOfOrder(
+                "the schedule declares its symmetry after its first step",
+            ));
+        };
+        setup.symmetric(&self.task, &self.listeners, symmetries, can_start_anywhere)
     }
 
     /// Returns whether the declared symmetry is used. If so, delivery is verified on only one node
     /// of each orbit.
     pub fn relies_on_symmetry(&self) -> bool {
-        match &self.state {
-            State::Setup(setup) => setup.relies_on_symmetry(),
-            State::Running(_) | State::Recording(_) => false,
-        }
+        matches!(&self.state, State::Setup(setup) if setup.relies_on_symmetry())
     }
 
     /// Begins a phase, whose name applies to the steps that follow.
@@ -324,29 +315,16 @@ mod symmetry_tests;
 mod tests {
     use super::*;
     use crate::delivery::boxes::NodeSet;
-    use crate::delivery::collective::SCATTER;
+    use crate::delivery::collective::{SCATTER, SizeTable};
     use crate::delivery::exchange::Rule;
     use crate::network::topology::parse;
-
-    /// Block sizes: 0 bytes for blocks to node 1, and one byte for all other blocks.
-    #[derive(Debug)]
-    struct NothingForNode1;
-
-    impl BlockSizes for NothingForNode1 {
-        fn bytes(&self, _: u64, destination: u64) -> u64 {
-            u64::from(destination != 1)
-        }
-
-        fn largest(&self) -> u64 {
-            1
-        }
-    }
 
     /// Blocks of 0 bytes are traced whether or not their messages are skipped.
     #[test]
     fn empty_messages_are_skipped_on_request() {
         let totals = |skip_empty, reached: &[u64]| {
-            let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(NothingForNode1));
+            // The blocks for node 1 are empty.
+            let sizes = SizeTable::of(3, |_, destination| u64::from(destination != 1));
             let task = Task {
                 sizes,
                 skip_empty,

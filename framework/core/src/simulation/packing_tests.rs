@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::delivery::boxes::{Axis, NodeSet};
-use crate::delivery::collective::{ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE_SCATTER};
+use crate::delivery::collective::{ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE_SCATTER, SizeTable};
 use crate::network::topology::parse;
 use crate::simulation::listener::{Interests, ScheduleEvent};
 use proptest::prelude::*;
@@ -71,20 +71,6 @@ fn a_sum_and_the_pieces_of_a_block_are_one_block() {
     }
 }
 
-/// Block sizes, by origin and destination.
-#[derive(Debug)]
-struct Sizes(Vec<u64>);
-
-impl BlockSizes for Sizes {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        self.0[(origin * 5 + destination) as usize]
-    }
-
-    fn largest(&self) -> u64 {
-        self.0.iter().copied().max().unwrap_or(0)
-    }
-}
-
 proptest! {
     /// In the first step all nodes send to node 1; in the second step node 1 sends to node 2.
     /// Blocks may be empty, and messages of 0 bytes may be skipped.
@@ -126,7 +112,7 @@ proptest! {
                 expected.push(loads.into_iter().max().unwrap());
             }
         }
-        let sizes: Option<Arc<dyn BlockSizes>> = is_sized.then(|| Arc::new(Sizes(sizes)) as _);
+        let sizes = if is_sized { SizeTable::of(5, |o, d| sizes[(o * 5 + d) as usize]) } else { None };
         let task = Task { sizes, skip_empty, ..Task::new(parse("fully-connected:5").unwrap(), Collective::of(&ALL_TO_ALL)) };
         let axes: Vec<Vec<[Axis<'_>; 1]>> = sends.iter().map(|step| {
             step.iter().map(|(_, _, d, n, _)| [Axis::Range { first: *d, stride: 1, count: *n }]).collect()
@@ -169,5 +155,5 @@ fn blocks_are_charged_at_both_ends_of_an_exchange() {
         assert_eq!(price(&machine, exchanges, true), Ok(us));
     }
     let refused = price(both, true, false).unwrap_err();
-    assert_eq!(refused, "rearrange_block_us needs blocks of one size");
+    insta::assert_snapshot!(refused, @"rearrange_block_us needs blocks of one size");
 }

@@ -241,28 +241,13 @@ fn ranges_are_cyclic_and_may_have_a_stride() {
 #[test]
 fn invalid_sets_are_refused() {
     let text = |axis| narrowed(12, axis).unwrap_err();
-    assert_eq!(
-        text(Axis::Range { first: 12, stride: 1, count: 1 }),
-        "is wrong in axis 0: it starts at 12, expected below 12"
-    );
-    assert_eq!(
-        text(Axis::Range { first: 0, stride: 1, count: 0 }),
-        "is wrong in axis 0: it has 0 members 1 apart, expected at least one, at least 1 apart"
-    );
-    assert_eq!(
-        text(Axis::Range { first: 0, stride: 4, count: 4 }),
-        "is wrong in axis 0: it names a coordinate twice (4 members 4 apart, modulo 12)"
-    );
-    assert_eq!(
-        text(Axis::Range { first: 0, stride: u32::MAX, count: u32::MAX }),
-        "is wrong in axis 0: it names a coordinate twice (4294967295 members 4294967295 apart, modulo 12)"
-    );
-    assert_eq!(text(Axis::Bits(&[])), "is wrong in axis 0: it has 0 words of bits, expected 1");
+    insta::assert_snapshot!(text(Axis::Range { first: 12, stride: 1, count: 1 }), @"is wrong in axis 0: it starts at 12, expected below 12");
+    insta::assert_snapshot!(text(Axis::Range { first: 0, stride: 1, count: 0 }), @"is wrong in axis 0: it has 0 members 1 apart, expected at least one, at least 1 apart");
+    insta::assert_snapshot!(text(Axis::Range { first: 0, stride: 4, count: 4 }), @"is wrong in axis 0: it names a coordinate twice (4 members 4 apart, modulo 12)");
+    insta::assert_snapshot!(text(Axis::Range { first: 0, stride: u32::MAX, count: u32::MAX }), @"is wrong in axis 0: it names a coordinate twice (4294967295 members 4294967295 apart, modulo 12)");
+    insta::assert_snapshot!(text(Axis::Bits(&[])), @"is wrong in axis 0: it has 0 words of bits, expected 1");
     assert_eq!(text(Axis::Bits(&[0])), "is wrong in axis 0: it is empty");
-    assert_eq!(
-        text(Axis::Bits(&[1 << 12])),
-        "is wrong in axis 0: it has bits set beyond coordinate 11"
-    );
+    insta::assert_snapshot!(text(Axis::Bits(&[1 << 12])), @"is wrong in axis 0: it has bits set beyond coordinate 11");
     let layout = bit_layout(&[3, 4], 1);
     let refused = |set| layout.narrow(Side::Origins, set, &mut layout.select_all()).unwrap_err();
     assert_eq!(refused(NodeSet::One(12)), "names node 12 of a grid of 12 nodes");

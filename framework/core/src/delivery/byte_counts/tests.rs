@@ -1,28 +1,15 @@
 use super::*;
+use crate::delivery::collective::SizeTable;
 use crate::delivery::grid::Grid;
 use crate::delivery::payload::Payload;
 use proptest::prelude::*;
-
-/// Block sizes: entry (i, j) is the number of bytes from node i to node j.
-#[derive(Debug)]
-struct Table(Vec<Vec<u64>>);
-
-impl BlockSizes for Table {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        self.0[origin as usize][destination as usize]
-    }
-
-    fn largest(&self) -> u64 {
-        self.0.iter().flatten().copied().max().unwrap_or(0)
-    }
-}
 
 fn byte_counts(table: Vec<Vec<u64>>, element_bytes: u64) -> Result<ByteCounts<u32>, Fault> {
     let nodes = table.len() as u64;
     let placement = Placement::new(Grid::new(&[nodes]).unwrap(), nodes);
     ByteCounts::new(
         placement,
-        Some(Arc::new(Table(table))),
+        Some(Arc::new(SizeTable(table))),
         ByteCountUnits { block_bytes: 0, element_bytes },
     )
 }
@@ -114,10 +101,7 @@ fn bytes_cannot_be_forwarded_in_the_step_of_their_arrival() {
         &mut x,
         &[send(0, 1, ByteSelection::Bucket(0)), send(1, 2, ByteSelection::Listed(&[(2, 4)]))],
     );
-    assert_eq!(
-        message(too_early),
-        "step 1: the send of bytes from node 1 to node 2 names 4 bytes for node 2, but node 1 holds only 0"
-    );
+    insta::assert_snapshot!(message(too_early), @"step 1: the send of bytes from node 1 to node 2 names 4 bytes for node 2, but node 1 holds only 0");
 }
 
 #[test]
@@ -150,53 +134,26 @@ fn misplaced_bytes_and_unsent_buckets_are_reported() {
         &[send(0, 1, ByteSelection::Listed(&[(0, ALL_BYTES), (1, ALL_BYTES), (2, ALL_BYTES)]))],
     )
     .unwrap();
-    assert_eq!(
-        message(x.verify()),
-        "after step 1: node 1 still holds 4 bytes for node 0; misplaced in total: 12 bytes at 2 nodes"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: node 1 still holds 4 bytes for node 0; misplaced in total: 12 bytes at 2 nodes");
     let mut x = uniform(2, 1);
     x.redistribute(&redistribute(1, 2)).unwrap();
     step(&mut x, &[send(1, 0, ByteSelection::Bucket(0))]).unwrap();
-    assert_eq!(
-        message(x.verify()),
-        "after step 1: node 1 has not sent bucket 1 of what it redistributed"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: node 1 has not sent bucket 1 of what it redistributed");
 }
 
 #[test]
 fn invalid_redistributions_are_refused() {
     let refused =
         |redistribution: &Redistribution<'_>| message(uniform(3, 2).redistribute(redistribution));
-    assert_eq!(
-        refused(&redistribute(3, 2)),
-        "after step 0: node 3 is unknown, the schedule's grid has nodes 0 to 2"
-    );
-    assert_eq!(
-        refused(&redistribute(0, 0)),
-        "after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536"
-    );
-    assert_eq!(
-        refused(&Redistribution { cycle: 0, ..redistribute(0, 2) }),
-        "after step 0: node 0 redistributes with 0 elements a cycle, expected 1 to 2147483648"
-    );
-    assert_eq!(
-        refused(&Redistribution { first: 2, ..redistribute(0, 2) }),
-        "after step 0: node 0 begins with bucket 2 of 2"
-    );
-    assert_eq!(
-        refused(&Redistribution { starts: &[0, 1], ..redistribute(0, 2) }),
-        "after step 0: node 0 has 2 starts, expected one for each of 3 nodes"
-    );
-    assert_eq!(
-        refused(&Redistribution { firsts: &[0, 1, 7], ..redistribute(0, 2) }),
-        "after step 0: node 0 has 7 in its firsts for destination 2, expected below 2"
-    );
+    insta::assert_snapshot!(refused(&redistribute(3, 2)), @"after step 0: node 3 is unknown, the schedule's grid has nodes 0 to 2");
+    insta::assert_snapshot!(refused(&redistribute(0, 0)), @"after step 0: node 0 redistributes with 0 buckets, expected 1 to 65536");
+    insta::assert_snapshot!(refused(&Redistribution { cycle: 0, ..redistribute(0, 2) }), @"after step 0: node 0 redistributes with 0 elements a cycle, expected 1 to 2147483648");
+    insta::assert_snapshot!(refused(&Redistribution { first: 2, ..redistribute(0, 2) }), @"after step 0: node 0 begins with bucket 2 of 2");
+    insta::assert_snapshot!(refused(&Redistribution { starts: &[0, 1], ..redistribute(0, 2) }), @"after step 0: node 0 has 2 starts, expected one for each of 3 nodes");
+    insta::assert_snapshot!(refused(&Redistribution { firsts: &[0, 1, 7], ..redistribute(0, 2) }), @"after step 0: node 0 has 7 in its firsts for destination 2, expected below 2");
     let mut x = uniform(3, 2);
     x.redistribute(&redistribute(0, 2)).unwrap();
-    assert_eq!(
-        message(x.redistribute(&redistribute(0, 2))),
-        "after step 0: node 0 redistributes again, but has not sent bucket 0 of its last redistribution"
-    );
+    insta::assert_snapshot!(message(x.redistribute(&redistribute(0, 2))), @"after step 0: node 0 redistributes again, but has not sent bucket 0 of its last redistribution");
 }
 
 #[test]
@@ -208,44 +165,20 @@ fn invalid_sends_are_refused() {
         x.send(&send(0, 1, ByteSelection::Bucket(0))).unwrap();
         message(x.send(&what))
     };
-    assert_eq!(
-        refused(send(0, 1, ByteSelection::Bucket(0))),
-        "step 1: the send of bytes from node 0 to node 1 selects bucket 0, which node 0 has already sent"
-    );
-    assert_eq!(
-        refused(send(0, 1, ByteSelection::Bucket(2))),
-        "step 1: the send of bytes from node 0 to node 1 selects bucket 2, but node 0 redistributed buckets 0 to 1"
-    );
-    assert_eq!(
-        refused(send(1, 0, ByteSelection::Bucket(0))),
-        "step 1: the send of bytes from node 1 to node 0 selects bucket 0, but node 1 has redistributed nothing"
-    );
-    assert_eq!(
-        refused(send(1, 0, ByteSelection::Listed(&[(3, 1)]))),
-        "step 1: the send of bytes from node 1 to node 0 names bytes for node 3, the last node is 2"
-    );
-    assert_eq!(
-        refused(send(1, 5, ByteSelection::Bucket(0))),
-        "step 1: receiver 5 is unknown, the schedule's grid has nodes 0 to 2"
-    );
-    assert_eq!(
-        refused(ByteSend { local: false, ..send(1, 1, ByteSelection::Bucket(0)) }),
-        "step 1: node 1 sends to itself (a local copy must be marked as such)"
-    );
+    insta::assert_snapshot!(refused(send(0, 1, ByteSelection::Bucket(0))), @"step 1: the send of bytes from node 0 to node 1 selects bucket 0, which node 0 has already sent");
+    insta::assert_snapshot!(refused(send(0, 1, ByteSelection::Bucket(2))), @"step 1: the send of bytes from node 0 to node 1 selects bucket 2, but node 0 redistributed buckets 0 to 1");
+    insta::assert_snapshot!(refused(send(1, 0, ByteSelection::Bucket(0))), @"step 1: the send of bytes from node 1 to node 0 selects bucket 0, but node 1 has redistributed nothing");
+    insta::assert_snapshot!(refused(send(1, 0, ByteSelection::Listed(&[(3, 1)]))), @"step 1: the send of bytes from node 1 to node 0 names bytes for node 3, the last node is 2");
+    insta::assert_snapshot!(refused(send(1, 5, ByteSelection::Bucket(0))), @"step 1: receiver 5 is unknown, the schedule's grid has nodes 0 to 2");
+    insta::assert_snapshot!(refused(ByteSend { local: false, ..send(1, 1, ByteSelection::Bucket(0)) }), @"step 1: node 1 sends to itself (a local copy must be marked as such)");
 }
 
 #[test]
 fn bytes_must_be_multiples_of_the_element_size() {
     let mut x = byte_counts(vec![vec![8, 12], vec![8, 8]], 8).unwrap();
-    assert_eq!(
-        message(x.redistribute(&redistribute(0, 2))),
-        "node 0 has 12 bytes for node 1, which is not a multiple of the element size of 8 bytes"
-    );
+    insta::assert_snapshot!(message(x.redistribute(&redistribute(0, 2))), @"node 0 has 12 bytes for node 1, which is not a multiple of the element size of 8 bytes");
     x.begin_step();
-    assert_eq!(
-        message(x.send(&send(1, 0, ByteSelection::Listed(&[(0, 7)])))),
-        "step 1: the send of bytes from node 1 to node 0 names 7 bytes for node 0, expected a multiple of 8"
-    );
+    insta::assert_snapshot!(message(x.send(&send(1, 0, ByteSelection::Listed(&[(0, 7)])))), @"step 1: the send of bytes from node 1 to node 0 names 7 bytes for node 0, expected a multiple of 8");
     let mut payload = Payload::ByteCounts(byte_counts(vec![vec![0, 24], vec![0, 0]], 8).unwrap());
     payload.begin_step();
     let part = send(0, 1, ByteSelection::Listed(&[(1, 16)]));
@@ -263,14 +196,8 @@ fn counts_beyond_the_limits_are_refused() {
         )
         .map(|_| ())
     };
-    assert_eq!(
-        message(new(40_000, 1)),
-        "byte counts for each of 40000 destinations at 40000 nodes need 11 GiB, more than the limit of 8 GiB"
-    );
-    assert_eq!(
-        message(new(1 << 10, 1 << 43)),
-        "blocks of 8796093022208 bytes among 1024 nodes add up beyond 2^63 bytes"
-    );
+    insta::assert_snapshot!(message(new(40_000, 1)), @"byte counts for each of 40000 destinations at 40000 nodes need 11 GiB, more than the limit of 8 GiB");
+    insta::assert_snapshot!(message(new(1 << 10, 1 << 43)), @"blocks of 8796093022208 bytes among 1024 nodes add up beyond 2^63 bytes");
 }
 
 proptest! {

@@ -31,27 +31,33 @@ pub trait BlockSizes: fmt::Debug + Send + Sync {
 
     /// Returns the maximum traffic among the nodes 0 to `nodes` - 1.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
-        let mut received = vec![(0_u64, 0_u64); nodes as usize];
-        let mut busiest = MaxTraffic::default();
-        for origin in 0..nodes {
-            let (mut bytes, mut peers) = (0, 0);
-            self.each_receiver(origin, nodes, &mut |destination, block| {
-                if destination != origin {
-                    let (all, from) = &mut received[destination as usize];
-                    (*all, *from) = (*all + block, *from + 1);
-                    (bytes, peers) = (bytes + block, peers + 1);
-                }
-            });
-            busiest.sent = busiest.sent.max(bytes);
-            busiest.peers = busiest.peers.max(peers);
-            busiest.pairs += peers;
-        }
-        for (bytes, peers) in received {
-            busiest.received = busiest.received.max(bytes);
-            busiest.peers = busiest.peers.max(peers);
-        }
-        busiest
+        pair_traffic(self, nodes)
     }
+}
+
+/// Returns the maximum traffic among the nodes 0 to `nodes` - 1, if each pair of nodes exchanges its
+/// block without other nodes.
+pub(super) fn pair_traffic<S: BlockSizes + ?Sized>(sizes: &S, nodes: u64) -> MaxTraffic {
+    let mut received = vec![(0_u64, 0_u64); nodes as usize];
+    let mut busiest = MaxTraffic::default();
+    for origin in 0..nodes {
+        let (mut bytes, mut peers) = (0, 0);
+        sizes.each_receiver(origin, nodes, &mut |destination, block| {
+            if destination != origin {
+                let (all, from) = &mut received[destination as usize];
+                (*all, *from) = (*all + block, *from + 1);
+                (bytes, peers) = (bytes + block, peers + 1);
+            }
+        });
+        busiest.sent = busiest.sent.max(bytes);
+        busiest.peers = busiest.peers.max(peers);
+        busiest.pairs += peers;
+    }
+    for (bytes, peers) in received {
+        busiest.received = busiest.received.max(bytes);
+        busiest.peers = busiest.peers.max(peers);
+    }
+    busiest
 }
 
 /// The traffic between different nodes: the maximum values of any node, and the total number of
@@ -68,4 +74,33 @@ pub struct MaxTraffic {
     pub peers: u64,
     /// Number of ordered pairs of different nodes whose block is not empty.
     pub pairs: u64,
+}
+
+/// A table of block sizes for tests. Row i has the bytes of the blocks from node i to each node.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct SizeTable(pub Vec<Vec<u64>>);
+
+#[cfg(test)]
+impl SizeTable {
+    /// Creates the sizes of the blocks among `nodes` nodes, given a function of origin and
+    /// destination.
+    pub(crate) fn of(
+        nodes: u64,
+        bytes: impl Fn(u64, u64) -> u64,
+    ) -> Option<std::sync::Arc<dyn BlockSizes>> {
+        let row = |origin| (0..nodes).map(|destination| bytes(origin, destination)).collect();
+        Some(std::sync::Arc::new(Self((0..nodes).map(row).collect())))
+    }
+}
+
+#[cfg(test)]
+impl BlockSizes for SizeTable {
+    fn bytes(&self, origin: u64, destination: u64) -> u64 {
+        self.0[origin as usize][destination as usize]
+    }
+
+    fn largest(&self) -> u64 {
+        self.0.iter().flatten().copied().max().unwrap_or(0)
+    }
 }

@@ -6,6 +6,7 @@
 //! which is handled as one block of their total size. The classes of a node are numbered from 0, in
 //! ascending order of their sets.
 
+use super::sizes::pair_traffic;
 use super::{BlockSizes, MaxTraffic};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -223,31 +224,13 @@ impl BlockSizes for TokenSizes {
     /// Returns the least possible traffic. A node sends each token at least once in a dispatch, and
     /// receives the sum of each token at least once in a combine.
     fn max_traffic(&self, nodes: u64) -> MaxTraffic {
-        let pairs = PairSizes(self).max_traffic(nodes);
+        // By pairs, a token counts once for each of its receivers.
+        let pairs = pair_traffic(self, nodes);
         let once = (0..nodes).map(|node| self.tokens.to_others(node)).max().unwrap_or(0);
         match self.is_combine {
             true => MaxTraffic { received: once, ..pairs },
             false => MaxTraffic { sent: once, ..pairs },
         }
-    }
-}
-
-/// The sizes of [`TokenSizes`], but with the default [`BlockSizes::max_traffic`], in which a token
-/// counts once for each of its receivers.
-#[derive(Debug)]
-struct PairSizes<'a>(&'a TokenSizes);
-
-impl BlockSizes for PairSizes<'_> {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        self.0.bytes(origin, destination)
-    }
-
-    fn each_receiver(&self, origin: u64, nodes: u64, visit: &mut dyn FnMut(u64, u64)) {
-        self.0.each_receiver(origin, nodes, visit);
-    }
-
-    fn largest(&self) -> u64 {
-        self.0.largest
     }
 }
 

@@ -14,15 +14,18 @@ mod sizes;
 mod sums;
 
 fn exchange(collective: Collective, radices: &[u64], segments: u32) -> Exchange {
+    sized(collective, radices, segments, None).unwrap()
+}
+
+fn sized(
+    collective: Collective,
+    radices: &[u64],
+    segments: u32,
+    sizes: Option<Arc<dyn BlockSizes>>,
+) -> Result<Exchange, Fault> {
     let grid = Grid::new(radices).unwrap();
-    let nodes = grid.nodes();
-    Exchange::new(
-        collective,
-        Placement::new(grid, nodes),
-        Division { segments, ..Division::WHOLE },
-        None,
-    )
-    .unwrap()
+    let placement = Placement::new(grid.clone(), grid.nodes());
+    Exchange::new(collective, placement, Division { segments, ..Division::WHOLE }, sizes)
 }
 
 fn block<'a>(origin: u64, destination: u64, from: u64, to: u64) -> Rule<'a> {
@@ -74,20 +77,14 @@ fn a_missing_block_is_reported_with_its_location() {
             .collect();
         step(&mut x, &sends).unwrap();
     }
-    assert_eq!(
-        message(x.verify()),
-        "after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); missing in total: 1 block at 1 node"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 3: block 1 -> 3 was never delivered to node 3 (it is at node 1); missing in total: 1 block at 1 node");
 }
 
 #[test]
 fn a_block_cannot_be_forwarded_in_the_step_of_its_arrival() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     let passed_on = [block(0, 2, 0, 1), block(0, 2, 1, 2)];
-    assert_eq!(
-        message(step(&mut x, &passed_on)),
-        "step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it reaches node 1 in this step and can be forwarded in the next)"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &passed_on)), @"step 1: node 1 sends node 2 block 0 -> 2, which it does not hold (it reaches node 1 in this step and can be forwarded in the next)");
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     assert_eq!(step(&mut x, &passed_on[..1]).and_then(|()| step(&mut x, &passed_on[1..])), Ok(()));
 }
@@ -96,44 +93,26 @@ fn a_block_cannot_be_forwarded_in_the_step_of_its_arrival() {
 fn a_block_cannot_be_sent_twice() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[block(0, 2, 0, 2)]).unwrap();
-    assert_eq!(
-        message(step(&mut x, &[block(0, 2, 0, 2)])),
-        "step 2: node 0 sends node 2 block 0 -> 2, which it does not hold (it is at node 2, its destination)"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[block(0, 2, 0, 2)])), @"step 2: node 0 sends node 2 block 0 -> 2, which it does not hold (it is at node 2, its destination)");
 }
 
 #[test]
 fn a_copy_of_a_block_cannot_be_delivered_twice() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 2) }]).unwrap();
-    assert_eq!(
-        message(step(&mut x, &[block(0, 2, 0, 2)])),
-        "step 2: block 0 -> 2 is delivered twice: node 2 already holds it"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[block(0, 2, 0, 2)])), @"step 2: block 0 -> 2 is delivered twice: node 2 already holds it");
     // Two copies of a block that arrive in the same step are a fault, too.
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     step(&mut x, &[Rule { copy: true, ..block(0, 2, 0, 1) }]).unwrap();
-    assert_eq!(
-        message(step(&mut x, &[block(0, 2, 0, 2), block(0, 2, 1, 2)])),
-        "step 2: block 0 -> 2 is delivered twice: node 2 already holds it"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[block(0, 2, 0, 2), block(0, 2, 1, 2)])), @"step 2: block 0 -> 2 is delivered twice: node 2 already holds it");
 }
 
 #[test]
 fn unknown_nodes_and_sends_to_oneself_are_refused() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
-    assert_eq!(
-        message(step(&mut x, &[Rule::new(0, 3)])),
-        "step 1: receiver 3 is unknown, the schedule's grid has nodes 0 to 2"
-    );
-    assert_eq!(
-        message(step(&mut x, &[Rule::new(u64::MAX, 0)])),
-        "step 2: sender 18446744073709551615 is unknown, the schedule's grid has nodes 0 to 2"
-    );
-    assert_eq!(
-        message(step(&mut x, &[Rule::new(1, 1)])),
-        "step 3: node 1 sends to itself (a local copy must be marked as such)"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[Rule::new(0, 3)])), @"step 1: receiver 3 is unknown, the schedule's grid has nodes 0 to 2");
+    insta::assert_snapshot!(message(step(&mut x, &[Rule::new(u64::MAX, 0)])), @"step 2: sender 18446744073709551615 is unknown, the schedule's grid has nodes 0 to 2");
+    insta::assert_snapshot!(message(step(&mut x, &[Rule::new(1, 1)])), @"step 3: node 1 sends to itself (a local copy must be marked as such)");
     assert_eq!(step(&mut x, &[Rule { local: true, ..Rule::new(1, 1) }]), Ok(()));
 }
 
@@ -142,10 +121,7 @@ fn an_invalid_set_is_reported() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3, 4], 1);
     let axes = [Axis::All];
     let wrong = Rule { destinations: NodeSet::Axes(&axes), ..Rule::new(0, 1) };
-    assert_eq!(
-        message(step(&mut x, &[wrong])),
-        "step 1: in the send from 0 to 1, the set of destinations has 1 axes, the grid has 2"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[wrong])), @"step 1: in the send from 0 to 1, the set of destinations has 1 axes, the grid has 2");
 }
 
 #[test]
@@ -166,14 +142,8 @@ fn virtual_nodes_forward_blocks() {
         Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap();
     step(&mut x, &[Rule::new(0, 2)]).unwrap(); // A local copy of all blocks of node 0.
     assert_eq!(x.held(), [2, 2]);
-    assert_eq!(
-        message(x.verify()),
-        "after step 1: block 0 -> 0 was never delivered to node 0 (it is at node 2 (on node 0 of the machine)); missing in total: 3 blocks at 2 nodes"
-    );
-    assert_eq!(
-        message(step(&mut x, &[block(2, 0, 2, 1)])),
-        "step 2: node 2 (on node 0 of the machine) sends node 1 block 0 -> 0, which it does not hold (no node holds it)"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: block 0 -> 0 was never delivered to node 0 (it is at node 2 (on node 0 of the machine)); missing in total: 3 blocks at 2 nodes");
+    insta::assert_snapshot!(message(step(&mut x, &[block(2, 0, 2, 1)])), @"step 2: node 2 (on node 0 of the machine) sends node 1 block 0 -> 0, which it does not hold (no node holds it)");
     step(&mut x, &[block(0, 0, 2, 0), block(0, 1, 2, 1), block(1, 0, 1, 0)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
 }
@@ -186,27 +156,15 @@ fn incomplete_placements_are_refused() {
             .unwrap_err()
             .to_string()
     };
-    assert_eq!(
-        text(Placement::new(grid(), 2)),
-        "the schedule's grid: it has 3 nodes and the machine 2: every node must be placed"
-    );
+    insta::assert_snapshot!(text(Placement::new(grid(), 2)), @"the schedule's grid: it has 3 nodes and the machine 2: every node must be placed");
     let mut p = Placement::new(grid(), 2);
     p.place(0, 0, true).unwrap();
-    assert_eq!(
-        p.place(0, 1, true).unwrap_err().to_string(),
-        "the schedule's grid: node 0 is placed twice, on nodes 0 and 1"
-    );
-    assert_eq!(
-        p.place(1, 0, true).unwrap_err().to_string(),
-        "the schedule's grid: node 0 of the machine has two homes, nodes 0 and 1"
-    );
-    assert_eq!(
-        p.place(3, 0, true).unwrap_err().to_string(),
-        "the schedule's grid: node 3 is placed on node 0, but the grid has 3 nodes and the machine 2"
-    );
-    assert_eq!(text(p.clone()), "the schedule's grid: node 2 is not placed");
+    insta::assert_snapshot!(p.place(0, 1, true).unwrap_err().to_string(), @"the schedule's grid: node 0 is placed twice, on nodes 0 and 1");
+    insta::assert_snapshot!(p.place(1, 0, true).unwrap_err().to_string(), @"the schedule's grid: node 0 of the machine has two homes, nodes 0 and 1");
+    insta::assert_snapshot!(p.place(3, 0, true).unwrap_err().to_string(), @"the schedule's grid: node 3 is placed on node 0, but the grid has 3 nodes and the machine 2");
+    insta::assert_snapshot!(text(p.clone()), @"the schedule's grid: node 2 is not placed");
     p.place(2, 0, false).unwrap();
-    assert_eq!(text(p), "the schedule's grid: node 1 of the machine has no home");
+    insta::assert_snapshot!(text(p), @"the schedule's grid: node 1 of the machine has no home");
 }
 
 #[test]
@@ -216,10 +174,7 @@ fn a_broadcast_may_be_redundant_but_must_be_complete() {
     step(&mut x, &[copy(1, 0)]).unwrap();
     step(&mut x, &[copy(0, 2), copy(1, 2)]).unwrap();
     assert_eq!(x.held(), [1, 1, 1, 0], "a block that is received twice is held once");
-    assert_eq!(
-        message(x.verify()),
-        "after step 2: the root's block was never delivered to node 3 (it is at node 0); missing in total: 1 block at 1 node"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 2: the root's block was never delivered to node 3 (it is at node 0); missing in total: 1 block at 1 node");
     step(&mut x, &[copy(2, 3)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
 }
@@ -234,10 +189,7 @@ fn segments_are_sent_separately() {
     };
     let mut x = exchange(Collective::of(&BROADCAST), &[2], 2);
     step(&mut x, &[segment(1, 0, 1)]).unwrap();
-    assert_eq!(
-        message(x.verify()),
-        "after step 1: segment 0 of the root's block was never delivered to node 1 (it is at node 0); missing in total: 1 block at 1 node"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: segment 0 of the root's block was never delivered to node 1 (it is at node 0); missing in total: 1 block at 1 node");
     step(&mut x, &[segment(0, 0, 1)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
 }
@@ -271,10 +223,7 @@ fn scatter_gather_allgather_and_permutation_are_delivered() {
     let mut x = exchange(rotate, &[3], 1);
     assert!(x.verify().is_err());
     x.begin_step();
-    assert_eq!(
-        x.send(&Rule { destinations: NodeSet::One(1), ..Rule::new(0, 1) }).unwrap_err().to_string(),
-        "step 1: in the send from 0 to 1, the set of destinations can't be used in a permutation, whose blocks are distinguished by origin only"
-    );
+    insta::assert_snapshot!(x.send(&Rule { destinations: NodeSet::One(1), ..Rule::new(0, 1) }).unwrap_err().to_string(), @"step 1: in the send from 0 to 1, the set of destinations can't be used in a permutation, whose blocks are distinguished by origin only");
     step(&mut x, &[Rule::new(0, 1), Rule::new(1, 2), Rule::new(2, 0)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
 }

@@ -45,10 +45,7 @@ fn loads_over_hops_and_on_shared_links_are_exact_beyond_64_bits() {
 
 #[test]
 fn a_step_with_a_load_beyond_64_bits_is_refused() {
-    assert_eq!(
-        measure([u64::MAX, 1]).unwrap_err().to_string(),
-        "step 7: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks"
-    );
+    insta::assert_snapshot!(measure([u64::MAX, 1]).unwrap_err().to_string(), @"step 7: its messages, copies among them, add up beyond 2^64 bytes or segments of blocks");
 }
 
 #[test]

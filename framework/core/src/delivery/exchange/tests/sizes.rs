@@ -1,29 +1,16 @@
 //! Tests of the loads that nodes hold: blocks, or bytes if blocks have explicit sizes.
 
 use super::*;
+use crate::delivery::collective::SizeTable;
 
-#[derive(Debug)]
-struct OriginSized;
-
-impl BlockSizes for OriginSized {
-    fn bytes(&self, origin: u64, destination: u64) -> u64 {
-        10 * origin + destination
-    }
-    fn largest(&self) -> u64 {
-        22
-    }
+/// Returns sizes of `10 origin + destination` bytes.
+fn origin_sized(nodes: u64) -> Option<Arc<dyn BlockSizes>> {
+    SizeTable::of(nodes, |origin, destination| 10 * origin + destination)
 }
 
 #[test]
 fn loads_are_bytes_where_blocks_have_sizes() {
-    let grid = Grid::new(&[3]).unwrap();
-    let mut x = Exchange::new(
-        Collective::of(&ALL_TO_ALL),
-        Placement::new(grid, 3),
-        Division::WHOLE,
-        Some(Arc::new(OriginSized)),
-    )
-    .unwrap();
+    let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
     assert_eq!(x.held(), [1 + 2, 10 + 11 + 12, 20 + 21 + 22]);
     x.begin_step();
     assert_eq!(x.send(&block(1, 2, 1, 2)), Ok(Some(12)));
@@ -33,44 +20,18 @@ fn loads_are_bytes_where_blocks_have_sizes() {
 /// A segment of 12 / 5 bytes is rounded up to 3.
 #[test]
 fn segment_sizes_are_rounded_up() {
-    let grid = Grid::new(&[3]).unwrap();
-    let division = Division { segments: 5, ..Division::WHOLE };
-    let placement = Placement::new(grid, 3);
-    let mut x = Exchange::new(
-        Collective::of(&ALL_TO_ALL),
-        placement,
-        division,
-        Some(Arc::new(OriginSized)),
-    )
-    .unwrap();
+    let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 5, origin_sized(3)).unwrap();
     x.begin_step();
     let two = Axis::Range { first: 1, stride: 1, count: 2 };
     assert_eq!(x.send(&Rule { segments: two, ..block(1, 2, 1, 2) }), Ok(Some(6)));
     assert_eq!((x.segments(), x.held()[1]), (1, 5 * 2 + 5 * 3 + 3 * 3));
 }
 
-#[derive(Debug)]
-struct Huge;
-
-impl BlockSizes for Huge {
-    fn bytes(&self, _: u64, _: u64) -> u64 {
-        1 << 59
-    }
-    fn largest(&self) -> u64 {
-        1 << 59
-    }
-}
-
 #[test]
 fn a_total_load_beyond_2_to_the_63_is_refused() {
     let with = |nodes, segments| {
-        let grid = Grid::new(&[nodes]).unwrap();
-        Exchange::new(
-            Collective::of(&ALL_TO_ALL),
-            Placement::new(grid, nodes),
-            Division { segments, ..Division::WHOLE },
-            Some(Arc::new(Huge)),
-        )
+        let huge = SizeTable::of(nodes, |_, _| 1 << 59);
+        sized(Collective::of(&ALL_TO_ALL), &[nodes], segments, huge)
     };
     for segments in [1, 4096] {
         assert!(with(4, segments).is_ok(), "16 blocks of 2^59");
@@ -104,18 +65,17 @@ proptest! {
     #[test]
     fn redundant_blocks_do_not_count(
         broadcast in any::<bool>(),
-        sized in any::<bool>(),
+        has_sizes in any::<bool>(),
         segments in 1_u32..4,
         steps in prop::collection::vec(prop::collection::vec((0_u64..8, 1_u64..8, 0_u64..8, 1_u32..8, any::<bool>()), 1..20), 1..8),
     ) {
         let collective = if broadcast { Collective::of(&BROADCAST).at(3) } else { Collective::of(&ALL_GATHER) };
         // The number of bytes of a segment. The root's block has 33 bytes.
-        let bytes = |origin: u64| if sized { (10 * origin).div_ceil(segments.into()) } else { 1 };
-        let of_root = if sized { 33_u64.div_ceil(segments.into()) } else { 1 };
+        let bytes = |origin: u64| if has_sizes { (10 * origin).div_ceil(segments.into()) } else { 1 };
+        let of_root = if has_sizes { 33_u64.div_ceil(segments.into()) } else { 1 };
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
-        let sizes: Option<Arc<dyn BlockSizes>> = if sized { Some(Arc::new(OriginSized)) } else { None };
-        let division = Division { segments, ..Division::WHOLE };
-        let mut x = Exchange::new(collective, Placement::new(Grid::new(&[8]).unwrap(), 8), division, sizes).unwrap();
+        let sizes = if has_sizes { origin_sized(8) } else { None };
+        let mut x = sized(collective, &[8], segments, sizes).unwrap();
         let mut peak = x.held().iter().copied().max().unwrap_or(0);
         for sends in steps {
             x.begin_step();
@@ -145,14 +105,7 @@ proptest! {
 /// Extra bytes are part of a message, but no node holds them.
 #[test]
 fn extra_bytes_need_no_block() {
-    let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(OriginSized));
-    let mut x = Exchange::new(
-        Collective::of(&ALL_TO_ALL),
-        Placement::new(Grid::new(&[3]).unwrap(), 3),
-        Division::WHOLE,
-        sizes,
-    )
-    .unwrap();
+    let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
     let held = x.held().to_vec();
     x.begin_step();
     // Node 0 does not hold the block of node 1 for itself.
@@ -162,8 +115,5 @@ fn extra_bytes_need_no_block() {
     x.end_step().unwrap();
     assert_eq!(x.held(), held);
     let mut counted = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
-    assert_eq!(
-        message(step(&mut counted, &[Rule { extra_bytes: 5, ..block(0, 1, 0, 1) }])),
-        "step 1: the send from 0 to 1 has extra bytes, but all blocks have the same size and are counted"
-    );
+    insta::assert_snapshot!(message(step(&mut counted, &[Rule { extra_bytes: 5, ..block(0, 1, 0, 1) }])), @"step 1: the send from 0 to 1 has extra bytes, but all blocks have the same size and are counted");
 }

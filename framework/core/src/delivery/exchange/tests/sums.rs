@@ -25,19 +25,13 @@ fn a_contribution_counted_twice_is_reported() {
     step(&mut x, &[combine(0, 1, true)]).unwrap();
     let second =
         Rule { segments: Axis::Range { first: 1, stride: 1, count: 1 }, ..combine(1, 0, true) };
-    assert_eq!(
-        message(step(&mut x, &[second])),
-        "step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: it is in both its own value and the received one"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[second])), @"step 2: node 0 counts node 0's contribution to segment 1 of the vector twice: it is in both its own value and the received one");
 }
 
 #[test]
 fn a_value_that_replaces_another_must_contain_its_contributions() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
-    assert_eq!(
-        message(step(&mut x, &[Rule { copy: true, ..Rule::new(0, 1) }])),
-        "step 1: node 1 loses node 1's contribution to the vector: the received value replaces its own value, which contains it (combine the two)"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[Rule { copy: true, ..Rule::new(0, 1) }])), @"step 1: node 1 loses node 1's contribution to the vector: the received value replaces its own value, which contains it (combine the two)");
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
     step(&mut x, &[combine(0, 1, true)]).unwrap();
     step(&mut x, &[Rule { copy: true, ..Rule::new(1, 0) }]).unwrap();
@@ -52,15 +46,9 @@ fn a_missing_contribution_is_reported() {
         .to_vec();
     step(&mut x, &sends).unwrap();
     assert_eq!(x.most_summed(), 2);
-    assert_eq!(
-        message(x.verify()),
-        "after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); missing in total: 1 contribution at 1 node"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); missing in total: 1 contribution at 1 node");
     sends = vec![Rule { destinations: NodeSet::One(0), ..combine(1, 2, false) }];
-    assert_eq!(
-        message(step(&mut x, &sends)),
-        "step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &sends)), @"step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)");
 }
 
 /// In a grid of 3 x 3 nodes, the contributions of four pairs of nodes surround the contribution of

@@ -68,10 +68,7 @@ fn the_second_arrival_of_a_token_is_a_fault() {
     step(&mut x, &[token(0, 1, 0, 3)]).unwrap();
     // Node 3 keeps the token, whether or not the send is marked as a copy.
     step(&mut x, &[token(0, 1, 3, 1)]).unwrap();
-    assert_eq!(
-        message(step(&mut x, &[token(0, 1, 1, 3)])),
-        "step 3: token class 1 of node 0 is delivered twice: node 3 already holds it"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[token(0, 1, 1, 3)])), @"step 3: token class 1 of node 0 is delivered twice: node 3 already holds it");
 }
 
 /// Node 1 holds two classes, which two sends repeat. The second of these sends has the lower class.
@@ -90,16 +87,10 @@ fn of_several_faults_in_a_step_that_of_the_first_send_is_reported() {
 fn a_token_that_does_not_arrive_is_reported() {
     let mut x = start(&DISPATCH);
     step(&mut x, &[token(0, 1, 0, 1), token(3, 0, 3, 1), token(0, 0, 0, 3)]).unwrap();
-    assert_eq!(
-        message(x.verify()),
-        "after step 1: token class 1 of node 0 was never delivered to node 2 (it is at node 0); missing in total: 1 block at 1 node"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: token class 1 of node 0 was never delivered to node 2 (it is at node 0); missing in total: 1 block at 1 node");
     let mut x = start(&DISPATCH);
     x.begin_step();
-    assert_eq!(
-        message(x.send(&token(3, 1, 3, 0)).map(|_| ())),
-        "step 1: node 3 sends node 0 token class 1 of node 3, which it does not hold (no node holds it)"
-    );
+    insta::assert_snapshot!(message(x.send(&token(3, 1, 3, 0)).map(|_| ())), @"step 1: node 3 sends node 0 token class 1 of node 3, which it does not hold (no node holds it)");
 }
 
 #[test]
@@ -117,22 +108,13 @@ fn sums_of_tokens_contain_each_contribution_once() {
 fn lost_and_doubled_contributions_are_reported() {
     let mut x = start(&COMBINE);
     step(&mut x, &[sum(0, 1, 1, 0), sum(3, 0, 1, 3), sum(0, 0, 3, 0)]).unwrap();
-    assert_eq!(
-        message(x.verify()),
-        "after step 1: node 2's contribution to token class 1 of node 0 was never delivered to node 0 (it is at node 2); missing in total: 1 contribution at 1 node"
-    );
+    insta::assert_snapshot!(message(x.verify()), @"after step 1: node 2's contribution to token class 1 of node 0 was never delivered to node 0 (it is at node 2); missing in total: 1 contribution at 1 node");
     let mut x = start(&COMBINE);
     step(&mut x, &[Rule { copy: true, ..sum(0, 1, 1, 2) }]).unwrap();
     step(&mut x, &[sum(0, 1, 1, 0)]).unwrap();
-    assert_eq!(
-        message(step(&mut x, &[sum(0, 1, 2, 0)])),
-        "step 3: node 0 counts node 1's contribution to token class 1 of node 0 twice: it is in both its own value and the received one"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[sum(0, 1, 2, 0)])), @"step 3: node 0 counts node 1's contribution to token class 1 of node 0 twice: it is in both its own value and the received one");
     let mut x = start(&COMBINE);
-    assert_eq!(
-        message(step(&mut x, &[Rule { combine: false, ..sum(0, 1, 1, 2) }])),
-        "step 1: node 2 loses node 2's contribution to token class 1 of node 0: the received value replaces its own value, which contains it (combine the two)"
-    );
+    insta::assert_snapshot!(message(step(&mut x, &[Rule { combine: false, ..sum(0, 1, 1, 2) }])), @"step 1: node 2 loses node 2's contribution to token class 1 of node 0: the received value replaces its own value, which contains it (combine the two)");
 }
 
 /// A send of a random schedule: sender, offset of the receiver, owner (or all owners), set of
