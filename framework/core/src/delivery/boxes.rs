@@ -16,7 +16,7 @@
 //! need many of these triples, and intersections need divisions.)
 
 use crate::delivery::grid::Grid;
-use crate::network::symmetry::Group;
+use crate::network::symmetry::{Group, split_off};
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -303,15 +303,6 @@ pub trait Layout: Debug {
         set.check(self.grid())?;
         selection.narrow(self, side, set);
         Ok(())
-    }
-}
-
-/// Returns `number % radix` and `number / radix`. Most radices are powers of two, for which a
-/// faster division is used.
-fn split_off(number: u64, radix: u64) -> (u64, u64) {
-    match radix.is_power_of_two() {
-        true => (number & (radix - 1), number >> radix.trailing_zeros()),
-        false => (number % radix, number / radix),
     }
 }
 

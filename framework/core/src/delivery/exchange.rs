@@ -187,7 +187,7 @@ impl OrbitExchange {
     }
 
     /// Creates the state of a fully planned schedule, in which each node is its own orbit.
-    pub(crate) fn of_everyone(
+    pub(crate) fn of_all_nodes(
         collective: Collective,
         placement: Placement,
         division: Division,

@@ -3,7 +3,8 @@
 use crate::delivery::fault::{Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 
-const NOBODY: u32 = u32::MAX;
+/// A special value in [`Table`]: no node.
+const NONE: u32 = u32::MAX;
 
 /// A grid of virtual nodes, each of which runs on a physical node of the machine. Each physical
 /// node has one *home* in the grid. The home is the virtual node that holds the initial and the
@@ -52,11 +53,11 @@ impl Placement {
             )));
         }
         let table = self.table.get_or_insert_with(|| Table {
-            physical: vec![NOBODY; nodes as usize],
-            home: vec![NOBODY; machine_nodes as usize],
+            physical: vec![NONE; nodes as usize],
+            home: vec![NONE; machine_nodes as usize],
         });
         let runs_on = &mut table.physical[virtual_node as usize];
-        if *runs_on != NOBODY {
+        if *runs_on != NONE {
             return Err(Fault::BadGrid(format!(
                 "node {virtual_node} is placed twice, on nodes {runs_on} and {physical}"
             )));
@@ -64,7 +65,7 @@ impl Placement {
         *runs_on = physical as u32;
         if home {
             let known = &mut table.home[physical as usize];
-            if *known != NOBODY {
+            if *known != NONE {
                 return Err(Fault::BadGrid(format!(
                     "node {physical} of the machine has two homes, nodes {known} and {virtual_node}"
                 )));
@@ -86,10 +87,10 @@ impl Placement {
                 self.machine_nodes
             )));
         };
-        if let Some(virtual_node) = table.physical.iter().position(|r| *r == NOBODY) {
+        if let Some(virtual_node) = table.physical.iter().position(|r| *r == NONE) {
             return Err(Fault::BadGrid(format!("node {virtual_node} is not placed")));
         }
-        if let Some(physical) = table.home.iter().position(|o| *o == NOBODY) {
+        if let Some(physical) = table.home.iter().position(|o| *o == NONE) {
             return Err(Fault::BadGrid(format!("node {physical} of the machine has no home")));
         }
         Ok(())

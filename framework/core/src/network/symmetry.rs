@@ -252,7 +252,7 @@ impl Group {
 /// Returns `number % radix` and `number / radix`, if possible without a slow division. This is
 /// often possible: on the first axis of a grid `number` is less than the radix, and most radices of
 /// other axes are powers of two.
-fn split_off(number: u64, radix: u64) -> (u64, u64) {
+pub(crate) fn split_off(number: u64, radix: u64) -> (u64, u64) {
     if number < radix {
         (number, 0)
     } else if radix.is_power_of_two() {
@@ -294,10 +294,7 @@ mod tests {
     #[test]
     fn invalid_groups_are_refused() {
         let refused = |symmetry| Group::new(&[10], &[symmetry]).unwrap_err();
-        assert_eq!(
-            refused(Shift(4)),
-            "axis 0, of 10, is shifted by multiples of 4, which does not divide it"
-        );
+        insta::assert_snapshot!(refused(Shift(4)), @"axis 0, of 10, is shifted by multiples of 4, which does not divide it");
         assert!(
             refused(Shift(0)).contains("multiples of 0")
                 && refused(Xor(2)).contains("powers of two")

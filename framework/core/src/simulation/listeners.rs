@@ -1,9 +1,6 @@
 //! All listeners of a schedule, and the state that they share.
 
-use crate::delivery::fault::{Block, PlacedNode};
-use crate::simulation::listener::{
-    Detail, EmptySend, Interests, Listener, LocalCopy, ScheduleEvent, Sent, Summed,
-};
+use crate::simulation::listener::{Detail, Interests, Listener, LocalCopy, ScheduleEvent, Summed};
 use crate::simulation::step::{Step, Totals};
 
 /// Reports events to all listeners. Counts phases, steps and totals.
@@ -32,7 +29,8 @@ impl<'a> Listeners<'a> {
         self.interests.detail == Detail::AllNodes
     }
 
-    fn notify(&mut self, event: ScheduleEvent<'_>) {
+    /// Reports an event to all listeners.
+    pub(super) fn notify(&mut self, event: ScheduleEvent<'_>) {
         self.all.iter_mut().for_each(|listener| listener.notify(event));
     }
 
@@ -54,23 +52,11 @@ impl<'a> Listeners<'a> {
         self.notify(ScheduleEvent::Rearrangement { most, segments });
     }
 
-    pub(super) fn sent(&mut self, sent: &Sent<'_>) {
-        self.notify_of_send(ScheduleEvent::Sent(sent));
-    }
-
-    pub(super) fn empty_send(&mut self, send: EmptySend) {
-        self.notify(ScheduleEvent::EmptySend(send));
-    }
-
     /// Reports that a node sends data to itself in step `schedule_step`.
     pub(super) fn local_copy(&mut self, schedule_step: u64, node: u32, load: u64, segments: u64) {
         let phase_number = self.phase_number;
         let copy = LocalCopy { node, load, segments, phase_number, schedule_step };
         self.notify(ScheduleEvent::LocalCopy(copy));
-    }
-
-    pub(super) fn redundant_block(&mut self, step: u64, node: PlacedNode, block: Block) {
-        self.notify(ScheduleEvent::RedundantBlock { step, node, block });
     }
 
     pub(super) fn summed(&mut self, summed: Summed<'_>) {

@@ -29,7 +29,7 @@ pub enum Recorded {
     /// element; 0 stands for the representatives themselves.
     Image(u64),
     /// All nodes.
-    Everyone,
+    AllNodes,
 }
 
 /// The nodes to record, and the step whose sends are stored.
@@ -119,7 +119,7 @@ impl Recording {
         );
         let (element, factors) = match what.nodes {
             Recorded::Image(number) => (group.element(number), 1),
-            Recorded::Everyone => (0, group.elements().map(factor).fold(0, u64::wrapping_add)),
+            Recorded::AllNodes => (0, group.elements().map(factor).fold(0, u64::wrapping_add)),
         };
         Ok(Self {
             set_errors: [kind.set_error(Side::Origins), of_destinations],
@@ -150,7 +150,7 @@ impl Recording {
     pub fn nodes(&self) -> u64 {
         match self.what.nodes {
             Recorded::Image(_) => self.group().representatives(),
-            Recorded::Everyone => self.layout.grid().nodes(),
+            Recorded::AllNodes => self.layout.grid().nodes(),
         }
     }
 
@@ -202,8 +202,8 @@ impl Recording {
             };
         }
         let sender = self.last_sender;
-        let is_everyone = self.what.nodes == Recorded::Everyone;
-        if sender.element != self.element && !is_everyone {
+        let records_all = self.what.nodes == Recorded::AllNodes;
+        if sender.element != self.element && !records_all {
             let requested = group.moved(sender.representative, self.element);
             return Err(Fault::Send(
                 self.step,
@@ -236,7 +236,7 @@ impl Recording {
         // Add the fingerprint to the sum of the step.
         let fingerprint = fingerprint.0;
         self.sends += 1;
-        let factor = if is_everyone { factor(sender.element) } else { 1 };
+        let factor = if records_all { factor(sender.element) } else { 1 };
         self.add(fingerprint.wrapping_mul(factor));
         if self.what.kept_step == Some(self.step.min(LAST_STEP))
             && (self.kept.len() as u64) < limits::COMPARED_SENDS

@@ -119,7 +119,8 @@ impl Running {
         self.expand_sends(listeners, None);
         self.payload.end_step()?;
         if let Some((node, block)) = self.payload.take_redundant() {
-            listeners.redundant_block(self.payload.step(), node, block);
+            let step = self.payload.step();
+            listeners.notify(ScheduleEvent::RedundantBlock { step, node, block });
         }
         self.report_reductions(listeners);
         if !self.messages.is_empty() {

@@ -172,7 +172,7 @@ impl Setup {
                 let number = if can_start_anywhere { number } else { 0 };
                 group.image_of_representatives(group.element(number))
             }
-            Recorded::Image(_) | Recorded::Everyone => radices.iter().map(|r| 0..*r).collect(),
+            Recorded::Image(_) | Recorded::AllNodes => radices.iter().map(|r| 0..*r).collect(),
         };
         self.is_declared = true;
         self.group = is_used.then_some(group);
@@ -232,7 +232,7 @@ impl Setup {
         }
         let follows_sends = listeners.interests.sends || listeners.interests.arrivals;
         if !follows_sends && sizes.is_none() && has_long_axes(&collective, division, &placement) {
-            return OrbitExchange::of_everyone(collective, placement, division)
+            return OrbitExchange::of_all_nodes(collective, placement, division)
                 .map(Payload::Orbits);
         }
         let exchange = Exchange::new(collective, placement, division, sizes.clone())?;

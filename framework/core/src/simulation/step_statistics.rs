@@ -1,11 +1,12 @@
-//! Measures a step: messages, loads, hops, ports, and the load of every directed link.
+//! Measures a step: messages, loads and hops, the traffic of every node, and the load of every
+//! directed link.
 //!
 //! Routes are expensive to compute. So every route is computed only once per step, and updates all
 //! counters. Some values depend on the final number of messages on each link of a route. If a
 //! listener requests these values, and they do not follow from the counters, every route is
 //! computed a second time.
 
-mod port;
+mod node_traffic;
 mod symmetric;
 
 use crate::delivery::contents::Contents;
@@ -17,10 +18,10 @@ use crate::simulation::step::{BandwidthTimes, Expected, StepFacts, Transfer};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use port::Port;
+use node_traffic::NodeTraffic;
 pub(super) use symmetric::SymmetricLinks;
 
-/// The two ends of a message. `sender` and `receiver` are indices into the table of ports. `to` is
+/// The two ends of a message. `sender` and `receiver` are indices into the table of nodes. `to` is
 /// the node to which the sender sends, and `from` is the node from which the receiver receives.
 #[derive(Debug, Clone, Copy)]
 struct Ends {
@@ -48,8 +49,9 @@ pub(crate) struct StepStatistics {
     link_messages: LinkLoad,
     /// The load on each link; used for steps in which messages have different loads.
     link_loads: Option<LinkLoad>,
-    ports: Vec<Port>,
-    /// For each rank, the node whose ports it uses. Empty if each rank has its own ports.
+    /// The traffic of each node.
+    traffic: Vec<NodeTraffic>,
+    /// For each rank, its node. Empty if ranks do not share nodes.
     hosts: Vec<u32>,
     /// For each node, the load that it sends and receives in messages of several blocks. All
     /// entries are 0 between steps.
@@ -81,7 +83,7 @@ impl StepStatistics {
             step: 0,
             link_messages: LinkLoad::new(topology.as_ref()),
             link_loads: None,
-            ports: vec![Port::default(); nodes],
+            traffic: vec![NodeTraffic::default(); nodes],
             hosts: (0..ranks).map(|rank| topology.host(rank) as u32).collect(),
             packed: vec![0; if interests.packing { nodes } else { 0 }],
             busiest_links: Vec::new(),
@@ -178,7 +180,7 @@ impl StepStatistics {
         Ok(facts)
     }
 
-    /// Computes every route once. Counts messages and loads on links and at ports. Sums the
+    /// Computes every route once. Counts messages and loads on links and at nodes. Sums the
     /// latencies and bandwidths of routes, if links differ in these.
     fn walk(
         &mut self,
@@ -235,9 +237,9 @@ impl StepStatistics {
             facts.load_hops += u128::from(t.load) * u128::from(hops);
             max_latency = max_latency.max(latency);
 
-            // Ports. Ranks of one node share them.
+            // The traffic of nodes. Ranks of one node are counted together.
             let [from, to] = [t.from, t.to].map(|rank| self.host(rank));
-            self.count_ports(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
+            self.count_ends(Ends { sender: from, to, receiver: to, from }, t.load, &mut facts);
 
             // Times at the bandwidths of links. A message between two ranks of one node uses no
             // link; it has the machine's bandwidth.
@@ -361,16 +363,16 @@ impl StepStatistics {
         most
     }
 
-    /// Returns the node whose ports a rank uses.
+    /// Returns the node of a rank.
     #[inline]
     fn host(&self, rank: u32) -> u32 {
         self.hosts.get(rank as usize).copied().unwrap_or(rank)
     }
 
     #[inline]
-    fn count_ports(&mut self, ends: Ends, load: u64, facts: &mut StepFacts) {
-        self.ports[ends.sender as usize].sends(self.step, ends.to, load, facts);
-        self.ports[ends.receiver as usize].receives(self.step, ends.from, load, facts);
+    fn count_ends(&mut self, ends: Ends, load: u64, facts: &mut StepFacts) {
+        self.traffic[ends.sender as usize].sends(self.step, ends.to, load, facts);
+        self.traffic[ends.receiver as usize].receives(self.step, ends.from, load, facts);
     }
 
     /// Returns the largest load that one node sends or receives over links; `None` if all messages

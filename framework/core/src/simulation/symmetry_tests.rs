@@ -281,7 +281,7 @@ fn trace(
     let placement = Placement::new(grid, nodes);
     let division = Division { in_parts, segments: 1 + u32::from(in_parts) };
     let mut payload = if as_runs {
-        Payload::Orbits(OrbitExchange::of_everyone(collective, placement, division).unwrap())
+        Payload::Orbits(OrbitExchange::of_all_nodes(collective, placement, division).unwrap())
     } else {
         Payload::Blocks(Exchange::new(collective, placement, division, None).unwrap())
     };
@@ -387,20 +387,11 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
         ..Rule::new(from, (from + 1) % 6)
     };
     let message = |fault: Result<(), Fault>| fault.unwrap_err().to_string();
-    assert_eq!(
-        message(simulation.send(&send(2, 2, 3), None)),
-        "step 1: node 2 sends, but the schedule is planned for its representative, node 0"
-    );
+    insta::assert_snapshot!(message(simulation.send(&send(2, 2, 3), None)), @"step 1: node 2 sends, but the schedule is planned for its representative, node 0");
     simulation.send(&send(0, 0, 3), None).unwrap();
     simulation.step().unwrap();
     // Node 1 holds the block that node 0 has sent. By symmetry, node 5 holds block 4 -> 1, which
     // node 4 has sent.
-    assert_eq!(
-        message(simulation.send(&send(1, 4, 1), None)),
-        "step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes"
-    );
-    assert_eq!(
-        message(simulation.finish().map(|_| ())),
-        "after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes"
-    );
+    insta::assert_snapshot!(message(simulation.send(&send(1, 4, 1), None)), @"step 2: node 1 sends node 2 block 4 -> 1, which it does not hold (it is at node 5); the same fault occurs at 2 other nodes");
+    insta::assert_snapshot!(message(simulation.finish().map(|_| ())), @"after step 2: block 1 -> 0 was never delivered to node 0 (it is at node 1); missing in total: 30 blocks at 6 nodes");
 }

@@ -58,7 +58,7 @@ impl PlanCall<'_> {
         let sends = representatives.sends();
         // Case 1: the full plan is small enough to compare all nodes.
         if sends.saturating_mul(order) <= most {
-            self.compare(&representatives, Recorded::Everyone, requested)?;
+            self.compare(&representatives, Recorded::AllNodes, requested)?;
             return Ok(everyone);
         }
         // Case 2: the full plan is too large, and the plugin can plan only the representatives.

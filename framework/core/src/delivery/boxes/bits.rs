@@ -1,7 +1,8 @@
 //! Boxes with one bit per coordinate.
 
-use super::{Axes, Axis, Cut, Layout, Selection, Side, split_off};
+use super::{Axes, Axis, Cut, Layout, Selection, Side};
 use crate::delivery::grid::Grid;
+use crate::network::symmetry::split_off;
 
 /// A layout with one bit per coordinate, packed into words of 64 bits. Short axes share a word if
 /// they have at most 64 coordinates together. For example, a set of nodes of a 20-dimensional

@@ -55,7 +55,7 @@ impl Recording {
     fn recorded_nodes(&self) -> Vec<u64> {
         let group = self.group();
         match self.what.nodes {
-            Recorded::Everyone => (0..self.layout.grid().nodes()).collect(),
+            Recorded::AllNodes => (0..self.layout.grid().nodes()).collect(),
             Recorded::Image(_) => {
                 let representatives = 0..group.representatives() as usize;
                 let image = |index| group.moved(group.representative(index), self.element);

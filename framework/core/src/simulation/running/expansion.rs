@@ -14,7 +14,7 @@ use crate::delivery::payload::Payload;
 use crate::limits;
 use crate::network::symmetry::Group;
 use crate::network::topology::Route;
-use crate::simulation::listener::Sent;
+use crate::simulation::listener::{ScheduleEvent, Sent};
 use crate::simulation::listeners::Listeners;
 use crate::simulation::messages::number_of;
 
@@ -170,7 +170,8 @@ impl Running {
             let boxes = exchange.expand(&send.boxes, element, layout);
             let boxes = boxes.iter().map(Vec::as_slice).collect();
             let RepresentativeSend { copy, combine, .. } = *send;
-            listeners.sent(&Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) });
+            let sent = Sent { boxes, copy, combine, load, route, ..self.sent(ends, layout) };
+            listeners.notify_of_send(ScheduleEvent::Sent(&sent));
         }
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
         self.add_message(listeners, ends, load, send.contents, route);

@@ -98,8 +98,8 @@ impl Running {
             _ => return,
         };
         let sent = self.sent((rule.from, rule.to), layout);
-        let combine = rule.combine;
-        listeners.sent(&Sent { boxes, copy, combine, load, route, ..sent });
+        let sent = Sent { boxes, copy, combine: rule.combine, load, route, ..sent };
+        listeners.notify_of_send(ScheduleEvent::Sent(&sent));
     }
 
     /// Executes a send of byte counts.
@@ -117,7 +117,8 @@ impl Running {
         };
         if let (true, Some(layout)) = (listeners.interests.sends, self.payload.layout()) {
             listeners.notify_of_send(ScheduleEvent::ByteSend(send));
-            listeners.sent(&Sent { load, route, ..self.sent(ends, layout) });
+            let sent = Sent { load, route, ..self.sent(ends, layout) };
+            listeners.notify_of_send(ScheduleEvent::Sent(&sent));
         }
         let contents = self.payload.byte_contents();
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
@@ -135,7 +136,8 @@ impl Running {
         let placement = self.payload.placement();
         if from.max(to) < placement.grid().nodes() {
             let (from, to) = (placement.locate(from), placement.locate(to));
-            listeners.empty_send(EmptySend { step: self.payload.step(), from, to, is_refused });
+            let send = EmptySend { step: self.payload.step(), from, to, is_refused };
+            listeners.notify(ScheduleEvent::EmptySend(send));
         }
     }
 

@@ -78,7 +78,8 @@ impl SymmetricLinks {
 impl StepStatistics {
     /// Measures one step, given the messages of the representatives (one node of each orbit). The
     /// sender of each message is given as an index among the representatives, and is replaced by
-    /// its node number. Ports and buffers are measured for the representatives.
+    /// its node number. The traffic of nodes and buffers is measured for the
+    /// representatives.
     ///
     /// Multiplexed loads, the contents of messages and the busiest links are not measured. Models
     /// that need these values read all messages
@@ -97,7 +98,7 @@ impl StepStatistics {
         let mut facts =
             StepFacts { messages: messages.len() as u64 * order, ..StepFacts::default() };
 
-        // Ports, buffers and loads.
+        // The traffic of nodes, buffers and loads.
         for t in messages.iter_mut() {
             let sender = t.from;
             t.from = group.representative(sender as usize) as u32;
@@ -106,7 +107,7 @@ impl StepStatistics {
             let (receiver, element) = group.home(t.to.into());
             let from = group.moved(t.from.into(), group.inverse(element)) as u32;
             let receiver = receiver as u32;
-            self.count_ports(Ends { sender, to: t.to, receiver, from }, t.load, &mut facts);
+            self.count_ends(Ends { sender, to: t.to, receiver, from }, t.load, &mut facts);
             buffers.moved(sender, receiver, t.load);
             let all = t.load.checked_mul(order).and_then(|all| facts.total_load.checked_add(all));
             facts.total_load = all.ok_or_else(|| too_much(number))?;

@@ -1,11 +1,11 @@
-//! The messages and loads that pass through a node's ports in a step.
+//! The messages and loads that a node sends and receives in a step.
 
 use crate::simulation::step::StepFacts;
 
 /// The messages and loads of one node in a step. They belong to an earlier step unless `step` is
 /// the current step.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Port {
+pub(super) struct NodeTraffic {
     step: u64,
     sends: u32,
     receives: u32,
@@ -16,7 +16,7 @@ pub(super) struct Port {
     received: u64,
 }
 
-impl Port {
+impl NodeTraffic {
     #[inline]
     fn add_partner(&mut self, step: u64, node: u32) {
         if self.step != step {
