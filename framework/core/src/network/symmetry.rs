@@ -119,49 +119,54 @@ impl Group {
     /// Returns the index of the representative of a node's orbit, and the element that maps the
     /// representative to the node.
     pub fn home(&self, node: u64) -> (usize, u64) {
-        let (mut rest, mut index, mut places, mut element, mut stride) = (node, 0, 1, 0, 1);
-        for axis in self.axes.iter().rev() {
-            let coordinate;
-            (coordinate, rest) = split_off(rest, axis.radix);
+        let (mut index, mut places, mut element) = (0, 1, 0);
+        for (axis, coordinate, stride) in self.digits(node, |axis| axis.radix) {
             let (own, _) = split_off(coordinate, axis.unit);
             index += own * places;
             places *= axis.unit;
             element += (coordinate - own) * stride;
-            stride *= axis.radix;
         }
         (index as usize, element)
     }
 
     /// Returns the representative with this index.
     pub(crate) fn representative(&self, index: usize) -> u64 {
-        let (mut rest, mut node, mut stride) = (index as u64, 0, 1);
-        for axis in self.axes.iter().rev() {
-            node += rest % axis.unit * stride;
-            rest /= axis.unit;
-            stride *= axis.radix;
-        }
-        node
+        let digits = self.digits(index as u64, |axis| axis.unit);
+        digits.map(|(_, digit, stride)| digit * stride).sum()
+    }
+
+    /// Splits a number into one digit for each axis, the last axis first. `radix` returns the radix
+    /// of the digit of an axis. Each digit is returned with its axis, and with the stride of this
+    /// axis in the numbers of nodes.
+    fn digits(
+        &self,
+        number: u64,
+        radix: impl Fn(GroupAxis) -> u64,
+    ) -> impl Iterator<Item = (GroupAxis, u64, u64)> {
+        let (mut rest, mut stride) = (number, 1);
+        self.axes.iter().rev().map(move |axis| {
+            let (digit, own_stride);
+            (digit, rest) = split_off(rest, radix(*axis));
+            (own_stride, stride) = (stride, stride * axis.radix);
+            (*axis, digit, own_stride)
+        })
     }
 
     /// Returns the image of a node under an element of the group.
     pub fn moved(&self, node: u64, element: u64) -> u64 {
-        self.combine(node, element, GroupAxis::moved)
+        let (mut rest, mut image) = (element, 0);
+        for (axis, coordinate, stride) in self.digits(node, |axis| axis.radix) {
+            let own;
+            (own, rest) = split_off(rest, axis.radix);
+            image += axis.moved(coordinate, own) * stride;
+        }
+        image
     }
 
     /// Returns the inverse of an element.
     pub fn inverse(&self, element: u64) -> u64 {
-        self.combine(element, 0, |axis, element, _| axis.inverse(element))
-    }
-
-    fn combine(&self, a: u64, b: u64, with: impl Fn(GroupAxis, u64, u64) -> u64) -> u64 {
-        let (mut a, mut b, mut node, mut stride) = (a, b, 0, 1);
-        for axis in self.axes.iter().rev() {
-            let (of_a, of_b);
-            ((of_a, a), (of_b, b)) = (split_off(a, axis.radix), split_off(b, axis.radix));
-            node += with(*axis, of_a, of_b) * stride;
-            stride *= axis.radix;
-        }
-        node
+        let digits = self.digits(element, |axis| axis.radix);
+        digits.map(|(axis, own, stride)| axis.inverse(own) * stride).sum()
     }
 
     /// Returns all elements, in ascending order of the images of node 0.
@@ -171,26 +176,15 @@ impl Group {
 
     /// Returns the element with this number in the order of [`Group::elements`].
     pub(crate) fn element(&self, number: u64) -> u64 {
-        let (mut rest, mut element, mut stride) = (number, 0, 1);
-        for axis in self.axes.iter().rev() {
-            let count = axis.radix / axis.unit;
-            element += rest % count * axis.unit * stride;
-            rest /= count;
-            stride *= axis.radix;
-        }
-        element
+        let digits = self.digits(number, |axis| axis.radix / axis.unit);
+        digits.map(|(axis, digit, stride)| digit * axis.unit * stride).sum()
     }
 
     /// Returns the images of all representatives under an element. They form a box, given by a
     /// range of coordinates for each axis.
     pub(crate) fn image_of_representatives(&self, element: u64) -> Vec<Range<u64>> {
-        let mut rest = element;
-        let mut ranges: Vec<Range<u64>> = Vec::with_capacity(self.axes.len());
-        for axis in self.axes.iter().rev() {
-            let first;
-            (first, rest) = split_off(rest, axis.radix);
-            ranges.push(first..first + axis.unit);
-        }
+        let digits = self.digits(element, |axis| axis.radix);
+        let mut ranges: Vec<_> = digits.map(|(axis, at, _)| at..at + axis.unit).collect();
         ranges.reverse();
         ranges
     }

@@ -61,41 +61,58 @@ fn runs(
     Ok((hops, runs))
 }
 
-/// Returns the vertices on a route. Checks that each link starts at the vertex at which the
-/// previous link ends, and that the route has as many links as hops.
-fn nodes_passed(
+/// Returns the links of a route, in the order in which a message crosses them. Checks that each link
+/// starts at the vertex at which the previous link ends, and that the route has as many links as
+/// hops.
+fn crossed(
     topology: &dyn Topology,
     from: u64,
     to: u64,
     route: Option<&Route>,
 ) -> Result<Vec<u64>, RouteError> {
     let (hops, runs) = runs(topology, from, to, route)?;
-    let mut passed = vec![from];
+    let (mut at, mut links) = (from, Vec::new());
     for run in runs {
-        let mut links: Vec<u64> = run.links().collect();
-        let at = passed[passed.len() - 1];
-        if topology.link_ends(links[0]).unwrap().0 != at {
-            links.reverse();
+        let mut run: Vec<u64> = run.links().collect();
+        if topology.link_ends(run[0]).unwrap().0 != at {
+            run.reverse();
         }
-        for link in links {
-            let (leaves, arrives) = topology.link_ends(link).unwrap();
-            assert_eq!(
-                leaves,
-                passed[passed.len() - 1],
-                "{} from {from} to {to}: link {link}",
-                topology.spec()
-            );
-            passed.push(arrives);
+        for link in run {
+            let (leaves, enters) = topology.link_ends(link).unwrap();
+            assert_eq!(leaves, at, "{} from {from} to {to}: link {link}", topology.spec());
+            at = enters;
+            links.push(link);
         }
     }
-    assert_eq!(passed.last(), Some(&to));
-    assert_eq!(passed.len() as u64 - 1, hops);
-    Ok(passed)
+    assert_eq!((at, links.len() as u64), (to, hops));
+    Ok(links)
+}
+
+/// Returns the vertices on a route.
+fn nodes_passed(
+    topology: &dyn Topology,
+    from: u64,
+    to: u64,
+    route: Option<&Route>,
+) -> Result<Vec<u64>, RouteError> {
+    let links = crossed(topology, from, to, route)?;
+    let entered = links.into_iter().map(|link| topology.link_ends(link).unwrap().1);
+    Ok(std::iter::once(from).chain(entered).collect())
 }
 
 /// Returns the vertices on the route between two nodes of a network.
 fn passed(spec: &str, from: u64, to: u64, route: Option<&Route>) -> Vec<u64> {
     nodes_passed(topology(spec).as_ref(), from, to, route).unwrap()
+}
+
+/// Returns the ends of all links of a network.
+fn ends(net: &dyn Topology) -> impl Iterator<Item = (u64, u64)> {
+    (0..net.link_slots()).filter_map(|link| net.link_ends(link))
+}
+
+/// Returns all pairs of the numbers below n.
+fn pairs(n: u64) -> impl Iterator<Item = (u64, u64)> {
+    (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)))
 }
 
 /// Searches the links for the shortest paths from a node to every node.
@@ -157,9 +174,7 @@ fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
                 assert!(placed || leaves == node, "{spec}");
             }
         }
-        for (from, to) in
-            (0..topology.nodes()).flat_map(|a| (0..topology.nodes()).map(move |b| (a, b)))
-        {
+        for (from, to) in pairs(topology.nodes()) {
             for run in runs(topology.as_ref(), from, to, None).unwrap().1 {
                 let Some(plane) = planes.get(run.plane as usize) else { continue };
                 let line = |link: u64| (link - plane.offset) / (plane.radix * plane.stride);
@@ -178,10 +193,10 @@ fn links_of_a_plane_are_in_node_order_and_runs_stay_on_a_line() {
 fn the_ends_of_links_are_all_vertices() {
     for spec in small() {
         let topology = topology(spec);
-        let links = (0..topology.link_slots()).filter_map(|link| topology.link_ends(link));
-        let ends: BTreeSet<u64> = links.flat_map(|(from, to)| [from, to]).collect();
+        let linked: BTreeSet<u64> =
+            ends(topology.as_ref()).flat_map(|(from, to)| [from, to]).collect();
         let vertices = topology.nodes() + topology.switches();
-        assert!(vertices == 1 || ends.into_iter().eq(0..vertices), "{spec}");
+        assert!(vertices == 1 || linked.into_iter().eq(0..vertices), "{spec}");
     }
 }
 
@@ -198,8 +213,7 @@ fn all_link_numbers_are_below_link_slots() {
 /// Returns the smallest number of links that leave a set of `side` nodes. Tries every such set,
 /// which is feasible for few nodes.
 fn fewest_links_out_of(topology: &dyn Topology, side: u64) -> u64 {
-    let links: Vec<(u64, u64)> =
-        (0..topology.link_slots()).filter_map(|link| topology.link_ends(link)).collect();
+    let links: Vec<(u64, u64)> = ends(topology).collect();
     let inside = |set: u64, node: u64| set >> node & 1 == 1;
     (0..1_u64 << topology.nodes())
         .filter(|set| u64::from(set.count_ones()) == side)
@@ -296,26 +310,13 @@ const BRIDGE: &str = "0 1\n0 2\n1 3\n1 4\n2 3\n2 4\n3 4\n5 6\n5 7\n6 8\n6 9\n7 8
 
 #[test]
 fn eccentricities_agree_with_routes() {
-    for spec in [
-        "torus:4x5",
-        "mesh:4x5",
-        "ring:7",
-        "hypercube:4",
-        "fully-connected:6",
-        "fat-tree:2x3",
-        "rdn:2(ring:3)",
-        "rdn:1(fat-tree:2x2)",
-        "torus:4x5ox2o",
-        "twisted-torus:4x8",
-        "hyperx:3x4,nodes=2",
-        "slim-fly:4",
-        "jellyfish:9x4x2,seed=5",
-        "groups:3x2",
-        "tofu:3x1ox1",
-        "tofu:2ox1x2,place=fold:3x2x4",
-        "graph:bridge",
-        "rdn:1(graph:bridge)",
-    ] {
+    let specs = "
+        torus:4x5 mesh:4x5 ring:7 hypercube:4 fully-connected:6 fat-tree:2x3 rdn:2(ring:3)
+        rdn:1(fat-tree:2x2) torus:4x5ox2o twisted-torus:4x8 hyperx:3x4,nodes=2 slim-fly:4
+        jellyfish:9x4x2,seed=5 groups:3x2 tofu:3x1ox1 tofu:2ox1x2,place=fold:3x2x4
+        graph:bridge rdn:1(graph:bridge)
+    ";
+    for spec in specs.split_whitespace() {
         let topology = parse_with(spec, &|_| Ok(BRIDGE.to_owned())).unwrap();
         for from in 0..topology.nodes() {
             let hops = |to| topology.route(from, to, None, &mut |_| {}).unwrap();

@@ -103,14 +103,11 @@ impl TwistedTorus {
                     let round = left & 1 == 1;
                     left >>= 1;
                     let direct = apart(d);
-                    return direct
-                        + if !round {
-                            0
-                        } else if direct < 0 {
-                            a
-                        } else {
-                            -a
-                        };
+                    return match round {
+                        false => direct,
+                        true if direct < 0 => direct + a,
+                        true => direct - a,
+                    };
                 }
                 let rest = (apart(d) + if far { a } else { 0 }).rem_euclid(2 * a);
                 if rest <= a { rest } else { rest - 2 * a }

@@ -5,25 +5,14 @@ use crate::network::symmetry::{Group, Symmetry};
 use crate::network::topology::automorphisms::{CoordinatePermutation, OrbitTable, image_of_node};
 
 /// Larger networks than [`small`] of the families with switches.
-const SWITCHED: &[&str] = &[
-    "dragonfly:5x2x3",
-    "dragonfly:9x4x1",
-    "dragonfly:1x4x2",
-    "hyperx:4x3x2,nodes=2",
-    "slim-fly:5,nodes=2",
-    "slim-fly:7",
-    "fat-tree:3x3",
-    "fat-tree:2x5",
-    "fat-tree:6x1",
-    "groups:3x4,inside=9,inside_hop=0.5",
-];
+const SWITCHED: &str = "
+    dragonfly:5x2x3 dragonfly:9x4x1 dragonfly:1x4x2 hyperx:4x3x2,nodes=2 slim-fly:5,nodes=2
+    slim-fly:7 fat-tree:3x3 fat-tree:2x5 fat-tree:6x1 groups:3x4,inside=9,inside_hop=0.5
+";
 
 /// Returns the numbers of the links of a route, sorted.
 fn links(network: &dyn Topology, from: u64, to: u64) -> Vec<u64> {
-    let mut links = Vec::new();
-    network.own_route(from, to, &mut |run| {
-        links.extend(run.links());
-    });
+    let mut links = crossed(network, from, to, None).unwrap();
     links.sort_unstable();
     links
 }
@@ -33,7 +22,7 @@ fn links(network: &dyn Topology, from: u64, to: u64) -> Vec<u64> {
 #[test]
 fn accepted_permutations_map_routes_to_routes() {
     let mut moved_axes = 0;
-    for spec in small().chain(SWITCHED.iter().copied()) {
+    for spec in small().chain(SWITCHED.split_whitespace()) {
         let network = topology(spec);
         let network = network.as_ref();
         let Some(automorphisms) = network.automorphisms() else { continue };
@@ -54,15 +43,15 @@ fn accepted_permutations_map_routes_to_routes() {
                 assert_eq!(found.is_some(), is_known, "{spec}, axis {axis}");
                 let Some(found) = found else { continue };
                 moved_axes += 1;
+                // The image of a route is the route between the images of its ends.
                 let link = |link: u64| automorphisms.image_of_link(link, &image);
-                for from in 0..network.nodes() {
-                    for to in 0..network.nodes() {
-                        let mut images: Vec<u64> =
-                            links(network, from, to).into_iter().map(link).collect();
-                        images.sort_unstable();
-                        assert_eq!(images, links(network, node(from), node(to)), "{spec} {axis}");
-                    }
+                for (from, to) in pairs(network.nodes()) {
+                    let mut images: Vec<u64> =
+                        links(network, from, to).into_iter().map(link).collect();
+                    images.sort_unstable();
+                    assert_eq!(images, links(network, node(from), node(to)), "{spec} {axis}");
                 }
+                // A link and its image are in the same orbit. The orbits contain all links.
                 let table = OrbitTable::new(network, &[found]);
                 let mut in_orbits = 0;
                 for own in (0..network.link_slots()).filter(|l| network.link_ends(*l).is_some()) {

@@ -46,7 +46,7 @@ fn default_arguments_are_omitted_from_specs() {
 fn routes_between_ranks_are_routes_between_their_nodes() {
     let (ring, shared) = (topology("ring:5"), topology("ring:5,ranks=3,place=cyclic"));
     assert_eq!((shared.kind(), shared.nodes(), shared.radices()), ("ranks", 15, &[3, 5][..]));
-    for (from, to) in (0..15).flat_map(|a| (0..15).map(move |b| (a, b))) {
+    for (from, to) in pairs(15) {
         assert_eq!(
             runs(shared.as_ref(), from, to, None),
             runs(ring.as_ref(), from % 5, to % 5, None)

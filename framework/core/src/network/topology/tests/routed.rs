@@ -84,8 +84,8 @@ fn ecmp_of_all_pairs_agrees_with_multipath_load() {
         "fat-tree:2x2",
     ] {
         let net = topology(spec);
-        let pairs = (0..net.nodes()).flat_map(|a| (0..net.nodes()).map(move |b| (a, b)));
-        let on = expected(&format!("{spec},routing=ecmp"), &pairs.collect::<Vec<_>>());
+        let all: Vec<_> = pairs(net.nodes()).collect();
+        let on = expected(&format!("{spec},routing=ecmp"), &all);
         let busiest = on.values().copied().fold(0.0, f64::max);
         // `expected` counts parallel links between two vertices as one link.
         assert!(
