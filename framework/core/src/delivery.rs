@@ -9,5 +9,7 @@ pub mod exchange;
 pub mod fault;
 pub mod grid;
 pub(crate) mod holdings;
+pub(crate) mod loads;
 pub mod payload;
 pub mod placement;
+pub(crate) mod traced;

@@ -17,7 +17,6 @@
 //! use swapmeet_core::cost::bound::Traffic;
 //! use swapmeet_core::cost::machine::Machine;
 //! use swapmeet_core::cost::model::PricingContext;
-//! use swapmeet_core::delivery::boxes::NodeSet;
 //! use swapmeet_core::delivery::collective::{ALL_TO_ALL, Collective};
 //! use swapmeet_core::delivery::exchange::Rule;
 //! use swapmeet_core::network::topology;
@@ -36,9 +35,7 @@
 //!     simulation.step()?;
 //!     for from in 0..nodes {
 //!         let to = (from + distance) % nodes;
-//!         let (origins, destinations) = (NodeSet::One(from), NodeSet::One(to));
-//!         let rule = Rule { origins, destinations, strict: true, ..Rule::new(from, to) };
-//!         simulation.send(&rule, None)?;
+//!         simulation.send(&Rule::new(from, to).of_block(from, to), None)?;
 //!     }
 //! }
 //! // `finish` returns an error if a block has not reached its destination.

@@ -296,7 +296,7 @@ impl<'a> Simulation<'a> {
         let (send_buffer, receive_buffer) = buffers.most();
         Ok(Totals {
             proof: payload.proof(),
-            peak_load: payload.peak(),
+            peak_load: payload.loads().peak(),
             send_buffer,
             receive_buffer,
             segments: payload.segments(),

@@ -180,7 +180,8 @@ impl Spec {
         }
     }
 
-    /// Turns an error in a part of this spec that starts at byte `at` into an error in the whole spec.
+    /// Turns an error in a part of this spec that starts at byte `at` into an error in the whole
+    /// spec.
     pub(crate) fn nested(&self, at: usize, error: SpecError) -> SpecError {
         SpecError { near: error.near, ..self.error(at + error.at, error.len, &error.message) }
     }

@@ -287,11 +287,6 @@ pub trait Layout: Debug {
         Selection::new(self.full(), self.full_count())
     }
 
-    /// Resets a selection to all blocks.
-    fn widen(&self, selection: &mut Selection<Self::Element>) {
-        selection.widen(self);
-    }
-
     /// Narrows one side of a selection, which must have all coordinates of that side. Errors if the
     /// set does not fit the grid.
     fn narrow(

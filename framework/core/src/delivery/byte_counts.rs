@@ -20,7 +20,9 @@ use crate::delivery::boxes::BitLayout;
 use crate::delivery::collective::BlockSizes;
 use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Count, EndFault, Fault};
+use crate::delivery::loads::Loads;
 use crate::delivery::placement::Placement;
+use crate::delivery::traced::{Proof, Traced};
 use crate::limits;
 use pattern::Pattern;
 use redistributing::Redistributed;
@@ -136,13 +138,12 @@ pub(crate) struct ByteCounts<T> {
     receivers: Vec<u32>,
     /// For each node, the last step in which it received any data.
     last_receipts: Vec<u64>,
-    /// The value that [`ByteCounts::latest_arrival`] returns.
+    /// The value that [`Traced::latest_arrival`] returns.
     latest_arrival: u64,
     /// The blocks of the most recent send.
     contents: Contents,
-    /// Bytes that each node holds.
-    held: Vec<u64>,
-    peak: u64,
+    /// Loads in bytes.
+    loads: Loads,
     step: u64,
     /// Total number of buckets of the redistributions that are stored.
     total_buckets: u64,
@@ -157,6 +158,7 @@ impl<T: ElementCount> ByteCounts<T> {
         sizes: Option<Arc<dyn BlockSizes>>,
         units: ByteCountUnits,
     ) -> Result<Self, Fault> {
+        // Check the placement and the limits.
         let nodes = placement.grid().nodes();
         if nodes != placement.machine_nodes() || !placement.is_identity() {
             return Err(Fault::BadGrid("a schedule of byte counts needs a grid of as many nodes as the machine, without placements".to_owned()));
@@ -176,6 +178,7 @@ impl<T: ElementCount> ByteCounts<T> {
                 units.block_bytes
             )));
         }
+        // Sum the bytes of each node. The rows of the table are computed when they are needed.
         let layout = BitLayout::new(placement.grid().clone(), false, true, 1);
         let all: Vec<u64> = (0..nodes).collect();
         let held: Vec<u64> = match &sizes {
@@ -202,15 +205,10 @@ impl<T: ElementCount> ByteCounts<T> {
             last_receipts: vec![0; nodes],
             latest_arrival: 0,
             contents: Contents::Nothing,
-            peak: held.iter().copied().max().unwrap_or(0),
-            held,
+            loads: Loads::new(held),
             step: 0,
             total_buckets: 0,
         })
-    }
-
-    pub(crate) fn begin_step(&mut self) {
-        self.step += 1;
     }
 
     /// Removes all elements that a node holds. Returns their number for each destination.
@@ -254,24 +252,32 @@ impl<T: ElementCount> ByteCounts<T> {
             "node {from} has {bytes} bytes for node {to}, which is not a multiple of the element size of {element} bytes"
         )))
     }
+}
 
-    /// Ends the step: all data in flight is received.
-    pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
+impl<T: ElementCount> Traced for ByteCounts<T> {
+    fn proof(&self) -> Proof {
+        Proof::ByteCounts
+    }
+
+    fn begin_step(&mut self) {
+        self.step += 1;
+    }
+
+    fn end_step(&mut self) -> Result<(), Fault> {
         let mut arriving = std::mem::take(&mut self.arriving);
         for (to, destination, elements) in arriving.drain(..) {
             self.materialize(to as usize)?;
             add(&mut self.holdings[to as usize][destination as usize], elements);
         }
         self.arriving = arriving;
-        for receiver in self.receivers.drain(..) {
-            self.peak = self.peak.max(self.held[receiver as usize]);
-            self.last_receipts[receiver as usize] = self.step;
+        for receiver in &self.receivers {
+            self.last_receipts[*receiver as usize] = self.step;
         }
+        self.loads.end_step(self.receivers.drain(..).map(u64::from));
         Ok(())
     }
 
-    /// Verifies that all buckets were sent, and that all bytes are at their destination.
-    pub(crate) fn verify(&mut self) -> Result<(), Fault> {
+    fn verify(&mut self) -> Result<(), Fault> {
         self.settle(self.step + 1)?;
         let unsent = self
             .redistributors
@@ -311,50 +317,80 @@ impl<T: ElementCount> ByteCounts<T> {
         ))
     }
 
-    /// Returns the last step in which the sender of the most recent send received data that the
-    /// send may contain; 0 if there was none. The origin of bytes is not tracked. So a send of a
-    /// bucket may contain any data that the sender received before the redistribution. A send of
-    /// byte counts may contain any data that the sender received before the send.
-    pub(crate) fn latest_arrival(&self) -> u64 {
-        self.latest_arrival
-    }
-
-    /// Returns the contents of the most recent send. All data for one destination counts as one
-    /// block, because its origins are not tracked. A bucket counts as several blocks.
-    pub(crate) fn contents(&self) -> Contents {
-        self.contents
-    }
-
-    /// Returns the number of the current step, from 1.
-    pub(crate) fn step(&self) -> u64 {
-        self.step
-    }
-
-    /// Returns the placement, which is the identity.
-    pub(crate) fn placement(&self) -> &Placement {
-        &self.placement
-    }
-
-    /// Returns the layout of sets of destinations.
-    pub(crate) fn layout(&self) -> &BitLayout {
-        &self.layout
-    }
-
-    /// Returns the number of load units per block. Loads are bytes, so this is the block size. If
-    /// blocks have explicit sizes, blocks are not counted and the result is 1.
-    pub(crate) fn segments(&self) -> u64 {
+    /// Returns the block size, because loads are in bytes.
+    fn segments(&self) -> u64 {
         if self.sizes.is_some() { 1 } else { self.units.block_bytes.max(1) }
     }
 
-    /// Returns the bytes that each node holds.
-    pub(crate) fn held(&self) -> &[u64] {
-        &self.held
+    fn loads(&self) -> &Loads {
+        &self.loads
     }
 
-    /// Returns the largest number of bytes that a node held at the start or at the end of a step.
-    pub(crate) fn peak(&self) -> u64 {
-        self.peak
+    /// The origin of bytes is not tracked. So a send of a bucket may contain any data that the
+    /// sender received before the redistribution. A send of byte counts may contain any data that
+    /// the sender received before the send.
+    fn latest_arrival(&self) -> u64 {
+        self.latest_arrival
     }
+
+    fn placement(&self) -> &Placement {
+        &self.placement
+    }
+}
+
+/// Traced data of a schedule of byte counts.
+pub(crate) trait TracedBytes: Traced {
+    /// Redistributes all data that a node holds.
+    fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault>;
+
+    /// Executes one send and returns the number of its bytes, or `None` if it has none.
+    fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault>;
+
+    /// Returns the contents of the most recent send. All data for one destination counts as one
+    /// block, because its origins are not tracked. A bucket counts as several blocks.
+    fn contents(&self) -> Contents;
+
+    /// Returns the layout of sets of destinations.
+    fn layout(&self) -> &BitLayout;
+}
+
+impl<T: ElementCount> TracedBytes for ByteCounts<T> {
+    fn redistribute(&mut self, redistribution: &Redistribution<'_>) -> Result<(), Fault> {
+        self.redistribute_elements(redistribution)
+    }
+
+    fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
+        self.send_elements(send)
+    }
+
+    fn contents(&self) -> Contents {
+        self.contents
+    }
+
+    fn layout(&self) -> &BitLayout {
+        &self.layout
+    }
+}
+
+/// Creates the byte counts before the first step. A count can be at most the total for one
+/// destination. Counts have 32 bits if an upper bound of this total fits.
+pub(crate) fn start(
+    placement: Placement,
+    sizes: Option<Arc<dyn BlockSizes>>,
+    units: ByteCountUnits,
+) -> Result<Box<dyn TracedBytes>, Fault> {
+    let largest = sizes.as_ref().map_or(units.block_bytes, |sizes| sizes.largest());
+    Ok(if fits_32_bits(largest, units.element_bytes, placement.machine_nodes()) {
+        Box::new(ByteCounts::<u32>::new(placement, sizes, units)?)
+    } else {
+        Box::new(ByteCounts::<u64>::new(placement, sizes, units)?)
+    })
+}
+
+/// Returns whether the number of elements that a node holds for one destination fits into 32 bits.
+fn fits_32_bits(largest_block: u64, element_bytes: u64, nodes: u64) -> bool {
+    let elements = u128::from(largest_block / element_bytes.max(1)) * u128::from(nodes);
+    elements <= u128::from(u32::MAX)
 }
 
 fn add<T: ElementCount>(cell: &mut T, elements: u64) {

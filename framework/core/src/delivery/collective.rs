@@ -78,8 +78,8 @@ pub struct CollectiveKind {
     pub has_tokens: bool,
 }
 
-/// Defines the kinds of collectives, and [`COLLECTIVES`]. Fields that are not given have the values of
-/// [`EXCHANGE`].
+/// Defines the kinds of collectives, and [`COLLECTIVES`]. Fields that are not given have the values
+/// of [`EXCHANGE`].
 macro_rules! collectives {
     ($($(#[$doc:meta])+ $name:ident { $($field:ident: $value:expr),+ $(,)? })+) => {
         $($(#[$doc])+
@@ -90,7 +90,8 @@ macro_rules! collectives {
     };
 }
 
-/// A collective in which each node has a block for each node, and no node may receive a block twice.
+/// A collective in which each node has a block for each node, and no node may receive a block
+/// twice.
 const EXCHANGE: CollectiveKind = CollectiveKind {
     word: "",
     help: "",
@@ -165,8 +166,8 @@ collectives! {
         sums: true,
     }
 
-    /// Each node has a vector with one element per node. Each node receives the sum of the elements for
-    /// this node.
+    /// Each node has a vector with one element per node. Each node receives the sum of the elements
+    /// for this node.
     REDUCE_SCATTER {
         word: "reduce-scatter",
         help: "each node has a vector with one element per node and receives the sum of its elements",
@@ -185,7 +186,8 @@ collectives! {
         sums: true,
     }
 
-    /// Each node has tokens. Each token goes to a set of nodes, and nodes may copy and forward tokens.
+    /// Each node has tokens. Each token goes to a set of nodes, and nodes may copy and forward
+    /// tokens.
     DISPATCH {
         word: "dispatch",
         help: "each node has tokens; each token goes to a set of nodes, one copy to each",
@@ -194,8 +196,8 @@ collectives! {
         has_tokens: true,
     }
 
-    /// Each node has tokens. Each node in the set of a token has a partial result of this token. The
-    /// node to which the token belongs receives the sum of these results.
+    /// Each node has tokens. Each node in the set of a token has a partial result of this token.
+    /// The node to which the token belongs receives the sum of these results.
     COMBINE {
         word: "combine",
         help: "each node has tokens and receives, for each of them, the sum of the results of a set of nodes",
@@ -463,33 +465,15 @@ mod tests {
 
     #[test]
     fn sets_that_distinguish_no_blocks_are_refused() {
-        let refused = |kind: &CollectiveKind| {
-            [Side::Origins, Side::Destinations].map(|side| kind.set_error(side))
-        };
-        let some = |text: &str| Some(text.to_owned());
-        assert_eq!(refused(&ALL_TO_ALL), [None, None]);
-        assert_eq!(
-            refused(&BROADCAST),
-            [const { "can't be used in a broadcast, in which there is one block" }; 2].map(some)
-        );
-        assert_eq!(
-            refused(&SCATTER)[0],
-            some("can't be used in a scatter, whose blocks are distinguished by destination only")
-        );
-        assert_eq!(
-            refused(&ALL_GATHER)[1],
-            some("can't be used in an allgather, whose blocks are distinguished by origin only")
-        );
-        assert_eq!(
-            refused(&REDUCE_SCATTER),
-            [
-                some("can't be used in a reduce-scatter, which combines the values of all origins"),
-                None
-            ]
-        );
-        assert_eq!(
-            refused(&REDUCE)[1],
-            some("can't be used in a reduce, whose vector is not divided into parts")
-        );
+        let sides = [Side::Origins, Side::Destinations];
+        assert_eq!(sides.map(|side| ALL_TO_ALL.set_error(side)), [None, None]);
+        assert_eq!(REDUCE_SCATTER.set_error(Side::Destinations), None);
+        let refused = |kind: &CollectiveKind, side| kind.set_error(side).unwrap();
+        insta::assert_snapshot!(refused(&BROADCAST, Side::Origins), @"can't be used in a broadcast, in which there is one block");
+        insta::assert_snapshot!(refused(&BROADCAST, Side::Destinations), @"can't be used in a broadcast, in which there is one block");
+        insta::assert_snapshot!(refused(&SCATTER, Side::Origins), @"can't be used in a scatter, whose blocks are distinguished by destination only");
+        insta::assert_snapshot!(refused(&ALL_GATHER, Side::Destinations), @"can't be used in an allgather, whose blocks are distinguished by origin only");
+        insta::assert_snapshot!(refused(&REDUCE_SCATTER, Side::Origins), @"can't be used in a reduce-scatter, which combines the values of all origins");
+        insta::assert_snapshot!(refused(&REDUCE, Side::Destinations), @"can't be used in a reduce, whose vector is not divided into parts");
     }
 }

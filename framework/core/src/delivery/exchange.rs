@@ -19,16 +19,16 @@ use crate::delivery::contents::Contents;
 use crate::delivery::fault::{Block, Count, Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 use crate::delivery::holdings::Holdings;
+use crate::delivery::loads::Loads;
 use crate::delivery::placement::Placement;
+use crate::delivery::traced::{Proof, Traced};
 use crate::network::symmetry::{Group, Symmetry};
-use loads::Loads;
 use std::sync::Arc;
 
 mod arrivals;
 mod expansion;
 mod explain;
 mod inventory;
-mod loads;
 mod reductions;
 mod sends;
 mod symmetric;
@@ -85,11 +85,18 @@ impl Rule<'_> {
             extra_bytes: 0,
         }
     }
+
+    /// Selects the block from node `origin` to node `destination`, which the sender must hold.
+    #[must_use]
+    pub fn of_block(self, origin: u64, destination: u64) -> Self {
+        let (origins, destinations) = (NodeSet::One(origin), NodeSet::One(destination));
+        Self { origins, destinations, strict: true, ..self }
+    }
 }
 
 /// The holdings of all nodes, or of one node per orbit, from the first step to the last.
 #[derive(Debug)]
-pub struct Exchange<L: Layout = BitLayout> {
+pub(crate) struct Exchange<L: Layout = BitLayout> {
     inventory: Inventory<L>,
     holdings: Holdings<L::Element>,
     /// Boxes sent in the current step, which are received at the end of the step.
@@ -98,7 +105,7 @@ pub struct Exchange<L: Layout = BitLayout> {
     /// Whether any send so far was a copy. Without copies, no node can receive a block that it
     /// already holds.
     has_copies: bool,
-    /// The first permitted redundant delivery since the last call of [`Exchange::take_redundant`].
+    /// The first permitted redundant delivery since the last call of [`Traced::take_redundant`].
     redundant: Option<Box<(PlacedNode, Block)>>,
     step: u64,
     latest_arrival: u64,
@@ -139,7 +146,7 @@ impl Exchange {
     /// collective.
     ///
     /// `sizes` is `None` for blocks of uniform size. Loads are then in blocks, otherwise in bytes.
-    pub fn new(
+    pub(crate) fn new(
         collective: Collective,
         placement: Placement,
         division: Division,
@@ -151,7 +158,7 @@ impl Exchange {
         Self::start(Inventory::new(collective, placement, division, sizes, layout))
     }
 
-    /// Enables [`Exchange::latest_arrival`]: each box records the step in which it was received.
+    /// Enables [`Traced::latest_arrival`]: each box records the step in which it was received.
     /// Must be called before the first step.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self) -> Self {
@@ -174,8 +181,7 @@ impl OrbitExchange {
         placement.check()?;
         let radices: Vec<u64> = group.axes().iter().map(|axis| axis.radix).collect();
         Grid::new(&radices).map_err(Fault::BadSymmetry)?;
-        let [by_origin, by_destination] =
-            Inventory::<BitLayout>::distinguishes(&collective, division);
+        let [by_origin, by_destination] = division.distinguishes(collective.kind());
         let grid = placement.grid().clone();
         let layout = RunLayout::new(grid, group, by_origin, by_destination, division.segments);
         Self::start(Inventory::new(collective, placement, division, None, layout))
@@ -234,17 +240,78 @@ impl<L: Layout> Exchange<L> {
         })
     }
 
-    pub(crate) fn begin_step(&mut self) {
-        self.step += 1;
-    }
-
-    /// Returns the index in [`Exchange::held`] of the node whose holdings are in a list.
+    /// Returns the index in [`Loads::held`] of the node whose holdings are in a list.
     fn account(&self, list: usize) -> u64 {
         self.inventory.placement.physical(list as u64)
     }
 
-    /// Ends the step: every box in flight is added to its receiver's holdings.
-    pub fn end_step(&mut self) -> Result<(), Fault> {
+    /// Adds to a fault of a representative the number of further nodes in its orbit, which have the
+    /// same fault.
+    fn for_orbit(&self, fault: Fault) -> Fault {
+        match (&fault, self.inventory.layout.group()) {
+            (Fault::Delivery(..), Some(group)) if group.order() > 1 => {
+                Fault::ForOrbit(Box::new(fault), Count(group.order() - 1, "other node"))
+            }
+            _ => fault,
+        }
+    }
+
+    /// Returns the number of the current step, from 1.
+    pub(crate) fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Returns whether the sender of a rule keeps what it sends.
+    pub(crate) fn copies(&self, rule: &Rule<'_>) -> bool {
+        self.inventory.copies(rule)
+    }
+
+    /// Returns whether the collective is a reduction.
+    pub(crate) fn sums(&self) -> bool {
+        self.inventory.sums()
+    }
+
+    /// Returns the memory layout of boxes.
+    pub(crate) fn layout(&self) -> &L {
+        &self.inventory.layout
+    }
+
+    /// Returns the boxes sent in this step and their receivers, starting with box number `first`.
+    pub(crate) fn in_flight(
+        &self,
+        first: usize,
+    ) -> impl Iterator<Item = (u64, &[L::Element])> + Clone {
+        let receivers = self.in_flight.receivers[first..].iter().copied();
+        receivers.zip(self.holdings.format().boxes(self.in_flight_records(first)))
+    }
+
+    fn in_flight_records(&self, first: usize) -> &[L::Element] {
+        &self.in_flight.records[first * self.holdings.format().elements()..]
+    }
+
+    /// Returns the number of the first box of the most recent send. Boxes of earlier sends may have
+    /// been joined, so their numbers may have changed.
+    pub(crate) fn latest_box(&self) -> usize {
+        self.in_flight.latest
+    }
+
+    /// Returns the blocks in the boxes in flight, starting with box number `first`.
+    pub(crate) fn in_flight_contents(&self, first: usize) -> Contents {
+        let boxes = self.in_flight(first);
+        boxes.fold(Contents::Nothing, |all, (_, a)| all.and(self.inventory.contents(a)))
+    }
+}
+
+impl<L: Layout> Traced for Exchange<L> {
+    fn proof(&self) -> Proof {
+        Proof::of(self.sums())
+    }
+
+    fn begin_step(&mut self) {
+        self.step += 1;
+    }
+
+    fn end_step(&mut self) -> Result<(), Fault> {
         let mut in_flight = std::mem::replace(&mut self.in_flight, InFlight::new());
         let received = self.receive(&mut in_flight);
         // Update the peak after the receipt, because the receipt subtracts redundant deliveries
@@ -256,14 +323,7 @@ impl<L: Layout> Exchange<L> {
         received.map_err(|fault| self.for_orbit(fault))
     }
 
-    /// Returns and clears the first redundant delivery since the previous call. In a redundant
-    /// delivery, a node receives a block that it already holds, in a collective that permits this.
-    pub(crate) fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
-        self.redundant.take().map(|boxed| *boxed)
-    }
-
-    /// Verifies that each node holds what the collective requires.
-    pub fn verify(&self) -> Result<(), Fault> {
+    fn verify(&mut self) -> Result<(), Fault> {
         let layout = &self.inventory.layout;
         let (mut missing_blocks, mut incomplete_nodes, mut example) = (0_u64, 0, None);
         let mut common = layout.full().to_vec();
@@ -293,104 +353,35 @@ impl<L: Layout> Exchange<L> {
         Err(self.never_delivered(list, &required, missing, incomplete_nodes * order))
     }
 
-    /// Adds to a fault of a representative the number of further nodes in its orbit, which have the
-    /// same fault.
-    fn for_orbit(&self, fault: Fault) -> Fault {
-        match (&fault, self.inventory.layout.group()) {
-            (Fault::Delivery(..), Some(group)) if group.order() > 1 => {
-                Fault::ForOrbit(Box::new(fault), Count(group.order() - 1, "other node"))
-            }
-            _ => fault,
-        }
+    fn take_redundant(&mut self) -> Option<(PlacedNode, Block)> {
+        let redundant = self.redundant.take().map(|boxed| *boxed);
+        redundant.filter(|_| self.inventory.layout.group().is_none())
     }
 
-    /// Returns the last step in which the sender of the most recent send received any of the sent
-    /// blocks; 0 if it held all of them from the start or if arrivals are not tracked.
-    pub fn latest_arrival(&self) -> u64 {
-        self.latest_arrival
-    }
-
-    /// Returns the number of the current step, from 1.
-    pub fn step(&self) -> u64 {
-        self.step
-    }
-
-    /// Returns the number of load units per block: the number of parts times the number of
-    /// segments. If blocks have explicit sizes, loads are in bytes (with padded parts), and the
-    /// result is 1.
-    pub fn segments(&self) -> u64 {
+    /// Returns the number of parts times the number of segments. With explicit sizes, parts are
+    /// padded to whole bytes.
+    fn segments(&self) -> u64 {
         if self.inventory.sizes.is_some() { 1 } else { self.inventory.units() }
     }
 
-    /// Returns whether each block is divided into one part per node.
-    pub fn in_parts(&self) -> bool {
+    fn in_parts(&self) -> bool {
         self.inventory.division.in_parts
     }
 
-    /// Returns whether the sender of a rule keeps what it sends.
-    pub fn copies(&self, rule: &Rule<'_>) -> bool {
-        self.inventory.copies(rule)
+    fn loads(&self) -> &Loads {
+        &self.loads
     }
 
-    /// Returns whether the collective is a reduction.
-    pub fn sums(&self) -> bool {
-        self.inventory.sums()
+    fn latest_arrival(&self) -> u64 {
+        self.latest_arrival
     }
 
-    /// Returns the largest load in [`Exchange::summed`].
-    pub fn most_summed(&self) -> u64 {
-        self.loads.most_summed()
-    }
-
-    /// Returns, for each node of the machine or each representative, the load that it reduced into
-    /// its own values in the last completed step. Empty if no node reduced anything.
-    pub fn summed(&self) -> &[u64] {
-        self.loads.all_summed()
-    }
-
-    /// Returns the mapping from nodes of the schedule's grid to nodes of the machine.
-    pub fn placement(&self) -> &Placement {
+    fn placement(&self) -> &Placement {
         &self.inventory.placement
     }
 
-    /// Returns the memory layout of boxes.
-    pub fn layout(&self) -> &L {
-        &self.inventory.layout
-    }
-
-    /// Returns the boxes sent in this step and their receivers, starting with box number `first`.
-    pub(crate) fn in_flight(
-        &self,
-        first: usize,
-    ) -> impl Iterator<Item = (u64, &[L::Element])> + Clone {
-        let receivers = self.in_flight.receivers[first..].iter().copied();
-        receivers.zip(self.holdings.format().boxes(self.in_flight_records(first)))
-    }
-
-    fn in_flight_records(&self, first: usize) -> &[L::Element] {
-        &self.in_flight.records[first * self.holdings.format().elements()..]
-    }
-
-    /// Returns the number of the first box of the most recent send. Boxes of earlier sends may have
-    /// been joined, so their numbers may have changed.
-    pub(crate) fn latest_box(&self) -> usize {
-        self.in_flight.latest
-    }
-
-    /// Returns the blocks in the boxes in flight, starting with box number `first`.
-    pub(crate) fn in_flight_contents(&self, first: usize) -> Contents {
-        let boxes = self.in_flight(first);
-        boxes.fold(Contents::Nothing, |all, (_, a)| all.and(self.inventory.contents(a)))
-    }
-
-    /// Returns the load that each node of the machine, or each representative, holds.
-    pub fn held(&self) -> &[u64] {
-        self.loads.held()
-    }
-
-    /// Returns the largest load that a node held at the start or at the end of a step.
-    pub(crate) fn peak(&self) -> u64 {
-        self.loads.peak()
+    fn verified_on(&self) -> u64 {
+        self.inventory.planned_nodes()
     }
 }
 

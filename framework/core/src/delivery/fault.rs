@@ -77,6 +77,20 @@ impl Fault {
         }
     }
 
+    /// Errors if the sender or the receiver of a send is not a node of a grid of `nodes` nodes.
+    #[inline]
+    pub(crate) fn check_ends(step: u64, (from, to): (u64, u64), nodes: u64) -> Result<(), Self> {
+        for (role, node) in [("sender", from), ("receiver", to)] {
+            if node >= nodes {
+                return Err(Self::Send(
+                    step,
+                    SendFault::UnknownNode { role, node, last: nodes - 1 },
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The beginning of the message of [`Fault::WrongSymmetry`].
     pub const WRONG_SYMMETRY: &str = "the claim of symmetry is wrong";
 

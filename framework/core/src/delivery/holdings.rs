@@ -26,8 +26,8 @@ pub(crate) struct Holdings<E> {
     /// insertion finds these records by a search in this list of steps, which takes much less
     /// memory than the records.
     arrivals: Vec<Vec<u32>>,
-    /// A buffer for one record: the blocks that are removed from a box. This buffer and the next two
-    /// are reused, so that sends need no allocation.
+    /// A buffer for one record: the blocks that are removed from a box. This buffer and the next
+    /// two are reused, so that sends need no allocation.
     inner: Vec<E>,
     /// A buffer for one record: the new box, after joins with other boxes.
     joined: Vec<E>,

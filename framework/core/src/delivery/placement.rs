@@ -1,6 +1,6 @@
 //! The mapping from nodes of the schedule's grid to nodes of the machine.
 
-use crate::delivery::fault::{Fault, PlacedNode};
+use crate::delivery::fault::{BlockLocation, Fault, PlacedNode};
 use crate::delivery::grid::Grid;
 
 /// A special value in [`Table`]: no node.
@@ -114,5 +114,23 @@ impl Placement {
     /// Returns the numbers of a virtual node and of the physical node that runs it.
     pub(crate) fn locate(&self, virtual_node: u64) -> PlacedNode {
         PlacedNode { virtual_node, physical: self.physical(virtual_node) }
+    }
+
+    /// Returns the location of a block, given the first node that receives it in the current step,
+    /// the first node that holds it, and its destination.
+    pub(crate) fn location(
+        &self,
+        receiver: Option<u64>,
+        holder: Option<u64>,
+        destination: Option<u64>,
+    ) -> BlockLocation {
+        match (receiver, holder) {
+            (Some(node), _) => BlockLocation::Arriving(self.locate(node)),
+            (None, Some(node)) if destination == holder => {
+                BlockLocation::Delivered(self.locate(node))
+            }
+            (None, Some(node)) => BlockLocation::At(self.locate(node)),
+            (None, None) => BlockLocation::Nowhere,
+        }
     }
 }

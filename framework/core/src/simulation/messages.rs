@@ -153,8 +153,8 @@ impl Messages {
         self.list.is_empty()
     }
 
-    /// Errors if the step has more than `most` messages. Very many messages would exhaust the memory
-    /// of the computer.
+    /// Errors if the step has more than `most` messages. Very many messages would exhaust the
+    /// memory of the computer.
     #[inline]
     pub(crate) fn check_count(&self, step: u64, most: u64) -> Result<(), Fault> {
         if self.list.len() as u64 <= most {

@@ -88,16 +88,17 @@ proptest! {
         // The holder of each segment of each block, and its bytes.
         let mut at: Vec<u64> = (0..50).map(|id| id / 10).collect();
         let bytes = |id: usize| if is_sized { sizes[id / 2].div_ceil(2) } else { 1 };
+        // Execute the sends block by block.
         let mut expected = Vec::new();
         for step in &sends {
             let (mut loads, mut any) = ([0; 5], false);
             let mut moved: Vec<(u64, usize)> = Vec::new();
             for &(from, to, d, n, s) in step {
-                let taken: Vec<usize> = (0..50).filter(|id| at[*id] == from && (*id / 2 + 5 - d as usize) % 5 < n as usize && id % 2 == s as usize).collect();
-                let load: u64 = taken.iter().map(|id| bytes(*id)).sum();
-                any |= !taken.is_empty() && (load > 0 || !skip_empty);
-                taken.iter().for_each(|id| at[*id] = 9);
-                moved.extend(taken.into_iter().map(|id| (from * 8 + to, id)));
+                let selected: Vec<usize> = (0..50).filter(|id| at[*id] == from && (*id / 2 + 5 - d as usize) % 5 < n as usize && id % 2 == s as usize).collect();
+                let load: u64 = selected.iter().map(|id| bytes(*id)).sum();
+                any |= !selected.is_empty() && (load > 0 || !skip_empty);
+                selected.iter().for_each(|id| at[*id] = 9);
+                moved.extend(selected.into_iter().map(|id| (from * 8 + to, id)));
             }
             for ends in moved.iter().map(|(ends, _)| *ends).collect::<BTreeSet<_>>() {
                 let ids = || moved.iter().filter(|(e, id)| *e == ends && bytes(*id) > 0).map(|(_, id)| *id);
@@ -112,6 +113,7 @@ proptest! {
                 expected.push(loads.into_iter().max().unwrap());
             }
         }
+        // Run the same sends in a simulation.
         let sizes = if is_sized { SizeTable::of(5, |o, d| sizes[(o * 5 + d) as usize]) } else { None };
         let task = Task { sizes, skip_empty, ..Task::new(parse("fully-connected:5").unwrap(), Collective::of(&ALL_TO_ALL)) };
         let axes: Vec<Vec<[Axis<'_>; 1]>> = sends.iter().map(|step| {

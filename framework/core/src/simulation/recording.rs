@@ -14,8 +14,8 @@
 mod difference;
 
 use super::Task;
-use crate::delivery::boxes::{Axis, BitLayout, Layout, NodeSet, RunLayout, Side};
-use crate::delivery::exchange::{Division, Inventory, Rule};
+use crate::delivery::boxes::{Axis, Layout, NodeSet, RunLayout, Side};
+use crate::delivery::exchange::{Division, Rule};
 use crate::delivery::fault::{Fault, SendFault};
 use crate::delivery::placement::Placement;
 use crate::limits;
@@ -105,11 +105,8 @@ impl Recording {
         can_start_anywhere: bool,
     ) -> Result<Self, Fault> {
         placement.check()?;
-        let [by_origin, by_destination] =
-            Inventory::<BitLayout>::distinguishes(&task.collective, division);
         let kind = task.collective.kind();
-        let of_destinations =
-            if division.in_parts { None } else { kind.set_error(Side::Destinations) };
+        let [by_origin, by_destination] = division.distinguishes(kind);
         let layout = RunLayout::new(
             placement.grid().clone(),
             group.clone(),
@@ -122,7 +119,8 @@ impl Recording {
             Recorded::AllNodes => (0, group.elements().map(factor).fold(0, u64::wrapping_add)),
         };
         Ok(Self {
-            set_errors: [kind.set_error(Side::Origins), of_destinations],
+            set_errors: [Side::Origins, Side::Destinations]
+                .map(|side| division.set_error(kind, side)),
             layout,
             what,
             element,
@@ -185,12 +183,7 @@ impl Recording {
     pub(super) fn send(&mut self, rule: &Rule<'_>, route: Option<&Route>) -> Result<(), Fault> {
         // Check the sender and the receiver.
         let (group, nodes) = (self.layout.orbit_group(), self.layout.grid().nodes());
-        for (role, node) in [("sender", rule.from), ("receiver", rule.to)] {
-            if node >= nodes {
-                let fault = SendFault::UnknownNode { role, node, last: nodes - 1 };
-                return Err(Fault::Send(self.step, fault));
-            }
-        }
+        Fault::check_ends(self.step, (rule.from, rule.to), nodes)?;
         if rule.from != self.last_sender.node {
             let (index, element) = group.home(rule.from);
             self.last_sender = Sender {

@@ -8,6 +8,7 @@ use super::Task;
 use crate::delivery::byte_counts::Redistribution;
 use crate::delivery::fault::Fault;
 use crate::delivery::payload::{Payload, Proof};
+use crate::network::symmetry::Group;
 use crate::network::topology::{Route, Topology};
 use crate::simulation::buffers::Buffers;
 use crate::simulation::listener::{ScheduleEvent, Summed};
@@ -25,6 +26,8 @@ pub(super) struct Running {
     /// Whether messages of 0 bytes are skipped.
     skip_empty: bool,
     payload: Payload,
+    /// The number of the current step, from 1.
+    step: u64,
     reported: Reported,
     statistics: StepStatistics,
     messages: Messages,
@@ -41,6 +44,18 @@ enum Reported {
     Representatives(SymmetricLinks),
     /// All nodes of a symmetric schedule. The plugin plans only the representatives.
     Expanded(Expansion),
+}
+
+impl Reported {
+    /// Returns the loads that are reported, given the loads of the planned nodes. Also returns the
+    /// group that maps the reported nodes to all nodes; `None` if all nodes are reported.
+    fn loads_and_group<'a>(&'a mut self, loads: &'a [u64]) -> (&'a [u64], Option<&'a Group>) {
+        match self {
+            Self::All => (loads, None),
+            Self::Representatives(links) => (loads, Some(links.group())),
+            Self::Expanded(expansion) => (expansion.expand_loads(loads), None),
+        }
+    }
 }
 
 impl Running {
@@ -74,6 +89,7 @@ impl Running {
             topology,
             skip_empty: task.skip_empty,
             payload,
+            step: 0,
             reported,
             routes: Vec::new(),
             buffers: Buffers::new(nodes),
@@ -86,7 +102,7 @@ impl Running {
 
     /// Returns the number of the current step, from 1.
     pub(super) fn step(&self) -> u64 {
-        self.payload.step()
+        self.step
     }
 
     pub(super) fn begin_phase(&mut self) {
@@ -94,6 +110,7 @@ impl Running {
     }
 
     pub(super) fn begin_step(&mut self) {
+        self.step += 1;
         self.payload.begin_step();
     }
 
@@ -103,14 +120,19 @@ impl Running {
         listeners: &mut Listeners<'_>,
         redistribution: &Redistribution<'_>,
     ) -> Result<(), Fault> {
-        self.payload.redistribute(redistribution)?;
+        let Payload::ByteCounts(byte_counts) = &mut self.payload else {
+            return Err(Fault::OutOfOrder(
+                "the schedule redistributes, but did not declare byte counts",
+            ));
+        };
+        byte_counts.redistribute(redistribution)?;
         listeners.notify_of_send(ScheduleEvent::Redistribution(redistribution));
         Ok(())
     }
 
     /// Reports that every node rearranges all data that it holds.
     pub(super) fn rearrange(&self, listeners: &mut Listeners<'_>) {
-        let most = self.payload.held().iter().copied().max().unwrap_or(0);
+        let most = self.payload.loads().held().iter().copied().max().unwrap_or(0);
         listeners.rearrangement(most, self.payload.segments());
     }
 
@@ -119,7 +141,7 @@ impl Running {
         self.expand_sends(listeners, None);
         self.payload.end_step()?;
         if let Some((node, block)) = self.payload.take_redundant() {
-            let step = self.payload.step();
+            let step = self.step;
             listeners.notify(ScheduleEvent::RedundantBlock { step, node, block });
         }
         self.report_reductions(listeners);
@@ -134,22 +156,18 @@ impl Running {
     /// Reports the loads that nodes have reduced in the step, if any node has reduced data.
     fn report_reductions(&mut self, listeners: &mut Listeners<'_>) {
         let Self { payload, reported, .. } = self;
-        let (most, segments) = (payload.most_summed(), payload.segments());
+        let (most, segments) = (payload.loads().most_summed(), payload.segments());
         if most == 0 {
             return;
         }
-        let (of, symmetry) = match reported {
-            Reported::All => (payload.summed(), None),
-            Reported::Representatives(links) => (payload.summed(), Some(links.group())),
-            Reported::Expanded(expansion) => (expansion.expand_loads(payload.summed()), None),
-        };
+        let (of, symmetry) = reported.loads_and_group(payload.loads().all_summed());
         listeners.summed(Summed { most, of, symmetry, segments });
     }
 
     /// Measures the messages of the step.
     fn measure(&mut self, listeners: &mut Listeners<'_>) -> Result<(), Fault> {
         let Self { payload, reported, statistics, messages, routes, buffers, .. } = self;
-        let number = payload.step();
+        let number = self.step;
         let (merged, contents) = messages.merged(routes);
         let facts = match reported {
             Reported::All | Reported::Expanded(_) => {
@@ -160,11 +178,7 @@ impl Running {
                 statistics.measure_orbits(number, merged, routes, links, buffers)?
             }
         };
-        let (held, symmetry) = match reported {
-            Reported::All => (payload.held(), None),
-            Reported::Representatives(links) => (payload.held(), Some(links.group())),
-            Reported::Expanded(expansion) => (expansion.expand_loads(payload.held()), None),
-        };
+        let (held, symmetry) = reported.loads_and_group(payload.loads().held());
         listeners.step(&Step {
             inverse_bandwidth: statistics.inverse_bandwidth(),
             mean_hops: statistics.mean_hops(),

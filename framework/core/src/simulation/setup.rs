@@ -2,8 +2,8 @@
 //! grid's nodes on the machine, and its symmetry. They determine how the data is traced.
 
 use super::{ProofScope, Task};
-use crate::delivery::boxes::{BitLayout, Side};
-use crate::delivery::byte_counts::ByteCountUnits;
+use crate::delivery::boxes::Side;
+use crate::delivery::byte_counts::{self, ByteCountUnits};
 use crate::delivery::collective::Collective;
 use crate::delivery::exchange::{Division, Exchange, Inventory, OrbitExchange, TokenExchange};
 use crate::delivery::fault::Fault;
@@ -80,23 +80,26 @@ impl Setup {
                 limits::SEGMENTS
             )));
         }
-        if task.collective.tokens().is_some() && (segments > 1 || in_parts) {
-            return Err(Fault::BadGrid(
-                "tokens can't be divided into segments or parts: a segment is a class of tokens"
-                    .to_owned(),
-            ));
+        // Refuse divisions that do not fit the data.
+        let (kind, is_divided) = (task.collective.kind(), segments > 1 || in_parts);
+        let refused = [
+            (
+                kind.has_tokens && is_divided,
+                "tokens can't be divided into segments or parts: a segment is a class of tokens",
+            ),
+            (
+                in_parts && kind.distinguishes(Side::Destinations),
+                "its blocks can't be laid out in parts, they go to one destination each",
+            ),
+            (
+                byte_counts.is_some() && is_divided,
+                "byte counts are not split in segments, they are redistributed",
+            ),
+        ];
+        if let Some((_, reason)) = refused.into_iter().find(|(is_refused, _)| *is_refused) {
+            return Err(Fault::BadGrid(reason.to_owned()));
         }
-        if in_parts && task.collective.kind().distinguishes(Side::Destinations) {
-            return Err(Fault::BadGrid(
-                "its blocks can't be laid out in parts, they go to one destination each".to_owned(),
-            ));
-        }
-        if byte_counts.is_some() && (segments > 1 || in_parts) {
-            return Err(Fault::BadGrid(
-                "byte counts are not split in segments, they are redistributed".to_owned(),
-            ));
-        }
-        if byte_counts.is_some() && !task.collective.kind().by_byte_counts {
+        if byte_counts.is_some() && !kind.by_byte_counts {
             return Err(Fault::OutOfOrder(
                 "only an all-to-all can be done by byte counts: elsewhere it matters where data comes from",
             ));
@@ -216,7 +219,7 @@ impl Setup {
         let Task { collective, sizes, .. } = task;
         let (placement, division) = (self.placement.clone(), self.division);
         if let Some(units) = self.byte_counts {
-            return Payload::byte_counts(placement, sizes.clone(), units);
+            return byte_counts::start(placement, sizes.clone(), units).map(Payload::ByteCounts);
         }
         let collective = collective.clone();
         let tracks_arrivals = listeners.interests.arrivals;
@@ -265,8 +268,7 @@ fn has_long_axes(collective: &Collective, division: Division, placement: &Placem
     /// For axes of at least this length, runs are faster than bits, as measurements have shown.
     const LONG_AXIS: u64 = 1 << 15;
     let is_long = |radix: &u64| *radix >= LONG_AXIS;
-    let distinguishes = Inventory::<BitLayout>::distinguishes(collective, division);
-    distinguishes.contains(&true)
+    division.distinguishes(collective.kind()).contains(&true)
         && placement.is_identity()
         && placement.check().is_ok()
         && placement.grid().radices().iter().any(is_long)

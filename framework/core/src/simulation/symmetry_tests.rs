@@ -156,6 +156,7 @@ fn simulate(
     steps: &[Vec<Choice>],
     (all_events, proof_scope): (bool, ProofScope),
 ) -> (Recorder, Result<Totals, String>) {
+    // Begin the schedule, and find the planned nodes.
     let (kind, in_parts) = blocks;
     let group = Group::new(radices, symmetries).unwrap();
     let grid = Grid::new(radices).unwrap();
@@ -184,6 +185,7 @@ fn simulate(
         });
         words.collect()
     };
+    // Each planned node sends the images of the sends of its representative.
     let mut run = || -> Result<(), Fault> {
         for step in steps {
             simulation.step()?;
@@ -275,6 +277,7 @@ fn trace(
     steps: &[Vec<Choice>],
     as_runs: bool,
 ) -> (Trace, Result<(), String>) {
+    // Begin the exchange.
     let (kind, in_parts) = blocks;
     let (grid, collective) = (Grid::new(radices).unwrap(), Collective::of(kind));
     let nodes = grid.nodes();
@@ -285,6 +288,7 @@ fn trace(
     } else {
         Payload::Blocks(Exchange::new(collective, placement, division, None).unwrap())
     };
+    // A set with an even first member also contains a range.
     let words = |members: &[Vec<u64>]| -> Vec<Vec<u64>> {
         let axes = members.iter().zip(radices).map(|(members, radix)| {
             let range = members[0]..members[0] + radix / members.len() as u64;
@@ -298,6 +302,7 @@ fn trace(
         });
         axes.collect()
     };
+    // Run the steps, up to the first fault.
     let mut trace = Trace::default();
     let mut run = || -> Result<(), Fault> {
         for step in steps {
@@ -309,15 +314,14 @@ fn trace(
                     choice.with_rule(blocks, (from, to), words, |rule| match &mut payload {
                         Payload::Orbits(exchange) => exchange.send(rule),
                         Payload::Blocks(exchange) => exchange.send(rule),
-                        Payload::Tokens(_)
-                        | Payload::ByteCounts(_)
-                        | Payload::LargeByteCounts(_) => Ok(None),
+                        Payload::Tokens(_) | Payload::ByteCounts(_) => Ok(None),
                     })?;
                 trace.sent.push(load);
             }
             payload.end_step()?;
-            let (held, summed) = (payload.held().to_vec(), payload.summed().to_vec());
-            trace.steps.push((held, summed, payload.peak()));
+            let loads = payload.loads();
+            let (held, summed) = (loads.held().to_vec(), loads.all_summed().to_vec());
+            trace.steps.push((held, summed, loads.peak()));
         }
         payload.verify()
     };
@@ -359,9 +363,7 @@ fn a_shift_invariant_schedule_is_verified_on_one_rank() {
             simulation.step().unwrap();
             for from in 0..planned {
                 let to = (from + distance) % n;
-                let (origins, destinations) = (NodeSet::One(from), NodeSet::One(to));
-                let rule = Rule { origins, destinations, strict: true, ..Rule::new(from, to) };
-                simulation.send(&rule, None).unwrap();
+                simulation.send(&Rule::new(from, to).of_block(from, to), None).unwrap();
             }
         }
         simulation.finish().unwrap()
@@ -380,12 +382,8 @@ fn faults_of_representatives_name_the_rest_of_the_orbit() {
     .unwrap();
     assert_eq!(simulation.symmetric(&[Shift(2)], false).unwrap(), vec![0..2]);
     simulation.step().unwrap();
-    let send = |from, origin, destination| Rule {
-        origins: NodeSet::One(origin),
-        destinations: NodeSet::One(destination),
-        strict: true,
-        ..Rule::new(from, (from + 1) % 6)
-    };
+    let send =
+        |from, origin, destination| Rule::new(from, (from + 1) % 6).of_block(origin, destination);
     let message = |fault: Result<(), Fault>| fault.unwrap_err().to_string();
     insta::assert_snapshot!(message(simulation.send(&send(2, 2, 3), None)), @"step 1: node 2 sends, but the schedule is planned for its representative, node 0");
     simulation.send(&send(0, 0, 3), None).unwrap();

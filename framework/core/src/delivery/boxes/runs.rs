@@ -55,10 +55,10 @@ impl RunLayout {
         self.acts_on_numbers
     }
 
-    /// Describes the image of a set of nodes under an element of the group, by calling `word` with a
-    /// sequence of numbers. Equal sets have the same numbers. The set of all nodes has no numbers,
-    /// and a set of one node has only the number of the node. Errors if the set does not fit the
-    /// grid.
+    /// Describes the image of a set of nodes under an element of the group, by calling `word` with
+    /// a sequence of numbers. Equal sets have the same numbers. The set of all nodes has no
+    /// numbers, and a set of one node has only the number of the node. Errors if the set does not
+    /// fit the grid.
     pub(crate) fn describe(
         &self,
         set: NodeSet<'_>,
@@ -66,6 +66,7 @@ impl RunLayout {
         mut word: impl FnMut(u64),
     ) -> Result<(), String> {
         set.check(self.grid())?;
+        // Convert the set to one set for each axis on which the group acts.
         let axes = self.group.axes();
         let sets: SmallVec<[Set; 4]> = match set {
             NodeSet::All => return Ok(()),
@@ -80,6 +81,7 @@ impl RunLayout {
                 sets.iter().zip(axes).map(|(set, axis)| Set::of(*set, axis.radix)).collect()
             }
         };
+        // A set of all nodes or of one node has a short description, however it is given.
         let sets = || sets.iter().zip(axes);
         if sets().all(|(set, axis)| set.count() == axis.radix) {
             return Ok(());
@@ -89,6 +91,7 @@ impl RunLayout {
             word(self.group.moved(node, element));
             return Ok(());
         }
+        // Describe the image of the set of each axis, after the number of the axis.
         let mut rest = element;
         for (number, (set, axis)) in sets().enumerate().rev() {
             word(1 << 63 | number as u64);

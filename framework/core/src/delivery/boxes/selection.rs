@@ -127,7 +127,8 @@ impl<E: Element> Selection<E> {
         &self.narrowed
     }
 
-    pub(super) fn widen<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L) {
+    /// Resets the selection to all blocks.
+    pub(crate) fn widen<L: Layout<Element = E> + ?Sized>(&mut self, layout: &L) {
         if !self.narrowed.is_empty() {
             self.narrowed.clear();
             self.elements.clone_from_slice(layout.full());

@@ -129,7 +129,7 @@ fn check_cut<L: Layout>(layout: &L, sets: &[Vec<Vec<u64>>; 2], node: Option<u64>
             assert_ne!(cut, a);
         }
     }
-    layout.widen(&mut selection);
+    selection.widen(layout);
     assert_eq!((selection.elements(), selection.count()), (layout.full(), layout.full_count()));
 }
 
@@ -218,7 +218,7 @@ fn narrowed(radix: u64, axis: Axis<'_>) -> Result<Vec<u64>, String> {
         "the other side stays"
     );
     let nodes = layout.nodes_of(Side::Destinations, selection.elements());
-    layout.widen(&mut selection);
+    selection.widen(&layout);
     assert_eq!(selection.elements(), layout.full());
     Ok(nodes)
 }

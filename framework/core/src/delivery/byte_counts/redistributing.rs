@@ -43,7 +43,7 @@ impl<T> Redistributed<T> {
 
 impl<T: ElementCount> ByteCounts<T> {
     /// Redistributes all data that a node holds.
-    pub(crate) fn redistribute(
+    pub(super) fn redistribute_elements(
         &mut self,
         redistribution: &Redistribution<'_>,
     ) -> Result<(), Fault> {
@@ -155,6 +155,7 @@ impl<T: ElementCount> ByteCounts<T> {
         if self.unsettled == 0 || self.unsettled_since >= before {
             return Ok(());
         }
+        // Settle nodes with few sent buckets on their own, and add the other nodes to groups.
         let mut groups: Vec<Group> = Vec::new();
         for node in std::mem::take(&mut self.redistributors) {
             let Some(redistributed) = &self.redistributed[node as usize] else { continue };
@@ -177,6 +178,7 @@ impl<T: ElementCount> ByteCounts<T> {
             self.settle_group(&group, before)?;
         }
         self.unsettled_since = before;
+        // Remove the redistributions whose buckets are all settled.
         let (redistributed, buckets, unused_rows) =
             (&mut self.redistributed, &mut self.total_buckets, &mut self.unused_rows);
         self.redistributors.retain(|node| {

@@ -7,16 +7,9 @@ use crate::delivery::fault::{Fault, SendFault};
 
 impl<T: ElementCount> ByteCounts<T> {
     /// Executes one send and returns the number of its bytes, or `None` if it has none.
-    pub(crate) fn send(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
+    pub(super) fn send_elements(&mut self, send: &ByteSend<'_>) -> Result<Option<u64>, Fault> {
         let (from, to) = (send.from, send.to);
-        for (role, node) in [("sender", from), ("receiver", to)] {
-            if node >= self.nodes as u64 {
-                return Err(Fault::Send(
-                    self.step,
-                    SendFault::UnknownNode { role, node, last: self.nodes as u64 - 1 },
-                ));
-            }
-        }
+        Fault::check_ends(self.step, (from, to), self.nodes as u64)?;
         if from == to && !send.local {
             return Err(Fault::Send(
                 self.step,
@@ -28,8 +21,7 @@ impl<T: ElementCount> ByteCounts<T> {
             ByteSelection::Listed(byte_counts) => self.send_listed(from, to, byte_counts)?,
         };
         let bytes = elements * self.units.element_bytes;
-        self.held[from as usize] -= bytes;
-        self.held[to as usize] += bytes;
+        self.loads.moved((from, to), false, bytes);
         if elements > 0 && from != to {
             self.receivers.push(to as u32);
         }
@@ -75,11 +67,13 @@ impl<T: ElementCount> ByteCounts<T> {
         to: u64,
         byte_counts: &[(u64, u64)],
     ) -> Result<u64, Fault> {
+        // Complete the sender's row of the table.
         self.settle(self.step)?;
         self.materialize(from as usize)?;
         self.latest_arrival = self.last_receipts[from as usize];
         let (step, element, nodes) = (self.step, self.units.element_bytes, self.nodes as u64);
         let bad = |what: String| Fault::Send(step, SendFault::BadByteSend { from, to, what });
+        // Move the listed bytes from the row into flight.
         let mut sum = 0;
         self.contents = Contents::Nothing;
         for &(destination, bytes) in byte_counts {

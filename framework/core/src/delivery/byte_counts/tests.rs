@@ -1,7 +1,6 @@
 use super::*;
 use crate::delivery::collective::SizeTable;
 use crate::delivery::grid::Grid;
-use crate::delivery::payload::Payload;
 use proptest::prelude::*;
 
 fn byte_counts(table: Vec<Vec<u64>>, element_bytes: u64) -> Result<ByteCounts<u32>, Fault> {
@@ -38,14 +37,6 @@ fn message<T: std::fmt::Debug>(result: Result<T, Fault>) -> String {
     result.unwrap_err().to_string()
 }
 
-#[test]
-fn a_send_of_byte_counts_reports_its_load() {
-    let mut payload = Payload::ByteCounts(uniform(2, 5));
-    payload.begin_step();
-    let share = send(0, 1, ByteSelection::Listed(&[(1, ALL_BYTES)]));
-    assert_eq!(payload.send_bytes(&share), Ok(Some(5)));
-}
-
 /// Sends all bytes directly to their destinations and verifies their delivery.
 fn finish(x: &mut ByteCounts<u32>, nodes: u64) -> Result<(), Fault> {
     for distance in 1..nodes {
@@ -70,7 +61,11 @@ fn buckets_arrive_at_their_receivers() {
         (0..3).map(|h| x.send(&send(0, h, ByteSelection::Bucket(h))).unwrap()).collect();
     assert_eq!(loads, [Some(2), Some(2), Some(1)]);
     x.end_step().unwrap();
-    assert_eq!((x.held(), x.peak()), (&[2, 2, 1][..], 5), "the peak includes the start");
+    assert_eq!(
+        (x.loads.held(), x.loads.peak()),
+        (&[2, 2, 1][..], 5),
+        "the peak includes the start"
+    );
     step(
         &mut x,
         &[
@@ -121,9 +116,9 @@ fn received_buckets_can_be_redistributed_before_the_last_is_sent() {
     )
     .unwrap();
     step(&mut x, &[send(0, 2, ByteSelection::Bucket(1))]).unwrap();
-    assert_eq!(x.held(), [9, 9, 36]);
+    assert_eq!(x.loads.held(), [9, 9, 36]);
     finish(&mut x, 3).unwrap();
-    assert_eq!(x.held(), [18, 18, 18]);
+    assert_eq!(x.loads.held(), [18, 18, 18]);
 }
 
 #[test]
@@ -179,10 +174,9 @@ fn bytes_must_be_multiples_of_the_element_size() {
     insta::assert_snapshot!(message(x.redistribute(&redistribute(0, 2))), @"node 0 has 12 bytes for node 1, which is not a multiple of the element size of 8 bytes");
     x.begin_step();
     insta::assert_snapshot!(message(x.send(&send(1, 0, ByteSelection::Listed(&[(0, 7)])))), @"step 1: the send of bytes from node 1 to node 0 names 7 bytes for node 0, expected a multiple of 8");
-    let mut payload = Payload::ByteCounts(byte_counts(vec![vec![0, 24], vec![0, 0]], 8).unwrap());
-    payload.begin_step();
-    let part = send(0, 1, ByteSelection::Listed(&[(1, 16)]));
-    assert_eq!(payload.send_bytes(&part), Ok(Some(16)));
+    let mut x = byte_counts(vec![vec![0, 24], vec![0, 0]], 8).unwrap();
+    x.begin_step();
+    assert_eq!(x.send(&send(0, 1, ByteSelection::Listed(&[(1, 16)]))), Ok(Some(16)));
 }
 
 #[test]
@@ -219,9 +213,9 @@ proptest! {
             step(&mut x, now).unwrap();
             step(&mut x, later).unwrap();
         }
-        prop_assert_eq!(x.held().iter().sum::<u64>(), columns.iter().sum::<u64>());
+        prop_assert_eq!(x.loads.held().iter().sum::<u64>(), columns.iter().sum::<u64>());
         finish(&mut x, 5).unwrap();
-        prop_assert_eq!(x.held(), &columns[..]);
+        prop_assert_eq!(x.loads.held(), &columns[..]);
     }
 
     /// All nodes redistribute in the same step. They send some buckets late or to different nodes,
@@ -251,7 +245,7 @@ proptest! {
             step(&mut x, &[send(1, 2, ByteSelection::Listed(&all[0])), send(2, 1, ByteSelection::Listed(&all[1]))]).unwrap();
         }
         finish(&mut x, 5).unwrap();
-        prop_assert_eq!(x.held(), &columns[..]);
+        prop_assert_eq!(x.loads.held(), &columns[..]);
     }
 }
 
@@ -284,12 +278,6 @@ fn a_send_follows_the_last_receipt_of_its_bytes() {
 /// The counts of a node fit into 32 bits up to 4 GiB - 1.
 #[test]
 fn large_byte_counts_have_64_bits() {
-    let is_large = |block_bytes, element_bytes| {
-        let placement = Placement::new(Grid::new(&[2]).unwrap(), 2);
-        let units = ByteCountUnits { block_bytes, element_bytes };
-        matches!(Payload::byte_counts(placement, None, units), Ok(Payload::LargeByteCounts(_)))
-    };
-    assert!(!is_large((1 << 31) - 1, 1));
-    assert!(is_large(1 << 31, 1));
-    assert!(!is_large(1 << 31, 8));
+    assert!(fits_32_bits((1 << 31) - 1, 1, 2) && fits_32_bits(1 << 31, 8, 2));
+    assert!(!fits_32_bits(1 << 31, 1, 2));
 }

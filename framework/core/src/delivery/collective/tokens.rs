@@ -2,9 +2,9 @@
 //! nodes. In a combine, every node of the set returns a partial result of the token, and the node
 //! to which the token belongs receives the sum of these results.
 //!
-//! Tokens of one node with the same set of receivers need not be distinguished. They form a *class*,
-//! which is handled as one block of their total size. The classes of a node are numbered from 0, in
-//! ascending order of their sets.
+//! Tokens of one node with the same set of receivers need not be distinguished. They form a
+//! *class*, which is handled as one block of their total size. The classes of a node are numbered
+//! from 0, in ascending order of their sets.
 
 use super::sizes::pair_traffic;
 use super::{BlockSizes, MaxTraffic};
@@ -130,8 +130,8 @@ impl Tokens {
         &self.bytes[self.first_class[node]..self.first_class[node + 1]]
     }
 
-    /// Returns the receivers of a class of a node, in ascending order. The node of the tokens can be
-    /// one of them.
+    /// Returns the receivers of a class of a node, in ascending order. The node of the tokens can
+    /// be one of them.
     pub fn receivers(&self, node: u64, class: u32) -> &[u32] {
         let class = self.class_index(node, class);
         &self.receivers[self.first_receiver[class]..self.first_receiver[class + 1]]

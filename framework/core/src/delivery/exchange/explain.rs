@@ -69,22 +69,14 @@ impl<L: Layout> Exchange<L> {
                 layout.narrow_to(side, layout.first_of(side, a), &mut one);
             }
         }
-        let receiver = |(node, a)| layout.least_image(node, a, &one);
-        if let Some(node) = self.in_flight(0).filter_map(receiver).min() {
-            return BlockLocation::Arriving(placement.locate(node));
-        }
-        let has_destination = layout.has(Side::Destinations) && !self.in_parts();
+        let image = |(node, a)| layout.least_image(node, a, &one);
+        let has_destination = layout.has(Side::Destinations) && !self.inventory.division.in_parts;
         let destination = has_destination.then(|| layout.first_of(Side::Destinations, a));
         let holders = (0..self.holdings.lists()).flat_map(|list| {
             let node = layout.representative(list);
             self.holdings.of(list).map(move |a| (node, a))
         });
-        match holders.filter_map(receiver).min() {
-            Some(node) if destination == Some(node) => {
-                BlockLocation::Delivered(placement.locate(node))
-            }
-            Some(node) => BlockLocation::At(placement.locate(node)),
-            None => BlockLocation::Nowhere,
-        }
+        let receiver = self.in_flight(0).filter_map(image).min();
+        placement.location(receiver, holders.filter_map(image).min(), destination)
     }
 }

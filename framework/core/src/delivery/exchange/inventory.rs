@@ -1,7 +1,7 @@
 //! The blocks of a collective, as boxes, and their loads.
 
 use crate::delivery::boxes::{BitLayout, Layout, Side, without};
-use crate::delivery::collective::{BlockSizes, Blocks, Collective, FinalBlocks};
+use crate::delivery::collective::{BlockSizes, Blocks, Collective, CollectiveKind, FinalBlocks};
 use crate::delivery::contents::Contents;
 use crate::delivery::exchange::Rule;
 use crate::delivery::fault::{Block, Fault};
@@ -24,6 +24,19 @@ pub struct Division {
 impl Division {
     /// Blocks that are not divided: one part, one segment.
     pub const WHOLE: Self = Self { in_parts: false, segments: 1 };
+
+    /// Returns two values: whether blocks are distinguished by their origins, and whether they are
+    /// distinguished by their destinations.
+    pub(crate) fn distinguishes(self, kind: &CollectiveKind) -> [bool; 2] {
+        let by = |side| kind.distinguishes(side);
+        [by(Side::Origins), by(Side::Destinations) || self.in_parts]
+    }
+
+    /// Returns the reason why a send cannot select blocks by `side`, or `None` if it can.
+    pub(crate) fn set_error(self, kind: &CollectiveKind, side: Side) -> Option<String> {
+        let is_part = side == Side::Destinations && self.in_parts;
+        if is_part { None } else { kind.set_error(side) }
+    }
 }
 
 /// The blocks of a collective.
@@ -41,15 +54,6 @@ pub(crate) struct Inventory<L: Layout = BitLayout> {
     homes: Vec<Vec<L::Element>>,
 }
 
-impl<L: Layout> Inventory<L> {
-    /// Returns two values: whether blocks are distinguished by their origins, and whether they are
-    /// distinguished by their destinations.
-    pub(crate) fn distinguishes(collective: &Collective, division: Division) -> [bool; 2] {
-        let by = |side| collective.kind().distinguishes(side);
-        [by(Side::Origins), by(Side::Destinations) || division.in_parts]
-    }
-}
-
 impl Inventory {
     /// Returns the layout with one bit per coordinate.
     pub(crate) fn layout(
@@ -57,7 +61,7 @@ impl Inventory {
         division: Division,
         placement: &Placement,
     ) -> BitLayout {
-        let [by_origin, by_destination] = Self::distinguishes(collective, division);
+        let [by_origin, by_destination] = division.distinguishes(collective.kind());
         BitLayout::new(placement.grid().clone(), by_origin, by_destination, division.segments)
     }
 

@@ -35,7 +35,7 @@ impl<L: Layout> Exchange<L> {
     /// none of the selected blocks and there are no extra bytes. (The load can be 0, because blocks
     /// may be empty.) The receiver can forward the blocks from the next step on.
     #[inline]
-    pub fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
+    pub(crate) fn send(&mut self, rule: &Rule<'_>) -> Result<Option<u64>, Fault> {
         self.inventory.check(rule, self.step)?;
         if self.in_flight.records.len() >= self.in_flight.join_from {
             self.join_in_flight();
@@ -117,12 +117,7 @@ impl<L: Layout> Inventory<L> {
     pub(super) fn check(&self, rule: &Rule<'_>, step: u64) -> Result<(), Fault> {
         let Self { layout, placement, .. } = self;
         let nodes = layout.grid().nodes();
-        for (role, node) in [("sender", rule.from), ("receiver", rule.to)] {
-            if node >= nodes {
-                let fault = SendFault::UnknownNode { role, node, last: nodes - 1 };
-                return Err(Fault::Send(step, fault));
-            }
-        }
+        Fault::check_ends(step, (rule.from, rule.to), nodes)?;
         if rule.from == rule.to && !rule.local {
             let node = placement.locate(rule.from);
             return Err(Fault::Send(step, SendFault::SentToItself { node }));
@@ -154,7 +149,7 @@ impl<L: Layout> Inventory<L> {
         let invalid = |side, what| {
             Fault::Send(step, SendFault::BadSet { from: rule.from, to: rule.to, side, what })
         };
-        layout.widen(selection);
+        selection.widen(layout);
         for (name, side, set) in [
             ("origins", Side::Origins, rule.origins),
             ("destinations", Side::Destinations, rule.destinations),
@@ -162,8 +157,7 @@ impl<L: Layout> Inventory<L> {
             if let NodeSet::All = set {
                 continue;
             }
-            let is_part = side == Side::Destinations && division.in_parts;
-            let refused = if is_part { None } else { collective.kind().set_error(side) };
+            let refused = division.set_error(collective.kind(), side);
             let narrowed = refused.map_or_else(|| layout.narrow(side, set, selection), Err);
             narrowed.map_err(|what| invalid(name, what))?;
         }

@@ -29,12 +29,7 @@ fn sized(
 }
 
 fn block<'a>(origin: u64, destination: u64, from: u64, to: u64) -> Rule<'a> {
-    Rule {
-        origins: NodeSet::One(origin),
-        destinations: NodeSet::One(destination),
-        strict: true,
-        ..Rule::new(from, to)
-    }
+    Rule::new(from, to).of_block(origin, destination)
 }
 
 fn step(x: &mut Exchange, sends: &[Rule<'_>]) -> Result<(), Fault> {
@@ -63,8 +58,8 @@ fn shift(x: &mut Exchange, n: u64) -> Result<(), Fault> {
 fn a_direct_exchange_delivers_without_forwarding() {
     let mut x = exchange(Collective::of(&ALL_TO_ALL), &[3, 4], 1);
     assert_eq!(shift(&mut x, 12), Ok(()));
-    assert_eq!(x.peak(), 12);
-    assert!(x.held().iter().all(|h| *h == 12));
+    assert_eq!(x.loads.peak(), 12);
+    assert!(x.loads.held().iter().all(|h| *h == 12));
 }
 
 #[test]
@@ -141,7 +136,7 @@ fn virtual_nodes_forward_blocks() {
     let mut x =
         Exchange::new(Collective::of(&ALL_TO_ALL), placement, Division::WHOLE, None).unwrap();
     step(&mut x, &[Rule::new(0, 2)]).unwrap(); // A local copy of all blocks of node 0.
-    assert_eq!(x.held(), [2, 2]);
+    assert_eq!(x.loads.held(), [2, 2]);
     insta::assert_snapshot!(message(x.verify()), @"after step 1: block 0 -> 0 was never delivered to node 0 (it is at node 2 (on node 0 of the machine)); missing in total: 3 blocks at 2 nodes");
     insta::assert_snapshot!(message(step(&mut x, &[block(2, 0, 2, 1)])), @"step 2: node 2 (on node 0 of the machine) sends node 1 block 0 -> 0, which it does not hold (no node holds it)");
     step(&mut x, &[block(0, 0, 2, 0), block(0, 1, 2, 1), block(1, 0, 1, 0)]).unwrap();
@@ -173,7 +168,7 @@ fn a_broadcast_may_be_redundant_but_must_be_complete() {
     let mut x = exchange(Collective::of(&BROADCAST).at(1), &[4], 1);
     step(&mut x, &[copy(1, 0)]).unwrap();
     step(&mut x, &[copy(0, 2), copy(1, 2)]).unwrap();
-    assert_eq!(x.held(), [1, 1, 1, 0], "a block that is received twice is held once");
+    assert_eq!(x.loads.held(), [1, 1, 1, 0], "a block that is received twice is held once");
     insta::assert_snapshot!(message(x.verify()), @"after step 2: the root's block was never delivered to node 3 (it is at node 0); missing in total: 1 block at 1 node");
     step(&mut x, &[copy(2, 3)]).unwrap();
     assert_eq!(x.verify(), Ok(()));
@@ -198,13 +193,13 @@ fn segments_are_sent_separately() {
 fn scatter_gather_allgather_and_permutation_are_delivered() {
     let mut scatter = exchange(Collective::of(&SCATTER).at(2), &[3], 1);
     assert_eq!(
-        (scatter.held(), scatter.peak()),
+        (scatter.loads.held(), scatter.loads.peak()),
         (&[0, 0, 3][..], 3),
         "the peak includes the start"
     );
     let to = |d| Rule { destinations: NodeSet::One(d), strict: true, ..Rule::new(2, d) };
     step(&mut scatter, &[to(0), to(1)]).unwrap();
-    assert_eq!((scatter.verify(), scatter.peak()), (Ok(()), 3));
+    assert_eq!((scatter.verify(), scatter.loads.peak()), (Ok(()), 3));
 
     let mut gather = exchange(Collective::of(&GATHER).at(2), &[3], 1);
     step(&mut gather, &[Rule::new(0, 1)]).unwrap();
@@ -251,7 +246,7 @@ proptest! {
                 step(&mut x, &[Rule { destinations: NodeSet::Axes(&axes), ..Rule::new(from, to) }]).unwrap();
             }
         }
-        prop_assert_eq!(x.held().iter().sum::<u64>(), n * n, "no block is lost");
+        prop_assert_eq!(x.loads.held().iter().sum::<u64>(), n * n, "no block is lost");
         let forget = forget % n;
         let deliver = |x: &mut Exchange, d: u64| {
             let sends: Vec<_> =
@@ -264,6 +259,6 @@ proptest! {
         let complete = x.verify().is_ok();
         deliver(&mut x, forget);
         prop_assert_eq!(x.verify(), Ok(()));
-        prop_assert!(!complete || x.held().iter().all(|h| *h == n));
+        prop_assert!(!complete || x.loads.held().iter().all(|h| *h == n));
     }
 }

@@ -14,12 +14,12 @@
 use super::{Inventory, Rule};
 use crate::delivery::boxes::{BitLayout, Layout, NodeSet, Selection, Side};
 use crate::delivery::collective::{BlockSizes, Collective, Tokens};
-use crate::delivery::contents::Contents;
 use crate::delivery::exchange::Division;
-use crate::delivery::exchange::loads::Loads;
 use crate::delivery::fault::{Block, BlockLocation, Count, DeliveryFault, EndFault, Fault};
 use crate::delivery::holdings::Holdings;
+use crate::delivery::loads::Loads;
 use crate::delivery::placement::Placement;
+use crate::delivery::traced::{Proof, Traced};
 use std::sync::Arc;
 
 mod receipts;
@@ -111,8 +111,8 @@ impl TokenExchange {
         Ok(exchange)
     }
 
-    /// Sets whether [`TokenExchange::latest_arrival`] is determined. Must be called before the first
-    /// step.
+    /// Sets whether [`Traced::latest_arrival`] is determined. Must be called before the
+    /// first step.
     #[must_use]
     pub(crate) fn with_arrival_tracking(self, tracks_arrivals: bool) -> Self {
         Self { tracks_arrivals, ..self }
@@ -233,41 +233,6 @@ impl TokenExchange {
         }
     }
 
-    pub(crate) fn begin_step(&mut self) {
-        self.step += 1;
-    }
-
-    /// Verifies that each node holds what the collective requires.
-    pub(crate) fn verify(&self) -> Result<(), Fault> {
-        let (mut missing_pieces, mut incomplete_nodes, mut example) = (0, 0, None);
-        for node in 0..self.tokens.nodes() {
-            let home = self.inventory.placement.home(node);
-            let held = &self.holdings[home as usize];
-            let is_missing =
-                |piece: &Piece| held.binary_search_by_key(&piece.key(), Piece::key).is_err();
-            let mut required = self.pieces(node, self.sums());
-            required.retain(is_missing);
-            let first = required.iter().min_by_key(|piece| (piece.origin, piece.class));
-            if let Some(first) = first {
-                missing_pieces += required.len() as u64;
-                incomplete_nodes += 1;
-                example.get_or_insert((home, *first));
-            }
-        }
-        let Some((home, piece)) = example else { return Ok(()) };
-        let kind = if self.sums() { "contribution" } else { "block" };
-        Err(Fault::End(
-            self.step,
-            EndFault::NeverDelivered {
-                node: self.inventory.placement.locate(home),
-                block: self.block(&piece),
-                location: self.location(Some(piece)),
-                missing: Count(missing_pieces, kind),
-                nodes: Count(incomplete_nodes, "node"),
-            },
-        ))
-    }
-
     /// Returns the fault of a strict send whose sender does not hold all selected tokens.
     fn not_held(&self, rule: &Rule<'_>) -> Fault {
         let Inventory { layout, placement, .. } = &self.inventory;
@@ -307,18 +272,11 @@ impl TokenExchange {
         let arriving = self.sends.iter().zip(ends).filter(|(send, end)| {
             self.in_flight[send.first..*end].iter().any(|sent| sent.key() == piece.key())
         });
-        if let Some(node) = arriving.map(|(send, _)| send.to).min() {
-            return BlockLocation::Arriving(placement.locate(node));
-        }
         let holds = |held: &Vec<Piece>| held.binary_search_by_key(&piece.key(), Piece::key).is_ok();
+        let holder = self.holdings.iter().position(holds).map(|node| node as u64);
         let owner = self.tokens.owner(piece.class as usize);
-        match self.holdings.iter().position(holds).map(|node| node as u64) {
-            Some(node) if self.sums() && node == placement.home(owner) => {
-                BlockLocation::Delivered(placement.locate(node))
-            }
-            Some(node) => BlockLocation::At(placement.locate(node)),
-            None => BlockLocation::Nowhere,
-        }
+        let destination = self.sums().then(|| placement.home(owner));
+        placement.location(arriving.map(|(send, _)| send.to).min(), holder, destination)
     }
 
     /// Returns a piece as the box of one block.
@@ -347,12 +305,6 @@ impl TokenExchange {
         joined.of(0).map(<[u64]>::to_vec).collect()
     }
 
-    /// Returns the contents of a send that moves data. The tokens of a class count as several
-    /// blocks.
-    pub(crate) fn contents(&self) -> Contents {
-        Contents::Several
-    }
-
     /// Returns the side of boxes that has the owners of tokens.
     fn owner_side(&self) -> Side {
         if self.sums() { Side::Destinations } else { Side::Origins }
@@ -368,44 +320,68 @@ impl TokenExchange {
         self.inventory.copies(rule)
     }
 
-    /// Returns the last step in which the sender of the most recent send received any of the sent
-    /// data; 0 if it had all of them at the start or if arrivals are not tracked.
-    pub(crate) fn latest_arrival(&self) -> u64 {
-        self.latest_arrival
+    pub(crate) fn layout(&self) -> &BitLayout {
+        &self.inventory.layout
+    }
+}
+
+impl Traced for TokenExchange {
+    fn proof(&self) -> Proof {
+        Proof::of(self.sums())
     }
 
-    /// Returns the number of the current step, from 1.
-    pub(crate) fn step(&self) -> u64 {
-        self.step
+    fn begin_step(&mut self) {
+        self.step += 1;
     }
 
-    /// Returns 1, because loads are in bytes.
-    pub(crate) fn segments(&self) -> u64 {
+    fn end_step(&mut self) -> Result<(), Fault> {
+        self.receive_all()
+    }
+
+    fn verify(&mut self) -> Result<(), Fault> {
+        let (mut missing_pieces, mut incomplete_nodes, mut example) = (0, 0, None);
+        for node in 0..self.tokens.nodes() {
+            let home = self.inventory.placement.home(node);
+            let held = &self.holdings[home as usize];
+            let is_missing =
+                |piece: &Piece| held.binary_search_by_key(&piece.key(), Piece::key).is_err();
+            let mut required = self.pieces(node, self.sums());
+            required.retain(is_missing);
+            let first = required.iter().min_by_key(|piece| (piece.origin, piece.class));
+            if let Some(first) = first {
+                missing_pieces += required.len() as u64;
+                incomplete_nodes += 1;
+                example.get_or_insert((home, *first));
+            }
+        }
+        let Some((home, piece)) = example else { return Ok(()) };
+        let kind = if self.sums() { "contribution" } else { "block" };
+        Err(Fault::End(
+            self.step,
+            EndFault::NeverDelivered {
+                node: self.inventory.placement.locate(home),
+                block: self.block(&piece),
+                location: self.location(Some(piece)),
+                missing: Count(missing_pieces, kind),
+                nodes: Count(incomplete_nodes, "node"),
+            },
+        ))
+    }
+
+    fn segments(&self) -> u64 {
         1
     }
 
-    pub(crate) fn held(&self) -> &[u64] {
-        self.loads.held()
+    fn loads(&self) -> &Loads {
+        &self.loads
     }
 
-    pub(crate) fn peak(&self) -> u64 {
-        self.loads.peak()
+    fn latest_arrival(&self) -> u64 {
+        self.latest_arrival
     }
 
-    pub(crate) fn most_summed(&self) -> u64 {
-        self.loads.most_summed()
-    }
-
-    pub(crate) fn summed(&self) -> &[u64] {
-        self.loads.all_summed()
-    }
-
-    pub(crate) fn placement(&self) -> &Placement {
+    fn placement(&self) -> &Placement {
         &self.inventory.placement
-    }
-
-    pub(crate) fn layout(&self) -> &BitLayout {
-        &self.inventory.layout
     }
 }
 

@@ -78,6 +78,7 @@ impl Expansion {
         route: Option<&Route>,
         listeners: &Listeners<'_>,
     ) -> Result<(), Fault> {
+        // All images of the sends are reported at the end of the step, so limit their number.
         let order = self.group.order();
         if (self.sends.len() as u64).saturating_mul(order) >= limits::STEP_MESSAGES {
             return Err(Fault::Refused(format!(
@@ -91,6 +92,7 @@ impl Expansion {
             self.routes.push(route.clone());
             self.routes.len() as u32
         });
+        // Store the blocks that moved, if a listener needs them.
         let interests = listeners.interests;
         let wants_blocks = load.is_some() && interests.packing;
         let follows_boxes = load.is_some() && interests.sends;

@@ -30,9 +30,10 @@ impl Running {
             Payload::Orbits(exchange) => send_and_note(exchange, rule, wants_blocks),
             Payload::Tokens(exchange) => {
                 let load = exchange.send(rule);
-                load.map(|load| (0, load.map(|load| (load, exchange.contents()))))
+                // The tokens of a class count as several blocks.
+                load.map(|load| (0, load.map(|load| (load, Contents::Several))))
             }
-            Payload::ByteCounts(_) | Payload::LargeByteCounts(_) => {
+            Payload::ByteCounts(_) => {
                 let message = "the schedule sends blocks, but declared byte counts";
                 return Err(Fault::OutOfOrder(message));
             }
@@ -63,7 +64,7 @@ impl Running {
                 }
                 let route = route.map_or(0, |route| number_of(&mut self.routes, route));
                 self.add_message(listeners, ends, load, contents, route);
-                self.messages.check_count(self.payload.step(), limits::FULL_STEP_MESSAGES)?;
+                self.messages.check_count(self.step, limits::FULL_STEP_MESSAGES)?;
             }
             // Case 4: only representatives are planned and reported.
             (Reported::Representatives(links), Some((load, _))) => {
@@ -110,17 +111,20 @@ impl Running {
         route: Option<&Route>,
     ) -> Result<(), Fault> {
         let ends = (send.from, send.to);
-        let sent = self.payload.send_bytes(send);
-        let Ok(Some(load)) = sent else {
+        let sent = match &mut self.payload {
+            Payload::ByteCounts(byte_counts) => byte_counts.send(send),
+            _ => Err(Fault::OutOfOrder("the schedule sends byte counts, but did not declare them")),
+        };
+        let (Ok(Some(load)), Payload::ByteCounts(byte_counts)) = (&sent, &self.payload) else {
             self.report_empty_send(listeners, ends, sent.is_err());
             return sent.map(|_| ());
         };
-        if let (true, Some(layout)) = (listeners.interests.sends, self.payload.layout()) {
+        let (load, contents) = (*load, byte_counts.contents());
+        if listeners.interests.sends {
             listeners.notify_of_send(ScheduleEvent::ByteSend(send));
-            let sent = Sent { load, route, ..self.sent(ends, layout) };
+            let sent = Sent { load, route, ..self.sent(ends, byte_counts.layout()) };
             listeners.notify_of_send(ScheduleEvent::Sent(&sent));
         }
-        let contents = self.payload.byte_contents();
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
         self.add_message(listeners, ends, load, contents, route);
         Ok(())
@@ -136,7 +140,7 @@ impl Running {
         let placement = self.payload.placement();
         if from.max(to) < placement.grid().nodes() {
             let (from, to) = (placement.locate(from), placement.locate(to));
-            let send = EmptySend { step: self.payload.step(), from, to, is_refused };
+            let send = EmptySend { step: self.step, from, to, is_refused };
             listeners.notify(ScheduleEvent::EmptySend(send));
         }
     }
@@ -145,7 +149,7 @@ impl Running {
     pub(super) fn sent<'a>(&'a self, (from, to): (u64, u64), layout: &'a BitLayout) -> Sent<'a> {
         let (payload, placement) = (&self.payload, self.payload.placement());
         Sent {
-            step: payload.step(),
+            step: self.step,
             latest_arrival: payload.latest_arrival(),
             from: placement.locate(from),
             to: placement.locate(to),
@@ -178,7 +182,7 @@ impl Running {
             return;
         }
         let Self { payload, messages, buffers, .. } = self;
-        let (placement, step) = (payload.placement(), payload.step());
+        let (placement, step) = (payload.placement(), self.step);
         let (from, to) = (placement.physical(from) as u32, placement.physical(to) as u32);
         if from == to {
             buffers.moved(from, from, load);
@@ -204,7 +208,7 @@ impl Running {
         }
         let route = route.map_or(0, |route| number_of(&mut self.routes, route));
         let transfer = Transfer { from: sender, to: rule.to as u32, route, hops: 0, load };
-        self.messages.add(self.payload.step(), transfer, SendNotes::default());
+        self.messages.add(self.step, transfer, SendNotes::default());
     }
 }
 

@@ -18,16 +18,16 @@ proptest! {
             for (from, distance, first, count) in sends {
                 let to = (from + distance) % 6;
                 let axes = [Axis::Range { first: first as u32, stride: 1, count }];
-                let went = x.send(&Rule { destinations: NodeSet::Axes(&axes), ..Rule::new(from, to) }).unwrap();
-                let taken = |(_, destination, node, _): &(u64, u64, u64, u64)| {
+                let sent = x.send(&Rule { destinations: NodeSet::Axes(&axes), ..Rule::new(from, to) }).unwrap();
+                let is_selected = |(_, destination, node, _): &(u64, u64, u64, u64)| {
                     *node == from && (destination + 6 - first) % 6 < u64::from(count)
                 };
-                let (gone, stays): (Vec<_>, Vec<_>) = at.into_iter().partition(taken);
+                let (moved, stays): (Vec<_>, Vec<_>) = at.into_iter().partition(is_selected);
                 at = stays;
-                prop_assert_eq!(went.unwrap_or(0), gone.len() as u64);
-                let latest = gone.iter().map(|(.., came)| *came).max().unwrap_or(0);
-                prop_assert!(x.latest_arrival() == latest || went.is_none());
-                arriving.extend(gone.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
+                prop_assert_eq!(sent.unwrap_or(0), moved.len() as u64);
+                let latest = moved.iter().map(|(.., arrival)| *arrival).max().unwrap_or(0);
+                prop_assert!(x.latest_arrival() == latest || sent.is_none());
+                arriving.extend(moved.into_iter().map(|(origin, destination, ..)| (origin, destination, to, step)));
             }
             x.end_step().unwrap();
             at.extend(arriving);
@@ -97,7 +97,7 @@ fn joined_boxes_in_flight_are_received() {
         }
         let boxes = x.in_flight.receivers.len();
         x.end_step().unwrap();
-        (boxes, x.held().to_vec(), x.verify())
+        (boxes, x.loads.held().to_vec(), x.verify())
     };
     let (boxes, held, verified) = exchanged(usize::MAX, None);
     assert_eq!((boxes as u64, verified), (N * (N - 1), Ok(())));

@@ -11,10 +11,10 @@ fn origin_sized(nodes: u64) -> Option<Arc<dyn BlockSizes>> {
 #[test]
 fn loads_are_bytes_where_blocks_have_sizes() {
     let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
-    assert_eq!(x.held(), [1 + 2, 10 + 11 + 12, 20 + 21 + 22]);
+    assert_eq!(x.loads.held(), [1 + 2, 10 + 11 + 12, 20 + 21 + 22]);
     x.begin_step();
     assert_eq!(x.send(&block(1, 2, 1, 2)), Ok(Some(12)));
-    assert_eq!(x.held(), [3, 21, 75]);
+    assert_eq!(x.loads.held(), [3, 21, 75]);
 }
 
 /// A segment of 12 / 5 bytes is rounded up to 3.
@@ -24,7 +24,7 @@ fn segment_sizes_are_rounded_up() {
     x.begin_step();
     let two = Axis::Range { first: 1, stride: 1, count: 2 };
     assert_eq!(x.send(&Rule { segments: two, ..block(1, 2, 1, 2) }), Ok(Some(6)));
-    assert_eq!((x.segments(), x.held()[1]), (1, 5 * 2 + 5 * 3 + 3 * 3));
+    assert_eq!((x.segments(), x.loads.held()[1]), (1, 5 * 2 + 5 * 3 + 3 * 3));
 }
 
 #[test]
@@ -76,7 +76,7 @@ proptest! {
         let exists = u64::from(segments) * if broadcast { of_root } else { (0..8).map(bytes).sum() };
         let sizes = if has_sizes { origin_sized(8) } else { None };
         let mut x = sized(collective, &[8], segments, sizes).unwrap();
-        let mut peak = x.held().iter().copied().max().unwrap_or(0);
+        let mut peak = x.loads.held().iter().copied().max().unwrap_or(0);
         for sends in steps {
             x.begin_step();
             for (from, distance, first, count, all) in sends {
@@ -88,16 +88,16 @@ proptest! {
                 x.send(&send).unwrap();
             }
             x.end_step().unwrap();
-            peak = x.held().iter().copied().fold(peak, u64::max);
+            peak = x.loads.held().iter().copied().fold(peak, u64::max);
             for node in 0..8 {
                 let of = |b: &[u64]| {
                     let origins = x.layout().nodes_of(Side::Origins, b).into_iter();
                     x.layout().segments_of(b) * if broadcast { of_root } else { origins.map(bytes).sum() }
                 };
                 let load: u64 = x.holdings.of(node as usize).map(of).sum();
-                prop_assert_eq!(x.held()[node as usize], load, "node {}", node);
+                prop_assert_eq!(x.loads.held()[node as usize], load, "node {}", node);
             }
-            prop_assert!(x.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.peak(), peak, exists);
+            prop_assert!(x.loads.peak() <= peak && peak <= exists, "{} of {}, {} exist", x.loads.peak(), peak, exists);
         }
     }
 }
@@ -106,14 +106,14 @@ proptest! {
 #[test]
 fn extra_bytes_need_no_block() {
     let mut x = sized(Collective::of(&ALL_TO_ALL), &[3], 1, origin_sized(3)).unwrap();
-    let held = x.held().to_vec();
+    let held = x.loads.held().to_vec();
     x.begin_step();
     // Node 0 does not hold the block of node 1 for itself.
     let none = Rule { strict: false, ..block(1, 1, 0, 1) };
     assert_eq!(x.send(&none), Ok(None));
     assert_eq!(x.send(&Rule { extra_bytes: 5, ..none }), Ok(Some(5)));
     x.end_step().unwrap();
-    assert_eq!(x.held(), held);
+    assert_eq!(x.loads.held(), held);
     let mut counted = exchange(Collective::of(&ALL_TO_ALL), &[3], 1);
     insta::assert_snapshot!(message(step(&mut counted, &[Rule { extra_bytes: 5, ..block(0, 1, 0, 1) }])), @"step 1: the send from 0 to 1 has extra bytes, but all blocks have the same size and are counted");
 }

@@ -10,13 +10,13 @@ fn combine<'a>(from: u64, to: u64, copy: bool) -> Rule<'a> {
 #[test]
 fn a_sum_is_as_long_as_one_contribution() {
     let mut x = exchange(Collective::of(&REDUCE), &[4], 1);
-    assert_eq!((x.held(), x.sums()), (&[1; 4][..], true));
+    assert_eq!((x.loads.held(), x.sums()), (&[1; 4][..], true));
     step(&mut x, &[combine(1, 0, false), combine(3, 2, false)]).unwrap();
-    assert_eq!((x.held(), x.most_summed()), (&[1, 0, 1, 0][..], 1));
+    assert_eq!((x.loads.held(), x.loads.most_summed()), (&[1, 0, 1, 0][..], 1));
     x.begin_step();
     assert_eq!(x.send(&combine(2, 0, false)), Ok(Some(1)), "a sum of two contributions");
     x.end_step().unwrap();
-    assert_eq!((x.verify(), x.peak()), (Ok(()), 1));
+    assert_eq!((x.verify(), x.loads.peak()), (Ok(()), 1));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn a_value_that_replaces_another_must_contain_its_contributions() {
     let mut x = exchange(Collective::of(&ALL_REDUCE), &[2], 1);
     step(&mut x, &[combine(0, 1, true)]).unwrap();
     step(&mut x, &[Rule { copy: true, ..Rule::new(1, 0) }]).unwrap();
-    assert_eq!((x.verify(), x.held(), x.most_summed()), (Ok(()), &[1, 1][..], 0));
+    assert_eq!((x.verify(), x.loads.held(), x.loads.most_summed()), (Ok(()), &[1, 1][..], 0));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_missing_contribution_is_reported() {
         .map(|(from, to)| Rule { destinations: NodeSet::One(to), ..combine(from, to, false) })
         .to_vec();
     step(&mut x, &sends).unwrap();
-    assert_eq!(x.most_summed(), 2);
+    assert_eq!(x.loads.most_summed(), 2);
     insta::assert_snapshot!(message(x.verify()), @"after step 1: node 2's contribution to the result of node 1 was never delivered to node 1 (it is at node 2); missing in total: 1 contribution at 1 node");
     sends = vec![Rule { destinations: NodeSet::One(0), ..combine(1, 2, false) }];
     insta::assert_snapshot!(message(step(&mut x, &sends)), @"step 2: node 1 sends node 2 the result of node 0, which it does not hold (it is at node 0, its destination)");
@@ -59,7 +59,7 @@ fn a_complete_sum_is_stored_as_one_box() {
     let sums = |pairs: [(u64, u64); 4]| pairs.map(|(from, to)| combine(from, to, false));
     step(&mut x, &sums([(1, 0), (5, 2), (7, 8), (3, 6)])).unwrap();
     step(&mut x, &sums([(0, 4), (2, 4), (8, 4), (6, 4)])).unwrap();
-    assert_eq!((x.held()[4], x.holdings.of(4).count()), (1, 1));
+    assert_eq!((x.loads.held()[4], x.holdings.of(4).count()), (1, 1));
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn a_virtual_node_holds_a_second_value() {
     let mut x =
         Exchange::new(Collective::of(&REDUCE).at(1), placement, Division::WHOLE, None).unwrap();
     step(&mut x, &[Rule::new(0, 2)]).unwrap();
-    assert_eq!((x.held(), x.most_summed()), (&[0, 2][..], 0));
+    assert_eq!((x.loads.held(), x.loads.most_summed()), (&[0, 2][..], 0));
     step(&mut x, &[combine(2, 1, false)]).unwrap();
-    assert_eq!((x.held(), x.most_summed(), x.verify()), (&[0, 1][..], 1, Ok(())));
+    assert_eq!((x.verify(), x.loads.held(), x.loads.most_summed()), (Ok(()), &[0, 1][..], 1));
 }
 
 /// Recursive halving along two axes.

@@ -15,9 +15,9 @@ struct Value<'a> {
 }
 
 impl TokenExchange {
-    /// Ends the step: every piece in flight is received. If several sends are faulty, the error is
-    /// that of the first one.
-    pub(crate) fn end_step(&mut self) -> Result<(), Fault> {
+    /// Moves every piece in flight to the holdings of its receiver. If several sends are faulty, the
+    /// error is that of the first one.
+    pub(super) fn receive_all(&mut self) -> Result<(), Fault> {
         let in_flight = std::mem::take(&mut self.in_flight);
         let sends = std::mem::take(&mut self.sends);
         let mut order: Vec<usize> = (0..sends.len()).collect();

@@ -10,8 +10,8 @@ use proptest::option;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Creates a collective among four nodes. Node 0 has class 0 of 5 bytes for nodes 1 and 2, and class
-/// 1 of 7 bytes for nodes 0 and 3. Node 3 has class 0 of 9 bytes for node 1.
+/// Creates a collective among four nodes. Node 0 has class 0 of 5 bytes for nodes 1 and 2, and
+/// class 1 of 7 bytes for nodes 0 and 3. Node 3 has class 0 of 9 bytes for node 1.
 fn start(kind: &'static CollectiveKind) -> TokenExchange {
     let tokens = Arc::new(Tokens::new(4, |node| match node {
         0 => vec![(vec![0, 3], 7), (vec![1, 2], 5)],
@@ -54,12 +54,12 @@ fn sum<'a>(owner: u64, class: u32, from: u64, to: u64) -> Rule<'a> {
 #[test]
 fn tokens_may_be_copied_and_forwarded_by_any_node() {
     let mut x = start(&DISPATCH);
-    assert_eq!(x.held(), [12, 0, 0, 9]);
+    assert_eq!(x.loads.held(), [12, 0, 0, 9]);
     // Node 3 is outside of the set of class 1 of node 0. It forwards the token, and keeps a copy.
     step(&mut x, &[token(0, 1, 0, 3), token(3, 0, 3, 1)]).unwrap();
     step(&mut x, &[token(0, 1, 3, 1), token(0, 0, 0, 3)]).unwrap();
     step(&mut x, &[token(0, 1, 1, 2)]).unwrap();
-    assert_eq!((x.verify(), x.held()), (Ok(()), &[12, 14, 5, 21][..]));
+    assert_eq!((x.verify(), x.loads.held()), (Ok(()), &[12, 14, 5, 21][..]));
 }
 
 #[test]
@@ -97,11 +97,11 @@ fn a_token_that_does_not_arrive_is_reported() {
 fn sums_of_tokens_contain_each_contribution_once() {
     let mut x = start(&COMBINE);
     // Node 0 contributes to its own class 0, and node 3 to the same class.
-    assert_eq!(x.held(), [7, 14, 5, 7]);
+    assert_eq!(x.loads.held(), [7, 14, 5, 7]);
     step(&mut x, &[sum(0, 1, 1, 2), sum(3, 0, 1, 3), sum(0, 0, 3, 0)]).unwrap();
-    assert_eq!((x.most_summed(), x.held()), (7, &[7, 0, 5, 9][..]));
+    assert_eq!((x.loads.most_summed(), x.loads.held()), (7, &[7, 0, 5, 9][..]));
     step(&mut x, &[sum(0, 1, 2, 0)]).unwrap();
-    assert_eq!((x.verify(), x.held()), (Ok(()), &[12, 0, 0, 9][..]));
+    assert_eq!((x.verify(), x.loads.held()), (Ok(()), &[12, 0, 0, 9][..]));
 }
 
 #[test]
@@ -173,6 +173,7 @@ proptest! {
         steps in vec(vec((0..4_u64, 1..4_u64, option::of(0..4_u64), 1..4_u64, any::<bool>(),
             weighted(0.8)), 1..4), 1..8),
     ) {
+        // The pieces at the start, and the pieces that each node must hold at the end.
         let kind = if sums { &COMBINE } else { &DISPATCH };
         let mut x = start(kind);
         let tokens = Arc::clone(&x.tokens);
@@ -191,6 +192,7 @@ proptest! {
                 }
             }
         }
+        // Execute each step twice, and compare loads, faults and holdings.
         for step in &steps {
             let expected = naive_step(&tokens, &mut held, step, sums);
             x.begin_step();
@@ -214,7 +216,7 @@ proptest! {
             let bytes = |list: &BTreeMap<(u64, u32), BTreeSet<u64>>| {
                 list.keys().map(|(of, class)| tokens.bytes(*of)[*class as usize]).sum::<u64>()
             };
-            prop_assert_eq!(x.held(), held.each_ref().map(bytes));
+            prop_assert_eq!(x.loads.held(), held.each_ref().map(bytes));
         }
         let is_complete = required.iter().zip(&held).all(|(required, held)| {
             required.iter().all(|(value, origins)| {
