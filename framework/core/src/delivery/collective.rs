@@ -453,6 +453,12 @@ mod tests {
     }
 
     #[test]
+    fn blocks_of_an_exchange_have_an_origin_and_a_destination() {
+        let words = COLLECTIVES.iter().filter(|kind| kind.exchanges()).map(|kind| kind.word);
+        assert_eq!(words.collect::<Vec<_>>(), ["alltoall"]);
+    }
+
+    #[test]
     fn only_the_root_holds_all_blocks() {
         let scatter = Collective::of(&SCATTER).at(2);
         assert_eq!(

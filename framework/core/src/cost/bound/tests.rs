@@ -3,7 +3,8 @@ use crate::cost::machine::Machine;
 use crate::cost::model::{Cost, PricingContext};
 use crate::delivery::boxes::{Axis, NodeSet};
 use crate::delivery::collective::{
-    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, SCATTER,
+    ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, BlockSizes, Collective, CollectiveKind, REDUCE,
+    REDUCE_SCATTER, SCATTER,
 };
 use crate::delivery::exchange::Rule;
 use crate::network::topology::{parse, parse_with};
@@ -203,9 +204,46 @@ fn blocks_for_all_nodes_count_as_often_as_they_must_move() {
         10.5,
         "21 bytes enter the first node over two links"
     );
+    // 42 bytes cross at least three links each, of the eight directed links of the ring.
+    let on_ring = of("ring:4", gather(), [2, 10, 10, 20], "free:byte_us=1,ports=all");
+    assert_eq!(on_ring, (20.0, 0.0, 2), "40 bytes enter the first node over two links");
     let broadcast =
         |root| of("mesh:4", Collective::of(&BROADCAST).at(root), [0, 3, 5, 100], machine);
     assert_eq!((broadcast(2), broadcast(0)), ((5.0, 2.0, 2), (0.0, 0.0, 0)));
+}
+
+/// Each block of an allgatherv of 42 bytes must enter the three other nodes, however it is routed.
+#[test]
+fn blocks_for_all_nodes_cross_a_link_into_each_other_node() {
+    let gather = Task::new(parse("ring:4").unwrap(), Collective::of(&ALL_GATHER));
+    let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(OfOrigins([2, 10, 10, 20])));
+    assert_eq!(Traffic::of(&Task { sizes, ..gather }).hop_bytes, 3.0 * 42.0);
+}
+
+/// A sum of five terms needs four additions. They can be divided among the nodes if the vector can,
+/// and each node has a sum of its own in a reduce-scatter.
+#[test]
+fn additions_bound_reductions() {
+    let topology = parse("fully-connected:5").unwrap();
+    let machine = Machine::parse("free:reduce_byte_us=1").unwrap();
+    let of = |kind: &'static CollectiveKind| {
+        let task = Task::new(Arc::clone(&topology), Collective::of(kind));
+        let traffic = Traffic::of(&task).in_bytes(100.0);
+        machine.lower_bound(topology.as_ref(), &traffic).reduction_us
+    };
+    assert_eq!([&REDUCE, &ALL_REDUCE, &REDUCE_SCATTER].map(of), [80.0, 80.0, 400.0]);
+}
+
+/// A root with two blocks that are not empty has two peers, and needs two start-ups to inform both
+/// without relays, or with one port.
+#[test]
+fn empty_blocks_of_a_root_have_no_receiver() {
+    let topology = parse("fully-connected:6").unwrap();
+    let scatter = Task::new(Arc::clone(&topology), Collective::of(&SCATTER));
+    let bytes = |_, to| if to == 2 || to == 5 { to } else { 0 };
+    let sizes: Option<Arc<dyn BlockSizes>> = Some(Arc::new(Sizes(5, bytes)));
+    let traffic = Traffic::of(&Task { sizes, skip_empty: true, ..scatter });
+    assert_eq!((traffic.sent, traffic.received, traffic.peers), (7.0, 5.0, 2));
 }
 
 #[test]

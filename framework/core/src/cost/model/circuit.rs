@@ -209,4 +209,27 @@ mod tests {
         let turns: Vec<_> = sends.into_iter().chain(crossing).collect();
         assert_eq!(us("mesh:20", "virtual_channels=4", &turns), 401.0);
     }
+
+    /// A port shares its time equally among its circuits, so a circuit over a slow link keeps the
+    /// port busy for longer. Node 1 sends 100 bytes to each side at the same time, and the link to
+    /// node 0 has half of the bandwidth.
+    #[test]
+    fn circuits_share_ports_at_the_speed_of_their_slowest_link() {
+        let sends: &[(u32, u32, u64)] = &[(1, 0, 100), (1, 2, 100)];
+        let machine = "free:model=circuit,byte_us=1,virtual_channels=2";
+        assert_eq!(cost("mesh:3", machine, &[sends]).parts.total(), 200.0);
+        assert_eq!(cost("mesh:3,slow=0-1:0.5", machine, &[sends]).parts.total(), 400.0);
+    }
+
+    /// 2,100 nodes send to all others, and one circuit at a time fits through a port. These circuits
+    /// are too many to be assigned to rounds one by one, so only their number and bytes count.
+    #[test]
+    fn rounds_of_very_many_circuits_are_bounded_by_the_bytes_of_a_port() {
+        let n = 2_100;
+        let sends: Vec<_> = (0..n).flat_map(|v| (1..n).map(move |k| (v, (v + k) % n, 3))).collect();
+        let machine = "free:model=circuit,byte_us=2,startup_us=5";
+        let parts = cost(&format!("fully-connected:{n}"), machine, &[&sends]).parts;
+        let rounds = f64::from(n - 1);
+        assert_eq!((parts.startup, parts.total()), (Some(5.0 * rounds), (5.0 + 6.0) * rounds));
+    }
 }

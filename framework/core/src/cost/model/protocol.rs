@@ -47,7 +47,10 @@ impl Protocols {
 
 #[cfg(test)]
 mod tests {
-    use crate::cost::model::test_steps::cost;
+    use crate::cost::machine::Machine;
+    use crate::cost::model::PricingContext;
+    use crate::cost::model::test_steps::{cost, run, sends};
+    use crate::network::topology::parse;
 
     /// The start-up of a step with messages of these sizes, computed by hand: 2 us, then 1 us for
     /// each byte up to 8 bytes, then 5 us more. Under `wormhole`, the longest message decides.
@@ -68,6 +71,21 @@ mod tests {
             cost("ring:4", "free:startup_us=2,rendezvous_bytes=3", &[&[(0, 1, 4)]]).parts.total(),
             2.0
         );
+    }
+
+    /// Loads are counted in blocks. The protocol depends on the bytes: 2 blocks of 4 bytes are sent
+    /// eagerly, and 3 blocks are not.
+    #[test]
+    fn the_protocol_depends_on_bytes_and_not_on_blocks() {
+        let machine = "free:startup_us=2,eager_byte_us=1,rendezvous_bytes=8,rendezvous_us=5";
+        let topology = parse("ring:4").unwrap();
+        for (blocks, us) in [(1, 6.0), (2, 10.0), (3, 7.0)] {
+            let context = PricingContext::new(&topology, 4.0);
+            let mut evaluator = Machine::parse(machine).unwrap().evaluator(context);
+            let steps = sends(&[[(0, 1, blocks)]]);
+            run(&topology, evaluator.as_mut(), &steps, &[], |_, _| 0);
+            assert_eq!(evaluator.cost().unwrap().parts.total(), us, "{blocks} blocks");
+        }
     }
 
     /// Under `fluid`, the size of each message determines its own protocol. In the second step,
